@@ -33,7 +33,7 @@ abstract class TransferContract extends AtAStore {
 
   private static final int ACCOUNTS = 6;
   private static final int SENDERS = 3;
-  private static final int CRASHES = Boolean.getBoolean("fibry.soak") ? 60 : 4;
+  private static final int CRASHES = Boolean.getBoolean("fibry.soak") ? 40 : 4;
   private static final int PAYMENTS = 150; // of a sender between two crashes
   private static final long BEGINNING = 1_000;
 

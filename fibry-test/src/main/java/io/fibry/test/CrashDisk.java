@@ -16,7 +16,9 @@ import java.util.function.Consumer;
 /**
  * A disk in memory whose power can be cut, for stores that must survive that. What was forced is
  * there afterwards. Of the rest any part may be: each sector has its content of the last force, or
- * of any write since; and each change of a name may be there or not. Thread-safe.
+ * of any write since; and each change of a name may be there or not. A force that failed forgets
+ * what it should have forced, so only a new write and another force bring it to the disk for sure.
+ * Thread-safe.
  * {@snippet class="io.fibry.test.CrashDiskTest" region="disk"}
  */
 public final class CrashDisk implements Disk {
@@ -27,10 +29,22 @@ public final class CrashDisk implements Disk {
     private byte[] forced;
     private byte[] now;
     private final TreeMap<Integer, List<byte[]>> unforced = new TreeMap<>(); // sector -> its contents since
+    private final TreeMap<Integer, List<byte[]>> forgotten = new TreeMap<>(); // by a force that failed; likewise
 
     Content(byte[] bytes) {
       forced = bytes;
       now = bytes.clone();
+    }
+
+    /** By sector: what may be there instead of what was forced. */
+    TreeMap<Integer, List<byte[]>> versions() {
+      var all = new TreeMap<Integer, List<byte[]>>(unforced);
+      forgotten.forEach((sector, before) -> all.merge(sector, before, (now, old) -> {
+        var both = new ArrayList<>(old);
+        both.addAll(now);
+        return both;
+      }));
+      return all;
     }
   }
 
@@ -134,12 +148,20 @@ public final class CrashDisk implements Disk {
 
   @Override
   public synchronized void force(String name) throws IOException {
-    begin("force");
     var content = content(name);
-    for (var one : content.unforced.entrySet()) {
-      byte[] sector = one.getValue().getLast();
-      System.arraycopy(sector, 0, content.forced, one.getKey() * SECTOR, sector.length);
+    try {
+      begin("force");
+    } catch (IOException failure) {
+      content.unforced.forEach(
+          (sector, versions) -> content.forgotten.computeIfAbsent(sector, none -> new ArrayList<>()).addAll(versions));
+      content.unforced.clear();
+      throw failure;
     }
+    content.unforced.forEach((sector, versions) -> {
+      byte[] last = versions.getLast();
+      System.arraycopy(last, 0, content.forced, sector * SECTOR, last.length);
+      content.forgotten.remove(sector);
+    });
     content.unforced.clear();
     after.run();
   }
@@ -214,7 +236,8 @@ public final class CrashDisk implements Disk {
   public synchronized void images(int most, long seed, Consumer<CrashDisk> use) {
     long count = 1L << Math.min(changes.size(), 30);
     for (var content : contents())
-      for (var versions : content.unforced.values()) count = Math.min(Integer.MAX_VALUE, count * (versions.size() + 1));
+      for (var versions : content.versions().values())
+        count = Math.min(Integer.MAX_VALUE, count * (versions.size() + 1));
     if (count > most) {
       var random = new SplittableRandom(seed);
       for (int i = 0; i < most; i++) use.accept(image(random::nextInt));
@@ -264,7 +287,7 @@ public final class CrashDisk implements Disk {
 
   private static byte[] bytes(Content content, Chooser chooser) {
     byte[] bytes = content.forced.clone();
-    content.unforced.forEach((sector, versions) -> {
+    content.versions().forEach((sector, versions) -> {
       int version = chooser.choose(versions.size() + 1);
       if (version == 0) return;
       byte[] part = versions.get(version - 1);
@@ -290,6 +313,7 @@ public final class CrashDisk implements Disk {
     content.now = bytes;
     content.forced = bytes.clone();
     content.unforced.clear();
+    content.forgotten.clear();
   }
 
   /**

@@ -54,10 +54,16 @@ final class Log {
     closed = end.closed();
     torn = end.torn();
     full = new ConcurrentSkipListMap<>(end.full());
-    // what was read may be in the memory of the machine only: of the segment before, its seal
+    for (var one : end.unsure()) writeAgain(one); // after a force that failed, another one alone does nothing
     if (!full.isEmpty()) disk.force(full.lastEntry().getValue().name());
     disk.force(segment.name());
     if (!disk.names().contains(segment.after().name())) spares.begin(segment.after());
+  }
+
+  private void writeAgain(Opening.Unsure one) throws IOException {
+    var bytes = ByteBuffer.allocate(one.frame().size());
+    disk.read(one.segment().name(), one.offset(), bytes);
+    disk.write(one.segment().name(), one.offset(), bytes.flip());
   }
 
   /** How many bytes a frame may have. */

@@ -27,12 +27,15 @@ final class Opening {
    *
    * @param full the segments before, by the number of the last frame of each
    * @param closed whether the store was closed at its last use
+   * @param unsure the last frames: they may be in the memory of the machine only
    * @param torn the files with what was kept aside
    * @param replaced the files that others stand for
    */
   record End(Segment segment, int offset, long number, NavigableMap<Long, Segment> full, boolean closed,
-      List<String> torn,
-      List<String> replaced) {}
+      List<Unsure> unsure, List<String> torn, List<String> replaced) {}
+
+  /** A frame that no other says to be on disk. */
+  record Unsure(Segment segment, int offset, Frame.Head frame) {}
 
   private static final int BEGINNING = 1 << 16; // of a segment, in bytes
 
@@ -43,6 +46,7 @@ final class Opening {
   private long number = 1; // of the frame that comes
   private boolean closed;
   private final NavigableMap<Long, Segment> full = new TreeMap<>();
+  private final ArrayDeque<Unsure> unsure = new ArrayDeque<>();
   private final List<String> replaced = new ArrayList<>();
 
   private Opening(Disk disk, long store, Reader reader) {
@@ -106,6 +110,8 @@ final class Opening {
           "frame " + frame.number() + " is at " + offset + ", where " + number + " was expected");
       number = frame.number() + 1;
       closed = frame.kind() == Frame.Kind.CLOSED;
+      while (!unsure.isEmpty() && unsure.peek().frame.number() <= frame.forced()) unsure.poll();
+      if (!segment.compact()) unsure.add(new Unsure(segment, offset, frame));
       if (frame.kind() == Frame.Kind.SEALED) return -1;
       if (frame.kind() == Frame.Kind.RECORDS) reader.read(place, frame, file);
       offset += frame.size();
@@ -125,9 +131,9 @@ final class Opening {
     if (torn) checkTorn(segment, file);
     if (segment.compact()) throw damaged(segment, "it ends at " + offset + ", in front of its last frame");
     for (var one : later) checkUnused(one, segment, offset, torn);
-    if (!torn) return new End(segment, offset, number, full, closed, List.of(), replaced);
+    if (!torn) return new End(segment, offset, number, full, closed, List.copyOf(unsure), List.of(), replaced);
     String aside = keepAside(segment, offset, file.slice(offset, lastNonZero(file) + 1 - offset));
-    return new End(segment, offset, number, full, false, List.of(aside), replaced);
+    return new End(segment, offset, number, full, false, List.copyOf(unsure), List.of(aside), replaced);
   }
 
   /**

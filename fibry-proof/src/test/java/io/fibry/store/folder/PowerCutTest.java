@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.store.StoreException;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,6 +73,56 @@ class PowerCutTest {
     }
 
     assertInstanceOf(AssertionError.class, failure);
+  }
+
+  @Test
+  void whatIsReadAfterAKillIsThere() throws Throwable {
+    for (int frames = 1; frames < 6; frames++) {
+      var disk = CrashDisk.empty();
+      given.clear();
+      told = 0;
+      var log = open(disk, new ArrayList<>());
+      for (int i = 0; i < frames; i++) append(log, 700); // not forced, but for what fills a file
+
+      var found = new ArrayList<String>();
+      open(disk, found);
+      assertEquals(given, found);
+      told = found.size();
+
+      disk.images(64, random.nextLong(), this::check);
+    }
+  }
+
+  @Test
+  void whatIsReadAfterAForceThatFailedIsThere() throws Throwable {
+    int failed = 0;
+    for (boolean force : new boolean[] {true, false}) for (int which = 1; which < 20; which++) {
+      var disk = CrashDisk.empty();
+      given.clear();
+      told = 0;
+      failForce(disk, which);
+      try {
+        write(disk, force, 600, 1500, 40, 1500, 1500, 300);
+      } catch (IOException | StoreException expected) {
+        failed++;
+      }
+      disk.beforeEach(operation -> {});
+
+      var found = new ArrayList<String>();
+      open(disk, found);
+      told = found.size();
+
+      disk.images(64, random.nextLong(), this::check);
+    }
+    assertTrue(failed > 15, failed + " failed");
+  }
+
+  private static void failForce(CrashDisk disk, int which) {
+    var forces = new AtomicInteger();
+    disk.beforeEach(operation -> {
+      if (operation.equals("force") && forces.incrementAndGet() == which)
+        throw new UncheckedIOException(new IOException("made up, for a test"));
+    });
   }
 
   private void cutEverywhere(CrashDisk disk, int most, Consumer<CrashDisk> use) {
