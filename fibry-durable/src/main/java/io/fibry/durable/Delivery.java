@@ -240,7 +240,7 @@ final class Delivery implements AutoCloseable {
         // to the next messages
       }
     } catch (StoreClosedException over) { // what waits is given when the store is open again
-      isLooking(key);
+      free(endLooking(key));
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Durable.class).warn("messages that wait for {} '{}' could not be given to it",
           kind.name(), key, failure);
@@ -264,12 +264,15 @@ final class Delivery implements AutoCloseable {
   private boolean isLooking(String key) {
     List<CompletableFuture<Void>> freed;
     synchronized (this) {
-      var hand = hand(key);
-      if (hand.isToLookOnceMore() && !closed) return true;
-      freed = hand.endLooking();
+      if (hand(key).isToLookOnceMore() && !closed) return true;
+      freed = endLooking(key);
     }
     free(freed);
     return false;
+  }
+
+  private synchronized List<CompletableFuture<Void>> endLooking(String key) {
+    return hand(key).endLooking();
   }
 
   /** Of the first that are due, those that are not in hand. */

@@ -167,7 +167,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
    */
   private Duration awaitOrder(Duration limit) {
     var order = delivery.order(key);
-    if (order.isDone()) return limit;
+    if (order.isDone() || !limit.isPositive()) return limit;
     long begin = System.nanoTime();
     try {
       order.get(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
@@ -181,7 +181,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
 
   private <R> CompletableFuture<R> inOrder(Duration limit, Function<Duration, CompletableFuture<R>> sending) {
     var order = delivery.order(key);
-    if (order.isDone()) return sending.apply(limit);
+    if (order.isDone() || !limit.isPositive()) return sending.apply(limit);
     long begin = System.nanoTime();
     var answer = new CompletableFuture<R>();
     order.completeOnTimeout(null, TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS).thenRun(() -> {

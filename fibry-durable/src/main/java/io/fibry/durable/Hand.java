@@ -14,12 +14,12 @@ import java.util.concurrent.CompletableFuture;
 /** What is being given to an actor. Under the monitor of its {@link Delivery}. */
 final class Hand {
   boolean courier; // there is one
-  private boolean looking; // it has not given yet what it sees
-  private boolean seesAll; // that was due when it looked
-  private boolean behind; // it has not given all of that
-  private boolean left; // what a sender left to it, or was tried, is to be given first
-  private boolean missed; // a sender left something since it began to look
   boolean again; // it looks again before it goes; if there is none, one is to come
+  private boolean looking; // it has not given what it sees
+  private boolean seesAll; // all that was due when it looked
+  private boolean behind; // it has not given all that was due then
+  private boolean left; // what a sender left to it, or what was tried, comes first
+  private boolean missed; // a sender left something since it began to look
   Instant looked = Instant.MIN; // the courier has seen all that was due then
   Instant until = Instant.MIN; // then a courier tries again
   int failures; // since the last success
