@@ -59,7 +59,7 @@ class IoSnippetsTest {
       } // finishes pending downloads
       // @end
 
-      assertEquals("hi hi", page + " " + another.resultNow().text());
+      assertEquals("hi hi", page + " " + another.join().text());
     }
   }
 
