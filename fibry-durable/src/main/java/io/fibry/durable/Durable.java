@@ -223,7 +223,7 @@ public sealed interface Durable<M> permits Definition {
     /**
      * How many turns of an actor may be on their way to the store. Further ones wait.
      *
-     * @param turns 256 unless told; 1 stores one by one
+     * @param turns 1,024 unless told; 1 stores one by one
      * @return a changed copy
      */
     Kind<M> ahead(int turns);

@@ -19,7 +19,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
 
   static <M> Kinds<M> of(String name, Class<M> messages) {
     Objects.requireNonNull(messages, "messages");
-    return new Kinds<>(checkedName("kind", name), Messages.of(messages), 1000, 256, 0, 1000, Duration.ofDays(1),
+    return new Kinds<>(checkedName("kind", name), Messages.of(messages), 1000, 1024, 0, 1000, Duration.ofDays(1),
         Optional.empty());
   }
 

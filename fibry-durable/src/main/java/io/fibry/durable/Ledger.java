@@ -96,6 +96,11 @@ final class Ledger {
     return one == null ? 0 : one.times();
   }
 
+  /** There is something to forget of some message. */
+  boolean knowsAny() {
+    return !steps.isEmpty() || !begun.isEmpty();
+  }
+
   /** There is something to forget when it does not come again. */
   boolean knows(String message) {
     return steps.containsKey(message) || begun.containsKey(message);
@@ -116,6 +121,7 @@ final class Ledger {
 
   /** In bytes, about. */
   long size() {
+    if (!knowsAny()) return ofAnswers;
     long ofSteps = steps.values().stream().flatMap(List::stream).mapToLong(Ledger::size).sum();
     return ofAnswers + ofSteps + (long) FIXED * begun.size();
   }

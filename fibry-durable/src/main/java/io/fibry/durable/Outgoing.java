@@ -98,10 +98,12 @@ final class Outgoing {
   }
 
   List<String> done() {
+    if (own.isEmpty()) return List.of();
     return own.entrySet().stream().filter(one -> one.getValue().isEmpty()).map(Map.Entry::getKey).toList();
   }
 
   List<Store.Waiting> sends() {
+    if (isEmpty()) return List.of();
     var sends = new ArrayList<>(messages);
     own.values().forEach(one -> one.ifPresent(sends::add));
     return sends;

@@ -295,6 +295,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** What is of no use any more: notes of this message, and of reminders that are others now. */
   List<Note> over(Ledger ledger) {
+    if (!ledger.knowsAny()) return List.of();
     var over = new LinkedHashSet<String>(0);
     messageId().filter(ledger::knows).ifPresent(over::add);
     kept.map(Kept::unique).filter(ledger::knows).ifPresent(over::add);
