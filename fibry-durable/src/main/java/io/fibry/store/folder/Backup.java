@@ -35,9 +35,7 @@ final class Backup {
    */
   static void run(Disk from, Disk to, long store, NavigableMap<Long, Segment> full, long until, Runnable going)
       throws IOException {
-    if (!to.names().isEmpty()) throw new IllegalArgumentException(
-        from + " cannot be copied to " + to + ", which has files already; give an empty folder");
-    Identity.begin(to);
+    Identity.begin(to, from + " cannot be copied");
     new Backup(from, to, store, until, going).copy(List.copyOf(full.values()));
     Identity.write(to, store);
   }

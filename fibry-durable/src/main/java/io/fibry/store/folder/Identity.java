@@ -33,8 +33,14 @@ final class Identity {
     NewFile.make(disk, NAME, SIZE, bytes.putInt(Checksum.of(bytes.duplicate().flip())).flip());
   }
 
-  /** Until it is written again, the folder is a copy that is not finished. */
-  static void begin(Disk disk) throws IOException {
+  /**
+   * Until it is written again, the folder is a copy that is not finished.
+   *
+   * @param what cannot be done if it is not empty
+   */
+  static void begin(Disk disk, String what) throws IOException {
+    if (!disk.names().isEmpty()) throw new IllegalArgumentException(
+        what + " to " + disk + ", which has files already; give an empty folder");
     NewFile.make(disk, NAME, SIZE, ByteBuffer.allocate(SIZE).putLong(UNFINISHED).flip());
   }
 

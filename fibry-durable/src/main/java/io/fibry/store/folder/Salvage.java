@@ -31,10 +31,7 @@ final class Salvage implements Survey.Taking {
 
   /** Answers what it found in the first one. */
   static Check run(Disk from, Disk to) throws IOException {
-    if (!to.names().isEmpty())
-      throw new IllegalArgumentException("what is whole in " + from + " cannot be written to " + to
-          + ", which has files already; give an empty folder");
-    Identity.begin(to);
+    Identity.begin(to, "what is whole in " + from + " cannot be written");
     var salvage = new Salvage(to);
     var found = Survey.of(from, none -> salvage);
     salvage.write(salvage.last + 1, salvage.sealed + GAP); // a view may stand at a frame that is lost
