@@ -61,7 +61,7 @@ final class Opening {
   }
 
   private End read() throws IOException {
-    var segments = segments();
+    var segments = Segment.all(disk, store, replaced::add);
     for (int i = 0; i < segments.size(); i++) {
       var segment = segments.get(i);
       if (segment.first() != next(full))
@@ -78,17 +78,6 @@ final class Opening {
 
   private static int next(NavigableMap<Long, Segment> before) {
     return before.isEmpty() ? 1 : before.lastEntry().getValue().number() + 1;
-  }
-
-  /** Oldest first, without those that another one stands for. */
-  private List<Segment> segments() throws IOException {
-    var numbers = disk.names().stream().filter(Segment::isName).map(Segment::numberOf).toList();
-    var segments = new ArrayDeque<Segment>();
-    for (var number : numbers.reversed()) {
-      if (!segments.isEmpty() && number >= segments.getFirst().first()) replaced.add(Segment.nameOf(number));
-      else segments.addFirst(Segment.of(disk, store, number));
-    }
-    return List.copyOf(segments);
   }
 
   private void open(Segment segment) throws IOException {

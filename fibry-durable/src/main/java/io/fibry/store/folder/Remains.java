@@ -3,7 +3,6 @@ package io.fibry.store.folder;
 import io.fibry.store.folder.Check.Wrong;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -66,9 +65,8 @@ final class Remains {
 
   private void read() throws IOException {
     for (var name : disk.names()) if (name.endsWith(".torn")) torn.add(name);
-    var numbers = disk.names().stream().filter(Segment::isName).map(Segment::numberOf).toList();
-    store = store(numbers);
-    var segments = segments(numbers);
+    store = store();
+    var segments = Segment.all(disk, store, replaced -> {});
     if (segments.isEmpty()) note(Segment.nameOf(1), 0, "it is missing, as all others");
     boolean full = true; // the one before
     int next = 1;
@@ -80,33 +78,25 @@ final class Remains {
       String differs = segment.differs(file, file.limit());
       if (differs != null) note(segment.name(), 0, differs);
       if (!full && isUsed(file)) note(segment.name(), 0, "it goes on with the log, and the one before it is not full");
-      full = readFrames(segment, file, isAnyUsed(segments.subList(i + 1, segments.size())));
+      full = readFrames(segment, file, segments.subList(i + 1, segments.size()));
       reader.end(segment, file.limit(), number);
     }
     if (full && !segments.isEmpty()) note(Segment.nameOf(next), 0, "it is missing, and the one before it was full");
   }
 
   /** As the file says that makes the folder a store, or else one of the log. */
-  private long store(List<Integer> numbers) throws IOException {
+  private long store() throws IOException {
     try {
       return Identity.read(disk);
     } catch (RuntimeException | IOException failure) {
       note(Identity.NAME, 0, "it is missing, or damaged: " + failure.getMessage());
     }
-    for (int one : numbers) {
+    for (int one : Segment.numbers(disk)) {
       var header = ByteBuffer.allocate(Segment.HEADER);
       disk.read(Segment.nameOf(one), 0, header);
       if (!header.hasRemaining() && Segment.isWhole(header)) return header.getLong(12);
     }
     return 0;
-  }
-
-  /** As when a log is opened. */
-  private List<Segment> segments(List<Integer> numbers) throws IOException {
-    var segments = new ArrayDeque<Segment>();
-    for (var one : numbers.reversed())
-      if (segments.isEmpty() || one < segments.getFirst().first()) segments.addFirst(Segment.of(disk, store, one));
-    return List.copyOf(segments);
   }
 
   private boolean isAnyUsed(List<Segment> later) throws IOException {
@@ -119,11 +109,15 @@ final class Remains {
   }
 
   /** True: the log goes on in the next file. */
-  private boolean readFrames(Segment segment, ByteBuffer file, boolean goesOn) throws IOException {
+  private boolean readFrames(Segment segment, ByteBuffer file, List<Segment> later) throws IOException {
     int at = Segment.HEADER;
+    boolean looked = false; // into those that are later, which takes long
+    boolean goesOn = false;
     while (true) {
       var frame = frame(segment, file, at);
       if (frame == null) {
+        goesOn = looked ? goesOn : isAnyUsed(later);
+        looked = true;
         int next = next(segment, file, at);
         if (next < 0) return isFullWithoutEnd(segment, file, at, goesOn);
         if (!goesOn && !segment.compact() && !isForced(segment, file, next))

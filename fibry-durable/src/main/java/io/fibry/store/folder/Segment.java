@@ -2,7 +2,10 @@ package io.fibry.store.folder;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Locale;
+import java.util.function.Consumer;
 
 /**
  * A file of the log: a header, frames one behind the other, zeros. It is filled with zeros when it
@@ -33,6 +36,24 @@ record Segment(long store, int first, int number, boolean compact) {
     disk.read(nameOf(number), 0, header);
     if (header.hasRemaining() || !isWhole(header) || header.getInt(24) != number) return new Segment(store, number);
     return new Segment(store, header.getInt(20), number, header.getInt(32) != 0);
+  }
+
+  static List<Integer> numbers(Disk disk) throws IOException {
+    return disk.names().stream().filter(Segment::isName).map(Segment::numberOf).toList();
+  }
+
+  /**
+   * Those of a log, oldest first, without those that another one stands for.
+   *
+   * @param replaced gets the names of the latter
+   */
+  static List<Segment> all(Disk disk, long store, Consumer<String> replaced) throws IOException {
+    var segments = new ArrayDeque<Segment>();
+    for (var number : numbers(disk).reversed()) {
+      if (!segments.isEmpty() && number >= segments.getFirst().first()) replaced.accept(nameOf(number));
+      else segments.addFirst(of(disk, store, number));
+    }
+    return List.copyOf(segments);
   }
 
   /** Of a header. */
