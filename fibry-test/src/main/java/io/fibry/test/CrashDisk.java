@@ -9,8 +9,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
@@ -29,22 +31,11 @@ public final class CrashDisk implements Disk {
     private byte[] forced;
     private byte[] now;
     private final TreeMap<Integer, List<byte[]>> unforced = new TreeMap<>(); // sector -> its contents since
-    private final TreeMap<Integer, List<byte[]>> forgotten = new TreeMap<>(); // by a force that failed; likewise
+    private final Set<Integer> dirty = new TreeSet<>(); // sectors that the next force brings to the disk
 
     Content(byte[] bytes) {
       forced = bytes;
       now = bytes.clone();
-    }
-
-    /** By sector: what may be there instead of what was forced. */
-    TreeMap<Integer, List<byte[]>> versions() {
-      var all = new TreeMap<Integer, List<byte[]>>(unforced);
-      forgotten.forEach((sector, before) -> all.merge(sector, before, (now, old) -> {
-        var both = new ArrayList<>(old);
-        both.addAll(now);
-        return both;
-      }));
-      return all;
     }
   }
 
@@ -137,6 +128,7 @@ public final class CrashDisk implements Disk {
       int size = Math.min(left.remaining(), (sector + 1) * SECTOR - place);
       left.get(content.now, place, size);
       content.unforced.computeIfAbsent(sector, none -> new ArrayList<>()).add(sector(content.now, sector));
+      content.dirty.add(sector);
       place += size;
     }
     after.run();
@@ -149,20 +141,13 @@ public final class CrashDisk implements Disk {
   @Override
   public synchronized void force(String name) throws IOException {
     var content = content(name);
-    try {
-      begin("force");
-    } catch (IOException failure) {
-      content.unforced.forEach(
-          (sector, versions) -> content.forgotten.computeIfAbsent(sector, none -> new ArrayList<>()).addAll(versions));
-      content.unforced.clear();
-      throw failure;
-    }
-    content.unforced.forEach((sector, versions) -> {
-      byte[] last = versions.getLast();
+    var dirty = Set.copyOf(content.dirty);
+    content.dirty.clear(); // also if this fails
+    begin("force");
+    for (int sector : dirty) {
+      byte[] last = content.unforced.remove(sector).getLast();
       System.arraycopy(last, 0, content.forced, sector * SECTOR, last.length);
-      content.forgotten.remove(sector);
-    });
-    content.unforced.clear();
+    }
     after.run();
   }
 
@@ -236,7 +221,7 @@ public final class CrashDisk implements Disk {
   public synchronized void images(int most, long seed, Consumer<CrashDisk> use) {
     long count = 1L << Math.min(changes.size(), 30);
     for (var content : contents())
-      for (var versions : content.versions().values())
+      for (var versions : content.unforced.values())
         count = Math.min(Integer.MAX_VALUE, count * (versions.size() + 1));
     if (count > most) {
       var random = new SplittableRandom(seed);
@@ -287,7 +272,7 @@ public final class CrashDisk implements Disk {
 
   private static byte[] bytes(Content content, Chooser chooser) {
     byte[] bytes = content.forced.clone();
-    content.versions().forEach((sector, versions) -> {
+    content.unforced.forEach((sector, versions) -> {
       int version = chooser.choose(versions.size() + 1);
       if (version == 0) return;
       byte[] part = versions.get(version - 1);
@@ -313,7 +298,7 @@ public final class CrashDisk implements Disk {
     content.now = bytes;
     content.forced = bytes.clone();
     content.unforced.clear();
-    content.forgotten.clear();
+    content.dirty.clear();
   }
 
   /**
