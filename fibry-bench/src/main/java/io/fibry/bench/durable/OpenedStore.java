@@ -16,13 +16,13 @@ final class OpenedStore {
   private static final String OPENED = "fibry, a store is opened";
   private static final String READ = "by hand: its files are read";
   private static final int EACH = 10; // turns of an actor
-  private static final int BODY = 120;
+  private static final int BODY = 256; // as one thread of another question writes
 
   private OpenedStore() {}
 
   static Question question() {
     return Question.of("durable-opening",
-        "to open a store with a million turns of 120 bytes, ten of each actor; all its files are in memory",
+        "to open a store with a million turns of 256 bytes, ten of each actor; all its files are in memory",
         OpenedStore::measure, Promise.atLeast(0.3, 0.5, "opening", OPENED, READ));
   }
 

@@ -1,24 +1,69 @@
 package io.fibry.store.folder;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /**
- * Reads the records of a log into an index. Of most it makes no object. They are put stripe by
- * stripe, many at a time: one after the other, each would wait for memory, since the next one is of
- * another actor. Those of one actor keep their order. Of one thread.
+ * Reads the records of a log into an index. Of most it makes no object. The thread that reads the
+ * log fills chunks, and another thread puts them into the index, one after the other. A chunk is of
+ * the first until it is handed over, then of the other until it is put.
+ *
+ * <p>Records are put stripe by stripe, many at a time: one after the other, each would wait for
+ * memory, since the next one is of another actor. Those of one actor keep their order.
  */
-final class Indexing implements Opening.Reader {
+final class Indexing implements Opening.Reader, AutoCloseable {
   private static final int WIDTH = 4; // longs of a record: as it is in a stripe
-  private static final int BATCH = 1024 * WIDTH;
+  private static final int CHUNK = 1 << 15; // records
+  private static final int LEAST = 128; // where it begins to grow
+  private static final int CHUNKS = 4;
+  private static final int BATCH = 1024; // of one stripe
+  private static final int WHOLE = 1; // flags of a record, behind its number
+  private static final int OTHER = 2;
+  private static final int FLAGS = 2; // bits
+
+  /** Records in their order, as numbers; all of those of which the index needs more. */
+  private static final class Chunk {
+    long[] numbers = {};
+    int end;
+    final Queue<Stored> others = new ArrayDeque<>();
+    CompletableFuture<Void> done = CompletableFuture.completedFuture(null); // it may be filled again
+
+    void add(long high, long low, long last, long place) {
+      if (end == numbers.length) numbers = Arrays.copyOf(numbers, Math.max(LEAST * WIDTH, 2 * end));
+      numbers[end] = high;
+      numbers[end + 1] = low;
+      numbers[end + 2] = last;
+      numbers[end + 3] = place;
+      end += WIDTH;
+    }
+  }
 
   private final Index index;
-  private final long[][] batches = new long[Index.STRIPES][];
-  private final int[] ends = new int[Index.STRIPES];
+  private final int most; // records of a chunk
+  private final ExecutorService thread = Executors
+      .newSingleThreadExecutor(Thread.ofPlatform().daemon().name("fibry-opening").factory());
+  private final Queue<Chunk> chunks = new ArrayDeque<>(); // that were handed over, oldest first
+  private Chunk chunk = new Chunk(); // that is filled
   private final long[] print = new long[2]; // of the record that is read
+  private final long[][] batches = new long[Index.STRIPES][]; // of the thread that puts
+  private final int[] ends = new int[Index.STRIPES]; // likewise
 
   Indexing(Index index) {
-    this.index = index;
+    this(index, CHUNK);
   }
+
+  Indexing(Index index, int most) {
+    this.index = index;
+    this.most = most;
+  }
+
+  // ---- reading
 
   @Override
   public void read(Frame.Place place, Frame.Head frame, ByteBuffer file) {
@@ -27,50 +72,86 @@ final class Indexing implements Opening.Reader {
     int at = begin + Frame.RECORDS;
     for (int left = frame.records(); left > 0; left--) {
       int size = Skimmed.size(bytes, at);
-      read(bytes, at + Integer.BYTES, size, place.segment(), place.offset() + at - begin);
+      read(new Skimmed(bytes, at + Integer.BYTES), size, Where.place(place.segment(), place.offset() + at - begin));
       at += Integer.BYTES + size;
     }
   }
 
-  private void read(byte[] bytes, int at, int size, int segment, int offset) {
-    var record = new Skimmed(bytes, at);
+  private void read(Skimmed record, int size, long place) {
+    if (chunk.end >= most * WIDTH) handOver();
     var type = record.type();
-    if (!record.isPlain() || type == Stored.Type.MESSAGE || type == Stored.Type.SNAPSHOT)
-      put(record, size, segment, offset);
-    else {
-      index.print(record, print);
-      add(record.number() << 1 | (type == Stored.Type.WHOLE ? 1 : 0), Where.place(segment, offset));
-    }
-  }
-
-  private void add(long last, long place) {
-    int stripe = Index.stripeOf(print[0]);
-    var batch = batches[stripe];
-    if (batch == null) batch = batches[stripe] = new long[BATCH];
-    int end = ends[stripe];
-    batch[end] = print[0];
-    batch[end + 1] = print[1];
-    batch[end + 2] = last;
-    batch[end + 3] = place;
-    ends[stripe] = end + WIDTH;
-    if (end + WIDTH == BATCH) flush(stripe);
-  }
-
-  /** After all before that are of the same actors. */
-  private void put(Skimmed record, int size, int segment, int offset) {
+    boolean other = !record.isPlain() || type == Stored.Type.MESSAGE || type == Stored.Type.SNAPSHOT;
+    if (other) chunk.others.add(record.stored(size)); // its content will be something else, and is not read
     index.print(record, print);
-    flush(Index.stripeOf(print[0]));
-    if (record.type() != Stored.Type.MESSAGE && !record.sends()
-        && index.put(print[0], print[1], record.number(), record.type(), Where.place(segment, offset)))
-      return; // nothing waits for it, so it cannot have done any
-    var stored = record.stored(size);
-    for (var sent : stored.sends()) flush(Index.stripeOf(index.print(sent.to()).high()));
-    index.put(stored, segment, offset);
+    chunk.add(print[0], print[1],
+        record.number() << FLAGS | (type == Stored.Type.WHOLE ? WHOLE : 0) | (other ? OTHER : 0), place);
+  }
+
+  private void handOver() {
+    var full = chunk;
+    full.done = CompletableFuture.runAsync(() -> put(full), thread);
+    chunks.add(full);
+    chunk = chunks.size() < CHUNKS ? new Chunk() : chunks.remove();
+    await(chunk);
+  }
+
+  private static void await(Chunk chunk) {
+    try {
+      chunk.done.join(); // an interrupt does not end it
+    } catch (CompletionException failure) {
+      if (failure.getCause() instanceof RuntimeException why) throw why;
+      if (failure.getCause() instanceof Error why) throw why;
+      throw failure;
+    }
   }
 
   /** What was read last is put, too. */
   void end() {
+    chunks.forEach(Indexing::await);
+    put(chunk);
     for (int i = 0; i < Index.STRIPES; i++) flush(i);
+  }
+
+  /** The thread ends. */
+  @Override
+  public void close() {
+    thread.close();
+  }
+
+  // ---- putting
+
+  private void put(Chunk chunk) {
+    var numbers = chunk.numbers;
+    for (int at = 0; at < chunk.end; at += WIDTH) {
+      long high = numbers[at];
+      long last = numbers[at + 2];
+      if ((last & OTHER) != 0) put(chunk.others.remove(), high, numbers[at + 1], numbers[at + 3]);
+      else add(high, numbers[at + 1], last, numbers[at + 3]);
+    }
+    chunk.end = 0;
+  }
+
+  private void add(long high, long low, long last, long place) {
+    int stripe = Index.stripeOf(high);
+    var batch = batches[stripe];
+    if (batch == null) batch = batches[stripe] = new long[BATCH * WIDTH];
+    int end = ends[stripe];
+    batch[end] = high;
+    batch[end + 1] = low;
+    batch[end + 2] = last;
+    batch[end + 3] = place;
+    ends[stripe] = end + WIDTH;
+    if (end + WIDTH == batch.length) flush(stripe);
+  }
+
+  /** After all before that are of the same actors. */
+  private void put(Stored record, long high, long low, long place) {
+    flush(Index.stripeOf(high));
+    if (record.type() != Stored.Type.MESSAGE && record.sends().isEmpty()
+        && index.put(high, low, record.number(), record.type(), place))
+      return; // nothing waits for it, so it cannot have done any
+    for (var sent : record.sends()) flush(Index.stripeOf(index.print(sent.to()).high()));
+    index.put(record, (int) (place >> Integer.SIZE), (int) place);
   }
 
   private void flush(int stripe) {
@@ -80,8 +161,8 @@ final class Indexing implements Opening.Reader {
     for (int at = 0; at < end; at += WIDTH) {
       long high = batch[at];
       long low = batch[at + 1];
-      long number = batch[at + 2] >>> 1;
-      var type = (batch[at + 2] & 1) == 0 ? Stored.Type.TURN : Stored.Type.WHOLE;
+      long number = batch[at + 2] >>> FLAGS;
+      var type = (batch[at + 2] & WHOLE) == 0 ? Stored.Type.TURN : Stored.Type.WHOLE;
       long place = batch[at + 3];
       if (!index.put(high, low, number, type, place))
         index.put(new Fingerprint(high, low), number, type, place);

@@ -60,9 +60,10 @@ final class LogStore extends FolderStore {
     var store = new LogStore(disk, options.clock());
     store.id = Identity.open(disk, options.segment());
     store.spares = new Spares(disk, threads("fibry-segments"), options.segment(), System::nanoTime);
-    var indexing = new Indexing(store.index);
-    store.log = Log.open(disk, store.id, store.spares, indexing);
-    indexing.end();
+    try (var indexing = new Indexing(store.index)) {
+      store.log = Log.open(disk, store.id, store.spares, indexing);
+      indexing.end();
+    }
     store.index.check();
     store.compaction = new Compaction(disk, options.segment(), store.index, store.log.full(),
         () -> store.journal.forced(), threads("fibry-compaction"));

@@ -1,0 +1,158 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What two threads read in chunks is what one reads, record by record. */
+@Timeout(60)
+class IndexingTest {
+  private static final int ACTORS = 300;
+  private static final int FRAMES = 2_000;
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final SplittableRandom random = new SplittableRandom(seed);
+  private final Map<Long, Store.Id> places = new HashMap<>();
+  private final Map<Store.Id, Long> last = new HashMap<>();
+  private final Map<Store.Id, List<String>> waiting = new HashMap<>();
+  private int messages;
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 100, 1 << 20})
+  void whatIsReadInChunksIsWhatIsReadOneByOne(int chunk) {
+    System.out.println("indexing: -Dfibry.seed=" + seed);
+    var log = log();
+    var expected = index();
+    for (var frame : log) each(frame, expected);
+
+    var index = index();
+    try (var indexing = new Indexing(index, chunk)) {
+      for (var frame : log) indexing.read(frame.place, Frame.head(frame.place, frame.bytes), frame.bytes);
+      indexing.end();
+    }
+
+    for (int i = 0; i < ACTORS; i++) assertEquals(known(expected, id(i)), known(index, id(i)), "seed " + seed);
+    assertEquals(expected.figures(), index.figures(), "seed " + seed);
+  }
+
+  @Test
+  void aFailureOfTheThreadThatPutsIsToldToTheOneThatReads() {
+    var damage = new StoreDamagedException("an actor cannot be read");
+    var index = new Index(() -> "a store", (print, place) -> {
+      throw damage;
+    }, InstantSource.system());
+    try (var indexing = new Indexing(index, 1)) {
+      var failure = assertThrows(StoreDamagedException.class, () -> {
+        for (int number = 1; number < 10_000; number += 2) { // each second one is missing, so its actor is read
+          var frame = new Written(new Frame.Place(1, 1, Segment.HEADER), List.of(turn(id(1), number)));
+          indexing.read(frame.place, Frame.head(frame.place, frame.bytes), frame.bytes);
+        }
+      });
+
+      assertEquals(damage, failure);
+    }
+  }
+
+  private Index index() {
+    return new Index(() -> "a store", (print, place) -> places.get(place), InstantSource.system());
+  }
+
+  private static Store.Id id(int actor) {
+    return new Store.Id("account", "a" + actor);
+  }
+
+  private static Store.Turn turn(Store.Id id, long number) {
+    return new Store.Turn(id, 1, number, Instant.EPOCH, false, new byte[8], List.of(), List.of());
+  }
+
+  // ---- a log
+
+  private static final class Written {
+    final Frame.Place place;
+    final ByteBuffer bytes;
+    final List<ByteBuffer> records;
+
+    Written(Frame.Place place, List<Store.Turn> turns) {
+      this(turns.stream().map(turn -> Stored.bytes(turn, false)).toList(), place);
+    }
+
+    Written(List<ByteBuffer> records, Frame.Place place) {
+      this.place = place;
+      this.records = records;
+      this.bytes = Frame.ofRecords(1, 0, 0, records).bytes(place);
+    }
+  }
+
+  private List<Written> log() {
+    var log = new ArrayList<Written>();
+    int offset = Segment.HEADER;
+    for (int number = 1; number <= FRAMES; number++) {
+      var records = new ArrayList<ByteBuffer>();
+      int at = offset + Frame.RECORDS;
+      for (int left = random.nextInt(1, 8); left > 0; left--) {
+        var id = id(random.nextInt(1 + random.nextInt(ACTORS))); // some often
+        var record = record(id);
+        places.put(Where.place(1, at), id);
+        at = Frame.next(at, record);
+        records.add(record);
+      }
+      var frame = new Written(records, new Frame.Place(1, 1, offset));
+      log.add(frame);
+      offset += frame.bytes.remaining();
+    }
+    return log;
+  }
+
+  private ByteBuffer record(Store.Id id) {
+    if (random.nextInt(8) == 0) return Stored.bytes(message(id), 0);
+    boolean snapshot = last.containsKey(id) && random.nextInt(8) == 0;
+    long number = snapshot ? last.get(id) : last.merge(id, 1L, Long::sum);
+    var sends = random.nextInt(6) == 0 ? List.of(message(id(random.nextInt(ACTORS)))) : List.<Store.Waiting>of();
+    return Stored.bytes(new Store.Turn(id, 1, number, Instant.EPOCH, !snapshot && random.nextInt(3) == 0, new byte[8],
+        snapshot ? List.of() : done(id), snapshot ? List.of() : sends), snapshot);
+  }
+
+  private Store.Waiting message(Store.Id to) {
+    String id = "m" + messages++;
+    waiting.computeIfAbsent(to, none -> new ArrayList<>()).add(id);
+    return new Store.Waiting(to, id, Instant.EPOCH, new byte[4]);
+  }
+
+  private List<String> done(Store.Id id) {
+    var all = waiting.getOrDefault(id, new ArrayList<>());
+    if (all.isEmpty() || random.nextBoolean()) return List.of();
+    return List.of(all.remove(random.nextInt(all.size())));
+  }
+
+  // ---- what is known
+
+  private static void each(Written frame, Index index) {
+    int at = frame.place.offset() + Frame.RECORDS;
+    for (var record : frame.records) {
+      index.put(Stored.of(record), frame.place.segment(), at);
+      at = Frame.next(at, record);
+    }
+  }
+
+  private static String known(Index index, Store.Id id) {
+    String known = index.wake(id,
+        where -> where.last() + " " + where.first() + " " + Arrays.toString(where.places()) + " " + where.waiting());
+    index.awake(id).ifPresent(index::rest);
+    return known;
+  }
+}
