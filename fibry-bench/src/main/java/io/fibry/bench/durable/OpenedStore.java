@@ -16,7 +16,7 @@ final class OpenedStore {
   private static final String OPENED = "fibry, a store is opened";
   private static final String READ = "by hand: its files are read";
   private static final int EACH = 10; // turns of an actor
-  private static final int BODY = 256; // as one thread of another question writes
+  private static final int BODY = 256; // as PreparedFile writes
 
   private OpenedStore() {}
 
