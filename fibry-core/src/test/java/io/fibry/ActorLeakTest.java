@@ -32,8 +32,7 @@ class ActorLeakTest {
 
     startAndStop(MILLION);
 
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 8_000_000, grown + " bytes are left");
+    LeakProbe.assertGrownByLessThan(8_000_000, heap);
     assertTrue(LeakProbe.eventually(() -> threads() <= threads + 2),
         () -> "threads: " + threads + ", then " + threads());
   }
@@ -81,8 +80,7 @@ class ActorLeakTest {
     }
 
     assertTrue(LeakProbe.collected(probes));
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 4_000_000, grown + " bytes are left");
+    LeakProbe.assertGrownByLessThan(4_000_000, heap);
   }
 
   @Test
@@ -93,8 +91,7 @@ class ActorLeakTest {
 
     timers(actor, 100_000);
 
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 2_000_000, grown + " bytes are left");
+    LeakProbe.assertGrownByLessThan(2_000_000, heap);
   }
 
   private static void timers(Actor<byte[]> actor, int count) {

@@ -1,25 +1,47 @@
 package io.fibry;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
 import java.lang.ref.WeakReference;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /** Finds out what the garbage collector leaves. */
 public final class LeakProbe {
   private LeakProbe() {}
 
-  /** The heap in use after a collection: the least of several, since other threads allocate too. */
+  /** What a collection leaves of the heap: the least of several, since other threads hold things, too. */
   public static long used() {
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 4; i++) {
       System.gc();
+      least = Math.min(least, left());
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
-      least = Math.min(least, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
     }
     return least;
+  }
+
+  /** As the collection counted it: a thread that allocates later makes a whole region look used. */
+  private static long left() {
+    return ManagementFactory.getMemoryPoolMXBeans().stream().filter(pool -> pool.getType() == MemoryType.HEAP)
+        .map(MemoryPoolMXBean::getCollectionUsage).filter(Objects::nonNull).mapToLong(MemoryUsage::getUsed).sum();
+  }
+
+  /** Within ten seconds: fibers that tell ends are not done when the ends are. */
+  public static void assertGrownByLessThan(long most, long before) {
+    assertGrownByLessThan(most, before, LeakProbe::used);
+  }
+
+  public static void assertGrownByLessThan(long most, long before, LongSupplier used) {
+    assertTrue(eventually(() -> used.getAsLong() - before < most), () -> used.getAsLong() - before + " bytes are left");
   }
 
   public static boolean collected(WeakReference<?> reference) {

@@ -36,8 +36,7 @@ class RequestLeakTest {
     assertTrue(each <= (guarded ? 1 : 64), each + " bytes each");
     gate.countDown();
     actor.sendMessageReturn(new byte[0]).join();
-    long after = LeakProbe.used();
-    assertTrue(after - before < 4_000_000, (after - before) + " bytes are left");
+    LeakProbe.assertGrownByLessThan(4_000_000, before);
   }
 
   private static ActorWithReturn<byte[], Integer> blocked(boolean guarded, CountDownLatch entered,
@@ -68,8 +67,7 @@ class RequestLeakTest {
 
     expire(actor, requests);
 
-    long grown = LeakProbe.used() - before;
-    assertTrue(grown < 64L * requests + 500_000, grown + " bytes");
+    LeakProbe.assertGrownByLessThan(64L * requests + 500_000, before);
     gate.countDown();
   }
 

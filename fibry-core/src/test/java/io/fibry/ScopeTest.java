@@ -168,8 +168,7 @@ class ScopeTest {
 
     openAndClose(1_000_000);
 
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 8_000_000, grown + " bytes are left");
+    LeakProbe.assertGrownByLessThan(8_000_000, heap);
   }
 
   private static void openAndClose(int times) {

@@ -85,8 +85,7 @@ class WatchLeakTest {
 
     watchAndUnwatch(other, 1_000_000);
 
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 4_000_000, grown + " bytes are left");
+    LeakProbe.assertGrownByLessThan(4_000_000, heap);
     assertFalse(other.onExit().isDone());
   }
 
@@ -111,8 +110,7 @@ class WatchLeakTest {
 
     watchAndEnd(other, 100_000);
 
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 4_000_000, grown + " bytes are left");
+    LeakProbe.assertGrownByLessThan(4_000_000, heap);
   }
 
   private static void watchAndEnd(Exitable other, int times) {

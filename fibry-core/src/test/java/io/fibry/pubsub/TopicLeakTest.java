@@ -29,8 +29,7 @@ class TopicLeakTest {
 
     subscribeAndLeave(topic, 200_000);
 
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 2_000_000, grown + " bytes are left");
+    LeakProbe.assertGrownByLessThan(2_000_000, heap);
     topic.close();
   }
 
@@ -50,8 +49,7 @@ class TopicLeakTest {
 
     subscribeAndEnd(topic, 50_000);
 
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 2_000_000, grown + " bytes are left");
+    LeakProbe.assertGrownByLessThan(2_000_000, heap);
     topic.close();
   }
 
@@ -105,8 +103,7 @@ class TopicLeakTest {
 
     subscribeAndClose(20_000);
 
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 2_000_000, grown + " bytes are left");
+    LeakProbe.assertGrownByLessThan(2_000_000, heap);
   }
 
   private void subscribeAndClose(int times) {
@@ -146,8 +143,7 @@ class TopicLeakTest {
 
     subscribeAndForget(20_000);
 
-    assertTrue(LeakProbe.eventually(() -> usedOnceSwept() - heap < 2_000_000),
-        () -> usedOnceSwept() - heap + " bytes are left");
+    LeakProbe.assertGrownByLessThan(2_000_000, heap, TopicLeakTest::usedOnceSwept);
     assertFalse(desk.onExit().isDone());
   }
 
@@ -196,8 +192,7 @@ class TopicLeakTest {
 
     followAndLeave(value, map, 50_000);
 
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 2_000_000, grown + " bytes are left");
+    LeakProbe.assertGrownByLessThan(2_000_000, heap);
   }
 
   private static void followAndLeave(SharedValue<Integer> value, SharedMap<Integer, Integer> map, int times) {
