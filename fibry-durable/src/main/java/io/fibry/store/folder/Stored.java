@@ -80,9 +80,9 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
       out.writeLong(number);
       out.writeLong(millis);
       write(actor, out);
-      out.writeShort(count(done));
+      out.writeShort(count(actor, done));
       for (var id : done) write(id, out);
-      out.writeShort(count(sends));
+      out.writeShort(count(actor, sends));
       for (var message : sends) {
         write(message.to(), out);
         write(message.id(), out);
@@ -98,9 +98,9 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
     return record.putInt(0, crc(record));
   }
 
-  private static int count(List<?> all) {
+  private static int count(Store.Id actor, List<?> all) {
     if (all.size() > MOST) throw new IllegalArgumentException(
-        "a turn has done or sends " + all.size() + " messages; at most " + MOST + " are possible");
+        "a turn of " + actor + " has done or sends " + all.size() + " messages; at most " + MOST + " are possible");
     return all.size();
   }
 

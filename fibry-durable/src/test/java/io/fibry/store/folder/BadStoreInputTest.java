@@ -7,10 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreDamagedException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -128,6 +132,36 @@ class BadStoreInputTest {
   @Test
   void aNegativeNumberOfWritesCannotFail() {
     assertEquals("-1 writes cannot be refused; give zero or more", refusal(() -> MemoryStore.open().failNext(-1)));
+  }
+
+  @Test
+  void aTurnThatDoesTooMuchForARecordIsRefused() {
+    try (var store = open()) {
+      var turn = new Store.Turn(ADA, store.load(ADA).life(), 1, Instant.EPOCH, false, new byte[1],
+          Collections.nCopies(65_536, "m"), List.of());
+
+      assertEquals("a turn of account 'ada' has done or sends 65536 messages; at most 65535 are possible",
+          refusal(() -> store.append(turn)));
+    }
+  }
+
+  @Test
+  void anyFileInPlaceOfOneOfTheLogIsDamage() throws Exception {
+    try (var store = FolderStore.open(folder, options -> options.withSegment(4096))) {
+      long life = store.load(ADA).life();
+      for (int i = 1; i <= 6; i++) store.append(turn(life, i)).toCompletableFuture().get();
+    }
+    var file = folder.resolve("00000001.log");
+    var random = new Random(47);
+    for (int length : new int[] {0, 1, 31, 32, 33, 100, 4095, 4096, 4097, 9000}) {
+      byte[] bytes = new byte[length];
+      for (int round = 0; round < 4; round++) {
+        Files.write(file, bytes);
+        assertThrowsExactly(StoreDamagedException.class, this::open, length + " bytes, round " + round);
+        FolderStore.check(folder); // throws nothing
+        random.nextBytes(bytes); // it was of zeros
+      }
+    }
   }
 
   // ---- too late
