@@ -66,7 +66,7 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @param <R> result
    * @param name of the step, 1 to 512 bytes; the second one of a name is "name#2"
    * @param type of the result: a record, or a value of the JDK
-   * @param effect what it does; it has no steps itself
+   * @param effect what it does; it has no steps itself, and adds nothing to the turn
    * @return what it answered, never null
    * @throws IllegalStateException if this message could not come again: neither is it kept, nor
    *     {@link Once}

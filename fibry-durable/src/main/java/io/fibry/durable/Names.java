@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.codec.text.Lines;
+import io.fibry.store.Store;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
@@ -16,6 +17,12 @@ final class Names {
       throw new IllegalArgumentException("'" + Lines.line(name) + "' cannot name a " + what
           + ": take 1 to 64 lower-case letters, digits and hyphens, a letter first");
     return name;
+  }
+
+  /** Of a message to an actor. */
+  static String once(Store.Id actor, Once message) {
+    String what = "the id of " + message.getClass().getSimpleName() + " to " + actor + ", which is Once,";
+    return any(what, Objects.requireNonNull(message.once(), () -> what + " is null"));
   }
 
   /** Any text that all stores can keep. */

@@ -34,7 +34,7 @@ final class Steps {
   private final Map<String, Integer> names = new HashMap<>(0); // how often each was used
   private final List<Note> failed = new ArrayList<>(0); // steps that threw, stored with the next one that does not
   private int done;
-  private boolean running;
+  private String running = ""; // the step of which the effect runs
 
   Steps(Live<?, ?, ?> live, Optional<String> message, Optional<String> kept) {
     this.live = live;
@@ -64,7 +64,7 @@ final class Steps {
     var codec = codec(step, Objects.requireNonNull(type, "type"));
     Objects.requireNonNull(effect, "effect");
     String id = known();
-    if (running) throw new IllegalStateException(step + " is in another step");
+    if (!running.isEmpty()) throw new IllegalStateException(step + " is in another step");
     int times = names.merge(name, 1, Integer::sum);
     String unique = times == 1 ? name : name + "#" + times;
     var before = live.steps(id);
@@ -78,6 +78,13 @@ final class Steps {
     });
     store(note);
     return (R) result[0];
+  }
+
+  /** Throws if an effect runs. */
+  void checkOutside() {
+    if (!running.isEmpty()) throw new IllegalStateException(text(running)
+        + " is not run again when its message comes again, and what it adds to the turn would be missing; add it "
+        + "behind the step");
   }
 
   private String text(String name) {
@@ -104,14 +111,14 @@ final class Steps {
   }
 
   private Note.Step run(String id, String name, Callable<byte[]> effect) throws Exception {
-    running = true;
+    running = name;
     try {
       return new Note.Step(id, name, Optional.of(effect.call()), "");
     } catch (Throwable failure) {
       if (!live.isOfTheMessage(failure)) throw failure;
       throw failed(id, name, failure);
     } finally {
-      running = false;
+      running = "";
     }
   }
 

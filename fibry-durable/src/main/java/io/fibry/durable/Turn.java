@@ -73,9 +73,15 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
         + " is valid on its handler's thread, until the handler returns; for later, keep self()");
   }
 
+  /** What a step does is not done again when its message comes again. */
+  private void checkOfTurn() {
+    check();
+    if (steps != null) steps.checkOutside();
+  }
+
   @Override
   public S persist(E event) {
-    check();
+    checkOfTurn();
     byte[] bytes = live.encode(Objects.requireNonNull(event, "event"));
     state = live.after(state, event);
     events.add(bytes);
@@ -89,26 +95,26 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   @Override
   public <N> void sendMessage(Durable<N> to, String key, N other) {
-    check();
+    checkOfTurn();
     outgoing.send(to, key, other);
   }
 
   @Override
   public void remind(String name, M later, Duration delay) {
-    check();
+    checkOfTurn();
     outgoing.remind(name, live.encodeMessage(later), Objects.requireNonNull(delay, "delay"), Optional.empty());
   }
 
   @Override
   public void remindEvery(String name, M later, Duration period) {
-    check();
+    checkOfTurn();
     Objects.requireNonNull(period, "period");
     outgoing.remind(name, live.encodeMessage(later), period, Optional.of(period));
   }
 
   @Override
   public void forget(String name) {
-    check();
+    checkOfTurn();
     outgoing.forget(name);
   }
 
@@ -137,19 +143,19 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   @Override
   public void afterwards(Handler.Task task) {
-    check();
+    checkOfTurn();
     afterwards.add(Objects.requireNonNull(task, "task"));
   }
 
   @Override
   public void end() {
-    check();
+    checkOfTurn();
     ended = true;
   }
 
   @Override
   public <R> void reply(Request<?, R> request, R value) {
-    check();
+    checkOfTurn();
     Objects.requireNonNull(value, "the answer is null; let it be an Optional, or Done");
     var bytes = request instanceof Once ? Optional.of(Answers.of(request.getClass()).encode(value)) : remembered;
     answer(request, CompletableFuture.completedFuture(value));
@@ -158,14 +164,14 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   @Override
   public void replyFailure(Request<?, ?> request, Throwable failure) {
-    check();
+    checkOfTurn();
     checkForgotten(request);
     answer(request, CompletableFuture.failedFuture(Objects.requireNonNull(failure, "failure")));
   }
 
   @Override
   public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
-    check();
+    checkOfTurn();
     checkForgotten(request);
     var given = new CompletableFuture<Object>(); // the store's thread must not chain to a stage of others
     Objects.requireNonNull(value, "value").whenComplete((answer, failure) -> settle(given, answer, failure));
@@ -289,12 +295,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** As which it comes again; empty: it will not. */
   private Optional<String> messageId() {
-    return message instanceof Once once ? Optional.of(ONCE + idOf(once)) : kept.map(Kept::unique);
-  }
-
-  private String idOf(Once once) {
-    String what = "the id of " + once.getClass().getSimpleName() + " to " + live.id() + ", which is Once,";
-    return Names.any(what, Objects.requireNonNull(once.once(), () -> what + " is null"));
+    return message instanceof Once once ? Optional.of(ONCE + Names.once(live.id(), once)) : kept.map(Kept::unique);
   }
 
   static boolean isOnce(String messageId) {

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Steps, reminders and messages of a turn that cannot be, and what the handler is told. */
 @Timeout(60)
@@ -136,6 +137,24 @@ class BadStepTest extends AtATurn {
         + "in another step",
         refused(KIND.keepsMessages(9), StepFailedException.class,
             context -> context.step("outer", String.class, () -> context.step("inner", String.class, () -> "x"))));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"persist", "sendMessage", "remind", "remindEvery", "forget", "afterwards", "end", "reply",
+    "replyWhen", "replyFailure"})
+  void aStepAddsNothingToItsTurn(String call) {
+    assertEquals("step 's' of notes 'ada' failed: java.lang.IllegalStateException: step 's' of notes 'ada' is not run "
+        + "again when its message comes again, and what it adds to the turn would be missing; add it behind the step",
+        refused(KIND.keepsMessages(9), StepFailedException.class,
+            context -> context.step("s", String.class, () -> "" + BadTurnTest.CALLS.get(call).run(context))));
+  }
+
+  @Test
+  void aStepMayKnowItsKeyAndItsActor() {
+    try (var ada = ada(KIND.keepsMessages(9), context -> context.step("s", String.class,
+        () -> context.key() + " " + context.self().name() + " " + context.cancelled()))) {
+      assertEquals("ada ada false", ada.ask(new Ask("?")));
+    }
   }
 
   @Test

@@ -46,7 +46,7 @@ class BadTurnTest extends AtATurn {
   // ---- the context
 
   /** All that a context has, but for its key, which others may read at any time. */
-  private static final Map<String, Try> CALLS = new LinkedHashMap<>();
+  static final Map<String, Try> CALLS = new LinkedHashMap<>();
 
   static {
     var ask = new Ask("later");
