@@ -6,7 +6,7 @@ import io.fibry.codec.TypeCodec;
 import io.fibry.codec.text.Lines;
 import java.util.Objects;
 
-/** A codec of a user, held to its promises: no null, and a {@link CodecException} for what fails. */
+/** A codec of a user, held to what it promises: no null, and {@link CodecException}s only. */
 record Checked<T>(Codec<T> codec) implements Codec<T> {
 
   /** Those of the library are what they promise. */
