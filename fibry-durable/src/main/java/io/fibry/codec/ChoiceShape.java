@@ -1,5 +1,6 @@
 package io.fibry.codec;
 
+import io.fibry.codec.text.Lines;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -71,7 +72,8 @@ final class ChoiceShape implements Shape {
     String typeName = in.text();
     var known = forms.get(typeName);
     if (known == null)
-      throw in.failure("no type named '" + typeName + "' is known; those of " + name + " are " + forms.keySet());
+      throw in.failure(
+          "no type named '" + Lines.line(typeName) + "' is known; those of " + name + " are " + forms.keySet());
     try {
       var value = (known.size() == 1 ? known.getFirst() : fitting(in, known)).read(in);
       if (in.next()) throw oneEntry(in);

@@ -1,5 +1,7 @@
 package io.fibry.codec;
 
+import io.fibry.codec.text.Lines;
+
 /** Bytes that are not a value of the type, or a value that has no form in bytes. */
 public final class CodecException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -30,13 +32,14 @@ public final class CodecException extends RuntimeException {
    * @return to be thrown
    */
   public static CodecException here(String what) {
-    return new CodecException(": " + what);
+    return new CodecException(": " + Lines.escaped(what));
   }
 
   /** The same failure, told from the place around it. */
   CodecException in(String place) {
-    boolean isName = Character.isJavaIdentifierStart(getMessage().charAt(0));
-    var outer = new CodecException(place + (isName ? "." : "") + getMessage(), getCause());
+    String text = String.valueOf(getMessage()); // a codec of a user may have none
+    boolean isName = !text.isEmpty() && Character.isJavaIdentifierStart(text.charAt(0));
+    var outer = new CodecException(place + (isName ? "." : "") + text, getCause());
     outer.setStackTrace(getStackTrace());
     return outer;
   }

@@ -1,5 +1,6 @@
 package io.fibry.codec;
 
+import io.fibry.codec.text.Lines;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -193,7 +194,7 @@ final class Containers {
       if (one == null) throw CodecException.here("it is null");
       item.write(one, out);
     } catch (CodecException failure) {
-      throw failure.in("[" + place + "]");
+      throw failure.in("[" + Lines.line(String.valueOf(place)) + "]");
     }
   }
 
@@ -209,7 +210,7 @@ final class Containers {
     try {
       return Objects.requireNonNull(item.read(in));
     } catch (CodecException failure) {
-      throw failure.in("[" + place + "]");
+      throw failure.in("[" + Lines.line(String.valueOf(place)) + "]");
     }
   }
 }

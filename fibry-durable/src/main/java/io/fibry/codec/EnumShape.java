@@ -1,5 +1,6 @@
 package io.fibry.codec;
 
+import io.fibry.codec.text.Lines;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,11 +21,14 @@ final class EnumShape implements Shape {
           "two constants of " + type.getName() + " have the same name in bytes, '" + name + "'; give one another");
       names.put(constant, name);
     }
+    if (names.isEmpty()) throw new IllegalArgumentException(type.getName() + " has no constants, so it has no values");
   }
 
   @Override
   public void write(Object value, ItemWriter out) {
-    out.text(names.get(value));
+    String name = names.get(value);
+    if (name == null) throw CodecException.here(value.getClass().getName() + " is no " + type.getSimpleName());
+    out.text(name);
   }
 
   @Override
@@ -32,7 +36,8 @@ final class EnumShape implements Shape {
     String name = in.text();
     var constant = constants.get(name);
     if (constant == null)
-      throw in.failure("'" + name + "' is no " + type.getSimpleName() + "; there are " + constants.keySet());
+      throw in
+          .failure("'" + Lines.line(name) + "' is no " + type.getSimpleName() + "; there are " + constants.keySet());
     return constant;
   }
 

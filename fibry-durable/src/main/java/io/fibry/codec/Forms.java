@@ -1,5 +1,6 @@
 package io.fibry.codec;
 
+import io.fibry.codec.text.Lines;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,13 +48,20 @@ public final class Forms<T> {
     Objects.requireNonNull(now, "now");
     if (!form.isRecord()) throw new IllegalArgumentException(form.getName() + " must be a record");
     var all = new ArrayList<>(old);
-    all.add(new Old(name, form, value -> today(form, now.apply((O) value))));
+    all.add(new Old(name, form, value -> today(form, now, (O) value)));
     return new Forms<>(named, List.copyOf(all));
   }
 
-  private static Object today(Class<?> form, Object now) {
-    if (now == null) throw CodecException.here("the function for " + form.getName() + " answered null");
-    return now;
+  private static <O> Object today(Class<O> form, Function<? super O, ?> now, O value) {
+    Object today;
+    try {
+      today = now.apply(value);
+    } catch (RuntimeException thrown) {
+      throw new CodecException(
+          ": the function for " + form.getName() + " threw " + Lines.escaped(thrown.toString()), thrown);
+    }
+    if (today == null) throw CodecException.here("the function for " + form.getName() + " answered null");
+    return today;
   }
 
   /**
@@ -73,8 +81,11 @@ public final class Forms<T> {
 
   /** As it is in bytes; of a type, or in it. */
   static String checkName(String name, Class<?> type) {
-    if (name.isBlank() || !StandardCharsets.UTF_8.newEncoder().canEncode(name)) throw new IllegalArgumentException(
-        "the name '" + name + "' of or in " + type.getName() + " is blank, or has half of a surrogate pair");
+    Objects.requireNonNull(type, "type");
+    if (Objects.requireNonNull(name, "name").isBlank() || !StandardCharsets.UTF_8.newEncoder().canEncode(name))
+      throw new IllegalArgumentException(
+          "the name '" + Lines.line(name) + "' of or in " + type.getName()
+              + " is blank, or has half of a surrogate pair");
     return name;
   }
 }

@@ -1,5 +1,6 @@
 package io.fibry.codec;
 
+import io.fibry.codec.text.Lines;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -78,17 +79,25 @@ final class RecordShape implements Shape {
     out.beginMap(fields.size());
     for (var field : fields) {
       try {
-        Object part = field.accessor.invokeExact(value);
+        Object part = read(value, field);
         if (part == null) throw CodecException.here("it is null; an Optional can be empty");
         out.text(field.name);
         field.shape.write(part, out);
       } catch (CodecException failure) {
         throw failure.in(field.name);
-      } catch (Throwable thrown) {
-        throw thrownBy(thrown, "the accessor of " + field.name);
+      } catch (ClassCastException polluted) { // by code without type arguments
+        throw CodecException.here("its values are not of their types: " + polluted.getMessage()).in(field.name);
       }
     }
     out.end();
+  }
+
+  private static Object read(Object value, Field field) {
+    try {
+      return (Object) field.accessor.invokeExact(value);
+    } catch (Throwable thrown) {
+      throw thrownBy(thrown, "the accessor of " + field.name);
+    }
   }
 
   @Override
@@ -127,7 +136,7 @@ final class RecordShape implements Shape {
 
   private static CodecException thrownBy(Throwable thrown, String who) {
     if (thrown instanceof Error error) throw error;
-    return new CodecException(": " + who + " threw " + thrown, thrown);
+    return new CodecException(": " + who + " threw " + Lines.escaped(thrown.toString()), thrown);
   }
 
   @Override

@@ -20,6 +20,10 @@ import java.util.stream.Stream;
 final class Shapes {
   /** A type without type variables. */
   private record Known(Class<?> raw, List<Known> arguments) {
+    private int depth() {
+      return 1 + arguments.stream().mapToInt(Known::depth).max().orElse(0);
+    }
+
     private Known argument(int index) {
       return arguments.get(index);
     }
@@ -69,7 +73,10 @@ final class Shapes {
 
   private Shape of(Known type, String where) {
     var present = made.get(type);
-    return present != null ? present : make(type, where);
+    if (present != null) return present;
+    if (type.depth() > Format.DEEPEST) throw new IllegalArgumentException(where + ": " + type.raw.getTypeName()
+        + " has type arguments more than " + Format.DEEPEST + " deep; let them end");
+    return make(type, where);
   }
 
   private Shape make(Known type, String where) {

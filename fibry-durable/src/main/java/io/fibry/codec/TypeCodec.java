@@ -1,5 +1,6 @@
 package io.fibry.codec;
 
+import java.lang.invoke.MethodType;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
@@ -20,12 +21,14 @@ public final class TypeCodec<T> implements Codec<T> {
   private static final Format CBOR = new CborFormat();
 
   private final Class<T> type;
+  private final Class<?> boxed; // of its values
   private final Format format;
   private final Shape root;
   private final String schema;
 
   private TypeCodec(Class<T> type, Forms<T> forms, Format format) {
     this.type = type;
+    this.boxed = MethodType.methodType(type).wrap().returnType();
     this.format = format;
     var shapes = new Shapes(forms.named, format);
     this.root = shapes.root(type);
@@ -52,7 +55,9 @@ public final class TypeCodec<T> implements Codec<T> {
    *     read as two forms
    */
   public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms, Format format) {
-    return new TypeCodec<>(Objects.requireNonNull(type, "type"), forms.apply(Forms.none()),
+    Objects.requireNonNull(type, "type");
+    var known = Objects.requireNonNull(forms, "forms").apply(Forms.none());
+    return new TypeCodec<>(type, Objects.requireNonNull(known, "what forms answers"),
         Objects.requireNonNull(format, "format"));
   }
 
@@ -86,18 +91,25 @@ public final class TypeCodec<T> implements Codec<T> {
   public byte[] encode(T value) {
     var out = format.newWriter();
     try {
-      root.write(Objects.requireNonNull(value, "value"), out);
+      check(Objects.requireNonNull(value, "value"));
+      root.write(value, out);
     } catch (CodecException failure) {
       throw failure.in(type.getSimpleName());
     }
     return out.written();
   }
 
+  /** Code without type arguments gives anything. */
+  private void check(Object value) {
+    if (!boxed.isInstance(value))
+      throw CodecException.here(value.getClass().getName() + " is no " + type.getSimpleName());
+  }
+
   @Override
   @SuppressWarnings("unchecked") // the shape is that of the type
   public T decode(byte[] bytes) {
     try {
-      if (bytes.length > Format.MOST_BYTES)
+      if (Objects.requireNonNull(bytes, "bytes").length > Format.MOST_BYTES)
         throw CodecException.here(bytes.length + " bytes; at most " + Format.MOST_BYTES + " are read");
       var in = format.newReader(bytes);
       var value = root.read(in);

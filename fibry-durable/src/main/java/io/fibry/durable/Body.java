@@ -1,6 +1,8 @@
 package io.fibry.durable;
 
 import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import io.fibry.store.Store;
 import java.util.List;
 import java.util.Optional;
 
@@ -14,6 +16,15 @@ record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes) {
 
   static Body of(byte[] bytes) {
     return CODEC.decode(bytes);
+  }
+
+  /** Of an actor, which is told where this is too large. */
+  byte[] bytes(Store.Id actor) {
+    try {
+      return bytes();
+    } catch (CodecException tooLarge) {
+      throw new CodecException("a turn of " + actor + " cannot be stored: " + tooLarge.getMessage(), tooLarge);
+    }
   }
 
   byte[] bytes() {

@@ -1,5 +1,6 @@
 package io.fibry.durable;
 
+import io.fibry.codec.text.Lines;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
@@ -60,7 +61,7 @@ final class Calendar {
     for (var key : due()) try {
       reader.accept(key);
     } catch (Throwable failure) { // of memory: the others still want to be looked after
-      LoggerFactory.getLogger(Durable.class).error("what waits for '{}' is late", key, failure);
+      LoggerFactory.getLogger(Durable.class).error("what waits for '{}' is late", Lines.escaped(key), failure);
     }
   }
 

@@ -4,6 +4,8 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import io.fibry.codec.text.Lines;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import io.fibry.store.recorder.Recorder;
@@ -34,6 +36,34 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   Definition {
     if (kind.keeps() > 0) kind.messages().known();
     Answers.check(kind.messages().type());
+  }
+
+  /** The state with which an actor begins. */
+  S initial(Store.Id actor) throws Exception {
+    return Objects.requireNonNull(initial.call(), () -> "the initial state of " + actor + " is null");
+  }
+
+  /** For what was stored: the kind may have been another one then. */
+  <T> Codec<T> known(Optional<Codec<T>> codec, String what) {
+    return codec.orElseThrow(() -> new CodecException("it has " + what + ", which " + this
+        + " does not keep; let it keep what it kept, or give it another name"));
+  }
+
+  /** The state after an event of a turn. */
+  S after(S before, E event, long turn, Store.Id actor) {
+    S next;
+    try {
+      next = after.apply(before, event);
+    } catch (RuntimeException thrown) {
+      throw new IllegalStateException(noState(event, turn, actor) + "threw " + Lines.escaped(thrown.toString()),
+          thrown);
+    }
+    return Objects.requireNonNull(next, () -> noState(event, turn, actor) + "answered null");
+  }
+
+  private String noState(E event, long turn, Store.Id actor) {
+    return "turn " + turn + " of " + actor + " has no state after its event of " + event.getClass().getName()
+        + ": the function of the kind, which must never fail, ";
   }
 
   @Override
@@ -73,6 +103,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   }
 
   private void check(ActorBuilder<?> how, Store store) {
+    Objects.requireNonNull(how, "how");
     Home.checkWhole(store);
     Recorder.prepare();
     if (how.forBlocks().isShared()) throw kind.refused("a pool handles several messages at a time; make entities");
@@ -86,7 +117,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   /** It takes messages of users, and those that the store keeps. */
   @SuppressWarnings("unchecked") // its messages are known by their own types
   private Actor<Object> living(ActorBuilder<?> how, Delivery delivery, String key) {
-    var id = new Store.Id(kind.name(), kind.checkedKey(key));
+    var id = kind.id(kind.checkedKey(key));
     // a kind that keeps messages cannot be found: what is sent past the address would not be kept
     var builder = (ActorBuilder<Object>) (kind.keeps() > 0 ? how
         : ((ActorBuilder<M>) how).protocol(kind.messages().type()));
@@ -98,7 +129,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   @Override
   public List<Aside<M>> aside(Store store) {
     var actors = new LinkedHashSet<Store.Id>();
-    store.waiting(kind.name(), (id, due) -> {
+    Objects.requireNonNull(store, "store").waiting(kind.name(), (id, due) -> {
       if (due.equals(Store.Waiting.NEVER)) actors.add(id);
     });
     return actors.stream().flatMap(id -> store.waiting(id, Store.Waiting.NEVER, Integer.MAX_VALUE).stream())
@@ -123,7 +154,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   }
 
   private Store.Id idOf(Aside<M> aside) {
-    return new Store.Id(kind.name(), kind.checkedKey(aside.key()));
+    return kind.id(kind.checkedKey(Objects.requireNonNull(aside, "aside").key()));
   }
 
   @Override

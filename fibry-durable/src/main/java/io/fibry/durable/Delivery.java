@@ -141,6 +141,7 @@ final class Delivery implements AutoCloseable {
     try {
       answer = actor.sendMessageReturn(kept);
     } catch (RuntimeException unborn) {
+      Home.of(store).refusals().tell("what waits for " + kind.id(key) + " could not be given to it", unborn);
       answer = CompletableFuture.failedFuture(unborn);
     } finally {
       if (answer == null) over(key);
@@ -227,7 +228,7 @@ final class Delivery implements AutoCloseable {
     }
     boolean started = false;
     try {
-      Thread.ofVirtual().name("courier of " + kind.name() + " " + key).start(() -> run(key));
+      Thread.ofVirtual().name("courier of " + kind.id(key)).start(() -> run(key));
       started = true;
     } finally {
       if (!started) retry(key, "there is no thread");
@@ -242,8 +243,7 @@ final class Delivery implements AutoCloseable {
     } catch (StoreClosedException over) { // what waits is given when the store is open again
       free(endLooking(key));
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(Durable.class).warn("messages that wait for {} '{}' could not be given to it",
-          kind.name(), key, failure);
+      LoggerFactory.getLogger(Durable.class).warn("what waits for {} could not be given to it", kind.id(key), failure);
       retry(key, failure.toString());
     }
   }
@@ -289,7 +289,7 @@ final class Delivery implements AutoCloseable {
       hand.looked = looked;
       most = room + hand.size();
     }
-    var found = store.waiting(new Store.Id(kind.name(), key), looked, most);
+    var found = store.waiting(kind.id(key), looked, most);
     synchronized (this) {
       return hand(key).unknown(found, most, room);
     }
@@ -301,7 +301,7 @@ final class Delivery implements AutoCloseable {
     synchronized (this) {
       looked = hand(key).looked;
     }
-    store.next(new Store.Id(kind.name(), key), looked).ifPresent(due -> told(key, due)); // it may be due by now
+    store.next(kind.id(key), looked).ifPresent(due -> told(key, due)); // it may be due by now
     synchronized (this) {
       var hand = hand(key);
       if (hand.isToLookAgain() && !closed) return true;
@@ -378,7 +378,7 @@ final class Delivery implements AutoCloseable {
       hand.until = when;
       freed = hand.endLooking();
     }
-    LoggerFactory.getLogger(Durable.class).debug("{} '{}' is tried again: {}", kind.name(), key, why);
+    LoggerFactory.getLogger(Durable.class).debug("{} is tried again: {}", kind.id(key), why);
     calendar.add(key, when);
     free(freed);
   }

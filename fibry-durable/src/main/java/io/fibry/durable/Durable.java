@@ -7,7 +7,6 @@ import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
@@ -51,7 +50,7 @@ public sealed interface Durable<M> permits Definition {
    * @return a view from the first event on
    */
   static <E> Follow<E> follow(String kind, Class<E> events) {
-    return follow(kind, Codec.of(events));
+    return new Following<>(Names.plain("kind", kind), Kinds.codecOf(kind, "events", events), Optional.empty());
   }
 
   /**
@@ -63,7 +62,7 @@ public sealed interface Durable<M> permits Definition {
    * @return a view from the first event on
    */
   static <E> Follow<E> follow(String kind, Codec<E> events) {
-    return new Following<>(Kinds.checkedName("kind", kind), Objects.requireNonNull(events, "events"), Optional.empty());
+    return new Following<>(Names.plain("kind", kind), Checked.of(events), Optional.empty());
   }
 
   /**
@@ -231,7 +230,7 @@ public sealed interface Durable<M> permits Definition {
     /**
      * How long events stay that a snapshot has made needless. They are for views, and for humans.
      *
-     * @param age for ever unless told
+     * @param age for ever unless told; zero or more
      * @return a changed copy
      */
     Kind<M> history(Duration age);

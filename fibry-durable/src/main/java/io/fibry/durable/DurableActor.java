@@ -10,6 +10,7 @@ import io.fibry.store.StoreFullException;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -45,7 +46,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   }
 
   private Store.Id id() {
-    return new Store.Id(kind.name(), key);
+    return kind.id(key);
   }
 
   // ---- messages
@@ -90,7 +91,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
     try {
       var stored = delivery.store().accept(waiting, kind.keeps()).toCompletableFuture();
       try {
-        boolean kept = stored.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        boolean kept = stored.get(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
         if (!kept) delivery.drop(key, waiting.id());
         known = true;
         return kept;
@@ -215,6 +216,8 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
 
   @SuppressWarnings("unchecked") // a request of the kind's messages is one
   private <R> Kept<R> keepRequest(Request<?, R> request, Duration limit) {
+    if (!Objects.requireNonNull(limit, "limit").isPositive()) // before it is kept
+      throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     var waiting = kind.waiting(key, (M) request, delivery.now());
     try {
       if (keep(waiting, limit)) return kept(waiting, request, true);

@@ -13,7 +13,7 @@ import java.util.concurrent.Callable;
  */
 public interface DurableContext<M> extends ActorContext<M> {
 
-  /** {@return the key of this actor} */
+  /** {@return the key of this actor; also later, and on other threads} */
   String key();
 
   /**
@@ -34,7 +34,7 @@ public interface DurableContext<M> extends ActorContext<M> {
    * and wakes an actor that is not there. It comes at its time by the store's clock, or when the
    * process runs again; at most a minute late if the clock is set forward.
    *
-   * @param name of the reminder; replaces the one with this name
+   * @param name of the reminder, 1 to 512 bytes; replaces the one with this name
    * @param message the message
    * @param delay from now; more than zero, at most 100 years
    */
@@ -64,9 +64,9 @@ public interface DurableContext<M> extends ActorContext<M> {
    * <p>It first waits until the turns before are stored, and afterwards until its result is.
    *
    * @param <R> result
-   * @param name of the step; the second one of a name is "name#2"
+   * @param name of the step, 1 to 512 bytes; the second one of a name is "name#2"
    * @param type of the result: a record, or a value of the JDK
-   * @param effect what it does; it has no steps itself
+   * @param effect what it does; it has no steps itself, and adds nothing to the turn
    * @return what it answered, never null
    * @throws IllegalStateException if this message could not come again: neither is it kept, nor
    *     {@link Once}
@@ -89,7 +89,7 @@ public interface DurableContext<M> extends ActorContext<M> {
    * Waits, as a {@link #step}: after a restart, only for what is left.
    *
    * @param name of the step
-   * @param time how long, by the store's clock
+   * @param time how long, by the store's clock; at most 100 years
    * @throws Exception if interrupted, or as {@code step}
    */
   void sleep(String name, Duration time) throws Exception;

@@ -17,11 +17,12 @@ import java.util.Optional;
 record Following<E>(String kind, Codec<E> events, Optional<String> name) implements Follow<E> {
   @Override
   public Follow<E> as(String view) {
-    return new Following<>(kind, events, Optional.of(Kinds.checkedName("view", view)));
+    return new Following<>(kind, events, Optional.of(Names.plain("view", view)));
   }
 
   @Override
   public Exitable newActor(ActorBuilder<?> how, Store store, Handler<Fact<E>> handler) {
+    Objects.requireNonNull(how, "how");
     Home.checkWhole(store);
     Objects.requireNonNull(handler, "handler");
     var id = name.map(view -> new Store.Id(Store.VIEWS, kind + ":" + view));

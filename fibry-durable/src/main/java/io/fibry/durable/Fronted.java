@@ -10,6 +10,10 @@ abstract class Fronted implements Exitable {
 
   abstract Exitable front();
 
+  static Exitable behind(Exitable one) {
+    return one instanceof Fronted fronted ? fronted.front() : one;
+  }
+
   @Override
   public final String name() {
     return front().name();

@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
+import io.fibry.codec.text.Lines;
 import io.fibry.store.Copy;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
@@ -34,12 +35,12 @@ final class Home {
   private Home() {}
 
   static Home of(Store store) {
-    return HOMES.computeIfAbsent(store, none -> new Home());
+    return HOMES.computeIfAbsent(Objects.requireNonNull(store, "store"), none -> new Home());
   }
 
   /** It is no copy that was not finished, the actors of which would know too little. */
   static void checkWhole(Store store) {
-    var home = of(Objects.requireNonNull(store, "store"));
+    var home = of(store);
     if (home.whole) return;
     if (Copy.isUnfinishedIn(store)) throw new StoreDamagedException(
         store + " has a copy that was not finished, so it has no actors; empty it, and copy again");
@@ -49,8 +50,7 @@ final class Home {
   /** Two actors of one key would end each other's lives. */
   static <M> Actor<M> only(Store store, Store.Id id, Supplier<Actor<M>> maker) {
     var alive = of(store).alive;
-    if (!alive.add(id)) throw new IllegalStateException(
-        id + " has an actor at " + store + "; send to that one, or let entities make it");
+    if (!alive.add(id)) throw new IllegalStateException(taken(id, store));
     boolean made = false;
     try {
       var actor = maker.get().closeOnExit(() -> alive.remove(id));
@@ -61,21 +61,29 @@ final class Home {
     }
   }
 
+  private static String taken(Store.Id id, Store store) {
+    return id.kind().equals(Store.VIEWS) ? "view '" + id.key() + "' has an actor at " + store
+        + "; close that one first, or give this view another name"
+        : id + " has an actor at " + store + "; send to that one, or let entities make it";
+  }
+
   /** A message that is aside is due from now on. One at a time: none is tried again twice. */
   void takeBack(Store store, Store.Id actor, String id, UnaryOperator<Mail> change) {
+    Objects.requireNonNull(id, "id");
     takingBack.lock();
     try {
       var found = store.waiting(actor, Store.Waiting.NEVER, Integer.MAX_VALUE).stream()
           .filter(one -> one.id().equals(id) && Mail.isAside(one)).findFirst()
-          .orElseThrow(() -> new IllegalStateException("'" + id + "' of " + actor + " is not aside any more at " + store
-              + ": it was retried, or removed"));
+          .orElseThrow(() -> new IllegalStateException(
+              "'" + Lines.line(id) + "' of " + actor + " is not aside any more at " + store
+                  + ": it was retried, or removed"));
       var due = new Store.Waiting(actor, id, Instant.ofEpochMilli(store.clock().millis()),
           change.apply(Mail.read(found.body())).bytes());
       store.accept(due, Integer.MAX_VALUE).toCompletableFuture().get();
       tell(List.of(due));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while '" + id + "' of " + actor + " was taken back");
+      throw new CancellationException("interrupted while '" + Lines.line(id) + "' of " + actor + " was taken back");
     } catch (ExecutionException refused) {
       throw Turns.cause(refused);
     } finally {

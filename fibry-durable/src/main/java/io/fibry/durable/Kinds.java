@@ -2,7 +2,6 @@ package io.fibry.durable;
 
 import io.fibry.codec.Codec;
 import io.fibry.store.Store;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -15,25 +14,20 @@ import java.util.function.BiFunction;
 /** The steps of a definition. */
 record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead, int keeps, int remembers,
     Duration rememberedFor, Optional<Duration> history) implements Durable.Kind<M> {
-  private static final int LONGEST_KEY = 512;
+  private static final String IMPOSSIBLE = "there can be no such actor of kind '";
+  private static final Duration LONGEST = Duration.ofDays(365_000_000); // a million years: for ever
 
   static <M> Kinds<M> of(String name, Class<M> messages) {
     Objects.requireNonNull(messages, "messages");
-    return new Kinds<>(checkedName("kind", name), Messages.of(messages), 1000, 1024, 0, 1000, Duration.ofDays(1),
+    return new Kinds<>(Names.plain("kind", name), Messages.of(messages), 1000, 1024, 0, 1000, Duration.ofDays(1),
         Optional.empty());
-  }
-
-  static String checkedName(String what, String name) {
-    if (!name.matches("[a-z][a-z0-9-]{0,63}")) throw new IllegalArgumentException("'" + name + "' cannot name a " + what
-        + ": take 1 to 64 lower-case letters, digits and hyphens, a letter first");
-    return name;
   }
 
   @Override
   @SuppressWarnings("unchecked") // the class of a value of the type
   public <S> Durable.OfState<S, M> state(S initial) {
-    var type = (Class<S>) typeOf(initial);
-    var codec = Codec.of(type);
+    var type = (Class<S>) typeOf(Objects.requireNonNull(initial, "initial"));
+    var codec = codecOf(name, "state", type);
     if (isAlone(type)) throw new IllegalArgumentException("kind '" + name + "' begins with the only object of "
         + type.getName() + ", so there would be no other state; let it be one of a sealed interface, or give a codec");
     return state(codec, initial);
@@ -58,8 +52,21 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
 
   @Override
   public <S> Durable.OfState<S, M> state(Codec<S> codec, S initial) {
-    byte[] bytes = codec.encode(Objects.requireNonNull(initial, "initial"));
-    return new States<>(this, codec, () -> codec.decode(bytes));
+    var checked = Checked.of(codec);
+    byte[] bytes = checked.encode(Objects.requireNonNull(initial, "initial"));
+    checked.decode(bytes); // so that a codec that cannot is found out now
+    return new States<>(this, checked, () -> checked.decode(bytes));
+  }
+
+  /** Throws if the type has none. */
+  static <T> Codec<T> codecOf(String kind, String what, Class<T> type) {
+    try {
+      return Codec.of(Objects.requireNonNull(type, what));
+    } catch (IllegalArgumentException none) {
+      throw new IllegalArgumentException(
+          "the " + what + " of kind '" + kind + "' cannot be stored: " + none.getMessage(),
+          none);
+    }
   }
 
   private record States<S, M>(Kinds<M> kind, Codec<S> codec, Callable<S> initial) implements Durable.OfState<S, M> {
@@ -79,7 +86,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
 
   @Override
   public <S, E> Durable.OfEvents<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after) {
-    return events(Codec.of(events), initial, after);
+    return events(codecOf(name, "events", events), initial, after);
   }
 
   @Override
@@ -110,7 +117,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   private record Changing<S, M>(Kinds<M> kind, Callable<? extends S> initial) implements Durable.Begun<S, M> {
     @Override
     public <E> Durable.OfEvents<S, E, M> events(Class<E> events, BiFunction<S, E, S> after) {
-      return events(Codec.of(events), after);
+      return events(codecOf(kind.name, "events", events), after);
     }
 
     @Override
@@ -122,7 +129,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   private record Events<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optional<Codec<S>> state,
       Codec<E> events, BiFunction<S, E, S> after) implements Durable.OfEvents<S, E, M> {
     Events {
-      Objects.requireNonNull(events, "codec");
+      events = Checked.of(events);
       Objects.requireNonNull(after, "after");
     }
 
@@ -143,57 +150,60 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
 
   @Override
   public Kinds<M> keepsMessages(int most) {
-    return new Kinds<>(name, messages, snapshotEvery, ahead, positive(most, "messages"), remembers, rememberedFor,
+    return new Kinds<>(name, messages, snapshotEvery, ahead, positive(most, "keepsMessages"), remembers, rememberedFor,
         history);
   }
 
   @Override
   public Kinds<M> remembers(int answers, Duration time) {
-    if (time.isNegative() || time.isZero())
+    if (!Objects.requireNonNull(time, "time").isPositive())
       throw new IllegalArgumentException("kind '" + name + "' remembers for " + time + "; give more than zero");
-    return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "answers"), time, history);
+    return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "remembers"), time, history);
   }
 
   @Override
   public Kinds<M> snapshotEvery(int turns) {
-    return new Kinds<>(name, messages, positive(turns, "turns"), ahead, keeps, remembers, rememberedFor, history);
+    return new Kinds<>(name, messages, positive(turns, "snapshotEvery"), ahead, keeps, remembers, rememberedFor,
+        history);
   }
 
   @Override
   public Kinds<M> ahead(int turns) {
-    return new Kinds<>(name, messages, snapshotEvery, positive(turns, "turns"), keeps, remembers, rememberedFor,
+    return new Kinds<>(name, messages, snapshotEvery, positive(turns, "ahead"), keeps, remembers, rememberedFor,
         history);
+  }
+
+  Store.Id id(String key) {
+    return new Store.Id(name, key);
   }
 
   /** A message that waits: due at once. */
   Store.Waiting waiting(String key, M message, Instant now) {
-    var to = new Store.Id(name, checkedKey(key));
+    var to = id(checkedKey(key));
     byte[] bytes = messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
     return new Store.Waiting(to, Mail.sent(UUID.randomUUID().toString()), now, Mail.of(bytes).bytes());
   }
 
   @Override
   public Durable.Kind<M> history(Duration age) {
-    if (age.isNegative()) throw new IllegalArgumentException("kind '" + name + "': a history of " + age
-        + "; give zero or more");
-    return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, remembers, rememberedFor, Optional.of(age));
+    if (Objects.requireNonNull(age, "age").isNegative())
+      throw new IllegalArgumentException("kind '" + name + "': a history of " + age
+          + "; give zero or more");
+    var known = age.compareTo(LONGEST) > 0 ? LONGEST : age;
+    return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, remembers, rememberedFor, Optional.of(known));
   }
 
   String checkedKey(String key) {
-    if (!StandardCharsets.UTF_8.newEncoder().canEncode(key)) throw refused("its key has half of a surrogate pair");
-    int length = key.getBytes(StandardCharsets.UTF_8).length;
-    if (length == 0 || length > LONGEST_KEY)
-      throw refused("its key takes " + length + " bytes; 1 to " + LONGEST_KEY + " are possible");
-    return key;
+    return Names.any(IMPOSSIBLE + name + "': its key", Objects.requireNonNull(key, "key"));
   }
 
   IllegalArgumentException refused(String why) {
-    return new IllegalArgumentException("there can be no such actor of kind '" + name + "': " + why);
+    return new IllegalArgumentException(IMPOSSIBLE + name + "': " + why);
   }
 
-  private int positive(int number, String of) {
+  private int positive(int number, String option) {
     if (number < 1)
-      throw new IllegalArgumentException("kind '" + name + "': " + number + " " + of + "; give 1 or more");
+      throw new IllegalArgumentException("kind '" + name + "': " + option + " " + number + "; give 1 or more");
     return number;
   }
 }

@@ -67,7 +67,7 @@ final class Ledger {
   }
 
   private boolean isForgotten(Note.Answered one, Instant now) {
-    return one.at().plus(time).isBefore(now);
+    return Duration.between(one.at(), now).compareTo(time) > 0; // no sum: `time` may be for ever
   }
 
   private void forget(String message) {

@@ -72,7 +72,7 @@ final class Live<S, E, M> {
     ledger = new Ledger(kind.remembers(), kind.rememberedFor());
     sinceWhole = 0;
     sinceSnapshot = loaded.bodies().size();
-    S read = definition.initial().call();
+    S read = definition.initial(id);
     long turn = loaded.last() - loaded.bodies().size();
     for (var body : loaded.bodies()) read = after(read, body, ++turn);
     state = read;
@@ -84,8 +84,9 @@ final class Live<S, E, M> {
     try {
       var body = Body.of(bytes);
       S next = before;
-      if (body.state().isPresent()) next = definition.state().orElseThrow().decode(body.state().get());
-      for (var event : body.events()) next = after(next, definition.events().orElseThrow().decode(event));
+      if (body.state().isPresent()) next = definition.known(definition.state(), "a state").decode(body.state().get());
+      for (var event : body.events())
+        next = definition.after(next, definition.known(definition.events(), "events").decode(event), turn, id);
       body.notes().forEach(ledger::add);
       stateSize = body.state().map(stored -> (long) stored.length).orElse(stateSize);
       sinceWhole += bytes.length;
@@ -96,12 +97,12 @@ final class Live<S, E, M> {
   }
 
   S after(S before, E event) {
-    return Objects.requireNonNull(definition.after().apply(before, event),
-        () -> definition + " answered null as the state after an event of " + event.getClass().getName());
+    return definition.after(before, event, turns.next(), id);
   }
 
   byte[] encode(E event) {
-    return definition.events().orElseThrow().encode(event);
+    return definition.events().orElseThrow(() -> new IllegalStateException(
+        definition + " keeps its state, and no events; let the handler answer the next state")).encode(event);
   }
 
   byte[] encodeMessage(M message) {
@@ -206,7 +207,7 @@ final class Live<S, E, M> {
     try {
       var known = turn.known();
       known.ifPresent(turn::answerAgain);
-      S next = known.isPresent() ? state : definition.run().handle(state, turn.message(), turn);
+      S next = known.isPresent() ? state : turn.run(definition.run());
       commit(turn, Objects.requireNonNull(next, () -> definition + " answered null as its next state"),
           known.isEmpty());
       given = true;
@@ -261,7 +262,7 @@ final class Live<S, E, M> {
     var kept = turn.kept().orElseThrow();
     var outgoing = new Outgoing(id, delivery);
     outgoing.done(kept);
-    boolean aside = !kept.asked() || turn.cancelled();
+    boolean aside = !kept.asked() || turn.isGivenUp();
     if (aside) outgoing.putAside(kept, encodeMessage(turn.message()), reason);
     append(false, Optional.empty(), List.of(), aside ? notBegun(kept) : turn.over(ledger), outgoing);
     turn.confirm();
@@ -285,7 +286,7 @@ final class Live<S, E, M> {
 
   private void end(Outgoing outgoing) throws Exception {
     outgoing.end(turns.reminders());
-    S anew = definition.initial().call();
+    S anew = definition.initial(id);
     append(Body.NOTHING.bytes(), true, List.of(), outgoing);
     ledger = new Ledger(definition.kind().remembers(), definition.kind().rememberedFor());
     state = anew;
@@ -323,7 +324,7 @@ final class Live<S, E, M> {
       Outgoing outgoing) {
     var all = whole ? ledger.all() : new ArrayList<Note>(notes.size());
     all.addAll(notes);
-    append(new Body(written, events, all).bytes(), whole, notes, outgoing);
+    append(new Body(written, events, all).bytes(id), whole, notes, outgoing);
   }
 
   private void append(byte[] body, boolean whole, List<Note> notes, Outgoing outgoing) {

@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.codec.Codec;
+import io.fibry.codec.text.Lines;
 import io.fibry.store.Store;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -45,10 +46,10 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
     return CODEC.encode(this);
   }
 
-  /** A text of others that can be stored: of 1,000 characters at most, and in whole pairs. */
+  /** A text of others that can be stored: in one line, in whole pairs, and not long. */
   static String brief(String text) {
     var start = text.length() > LONGEST_TEXT ? text.substring(0, LONGEST_TEXT) + ".." : text;
-    return new String(start.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
+    return Lines.escaped(new String(start.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8));
   }
 
   // ---- ids

@@ -1,7 +1,6 @@
 package io.fibry.durable;
 
 import io.fibry.codec.Codec;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -20,7 +19,7 @@ record Messages<M>(Class<M> type, Optional<Codec<M>> codec, String lacks) {
   }
 
   Messages<M> by(Codec<M> given) {
-    return new Messages<>(type, Optional.of(Objects.requireNonNull(given, "codec")), "");
+    return new Messages<>(type, Optional.of(Checked.of(given)), "");
   }
 
   /** Throws if there is none. */

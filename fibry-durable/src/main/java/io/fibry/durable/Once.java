@@ -9,6 +9,6 @@ package io.fibry.durable;
  */
 public interface Once {
 
-  /** {@return the id, which no other message to this actor has} */
+  /** {@return the id, of 1 to 512 bytes, which no other message to this actor has} */
   String once();
 }

@@ -1,20 +1,20 @@
 package io.fibry.durable;
 
+import io.fibry.codec.text.Lines;
 import io.fibry.store.Store;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
 /** What a turn sends by the store, and what it takes back. Of the handler's thread. */
 final class Outgoing {
-  private static final int LONGEST_NAME = 512;
-  private static final Duration LONGEST = Duration.ofDays(36_525); // 100 years
+  static final Duration LONGEST = Duration.ofDays(36_525); // 100 years
 
   private final Store.Id from;
   private final Delivery delivery;
@@ -28,14 +28,14 @@ final class Outgoing {
   }
 
   <N> void send(Durable<N> to, String key, N message) {
-    messages.add(((Definition<?, ?, N>) to).kind().waiting(key, message, delivery.now()));
+    messages.add(((Definition<?, ?, N>) Objects.requireNonNull(to, "to")).kind().waiting(key, message, delivery.now()));
   }
 
   void remind(String name, byte[] message, Duration delay, Optional<Duration> every) {
-    if (delay.isNegative() || delay.isZero() || delay.compareTo(LONGEST) > 0)
-      throw new IllegalArgumentException("reminder '" + name + "' of " + from + " would come after " + delay
-          + "; give more than zero, and at most 100 years");
     String id = id(name);
+    if (!delay.isPositive() || delay.compareTo(LONGEST) > 0)
+      throw new IllegalArgumentException("reminder '" + Lines.line(name) + "' of " + from + " would come after " + delay
+          + "; give more than zero, and at most 100 years");
     var mail = new Mail(message, every, Optional.empty());
     own.put(id, Optional.of(new Store.Waiting(from, id, inMillis(delivery.now().plus(delay)), mail.bytes())));
   }
@@ -45,12 +45,7 @@ final class Outgoing {
   }
 
   private String id(String name) {
-    if (!StandardCharsets.UTF_8.newEncoder().canEncode(name))
-      throw new IllegalArgumentException("a reminder of " + from + " has a name with half of a surrogate pair");
-    int length = name.getBytes(StandardCharsets.UTF_8).length;
-    if (length == 0 || length > LONGEST_NAME) throw new IllegalArgumentException("a reminder of " + from
-        + " has a name of " + length + " bytes; 1 to " + LONGEST_NAME + " are possible");
-    return Mail.reminder(name);
+    return Mail.reminder(Names.any("the name of a reminder of " + from, Objects.requireNonNull(name, "name")));
   }
 
   /** The kept message of the turn. */

@@ -1,5 +1,7 @@
 package io.fibry.durable;
 
+import io.fibry.codec.text.Lines;
+
 /**
  * A handler does other steps, or in another order, than it did when the same message came before.
  * Nothing is guessed: the turn fails.
@@ -8,7 +10,8 @@ public final class StepMismatchException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   StepMismatchException(String actor, int place, String stored, String now) {
-    super(actor + " did step '" + stored + "' as number " + place + " when this message came before, and now it does '"
-        + now + "'; let changed handlers keep the names and the order of their steps, or take another message");
+    super(actor + " did step '" + Lines.line(stored) + "' as number " + place
+        + " when this message came before, and now it does '" + Lines.line(now)
+        + "'; let changed handlers keep the names and the order of their steps, or take another message");
   }
 }

@@ -1,6 +1,8 @@
 package io.fibry.durable;
 
 import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import io.fibry.codec.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -32,7 +34,7 @@ final class Steps {
   private final Map<String, Integer> names = new HashMap<>(0); // how often each was used
   private final List<Note> failed = new ArrayList<>(0); // steps that threw, stored with the next one that does not
   private int done;
-  private boolean running;
+  private String running = ""; // the step of which the effect runs
 
   Steps(Live<?, ?, ?> live, Optional<String> message, Optional<String> kept) {
     this.live = live;
@@ -42,8 +44,13 @@ final class Steps {
 
   /** The parts are apart, whatever they have in them. */
   String key(String name) {
+    check(name);
     return Stream.of(live.id().kind(), live.id().key(), known(), name)
         .map(part -> part.replace("%", "%25").replace("/", "%2F")).collect(Collectors.joining("/"));
+  }
+
+  private String check(String name) {
+    return Names.any("the name of a step of " + live.id(), Objects.requireNonNull(name, "name"));
   }
 
   private String known() {
@@ -51,49 +58,93 @@ final class Steps {
         + " could not be done again: its message is neither Once nor kept; let the kind keep messages"));
   }
 
+  @SuppressWarnings("unchecked") // a value of the type, which may be that of a primitive
   <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
+    String step = text(check(name));
+    var codec = codec(step, Objects.requireNonNull(type, "type"));
+    Objects.requireNonNull(effect, "effect");
     String id = known();
-    var codec = CODECS.get(type);
-    if (running) throw new IllegalStateException("step '" + name + "' of " + live.id() + " is in another step");
-    int times = names.merge(Objects.requireNonNull(name, "name"), 1, Integer::sum);
+    if (!running.isEmpty()) throw new IllegalStateException(step + " is in another step");
+    int times = names.merge(name, 1, Integer::sum);
     String unique = times == 1 ? name : name + "#" + times;
     var before = live.steps(id);
     int place = done++;
-    if (place < before.size()) return type.cast(again(before.get(place), place, unique, codec));
+    if (place < before.size()) return (R) again(before.get(place), place, unique, codec);
     live.awaitLast();
-    R result = run(id, unique, effect);
-    var notes = new ArrayList<>(failed);
-    notes.add(new Note.Step(id, unique, Optional.of(codec.encode(result)), ""));
-    failed.clear();
-    notes.addAll(alive());
-    live.store(notes);
-    return result;
+    var result = new Object[1];
+    var note = run(id, unique, () -> {
+      result[0] = Objects.requireNonNull(effect.call(), () -> step + " answered null");
+      return codec.encode(result[0]);
+    });
+    store(note);
+    return (R) result[0];
+  }
+
+  /** Throws if an effect runs. */
+  void checkOutside() {
+    if (!running.isEmpty()) throw new IllegalStateException(text(running)
+        + " is not run again when its message comes again, and what it adds to the turn would be missing; add it "
+        + "behind the step");
+  }
+
+  private String text(String name) {
+    return "step '" + Lines.line(name) + "' of " + live.id();
+  }
+
+  private static Codec<Object> codec(String step, Class<?> type) {
+    try {
+      return CODECS.get(type);
+    } catch (IllegalArgumentException none) {
+      throw new IllegalArgumentException("what " + step + " answers cannot be stored: " + none.getMessage(), none);
+    }
   }
 
   private Object again(Note.Step stored, int place, String name, Codec<Object> codec) {
     if (!stored.name().equals(name))
       throw new StepMismatchException(live.id().toString(), place + 1, stored.name(), name);
-    return codec.decode(stored.result().orElseThrow(() -> new StepFailedException(stored.failure(), null)));
+    byte[] result = stored.result().orElseThrow(() -> new StepFailedException(stored.failure(), null));
+    try {
+      return codec.decode(result);
+    } catch (CodecException unknown) {
+      throw new CodecException("what " + text(name) + " answered cannot be read: " + unknown.getMessage(), unknown);
+    }
   }
 
-  private <R> R run(String id, String name, Callable<? extends R> effect) throws Exception {
-    running = true;
+  private Note.Step run(String id, String name, Callable<byte[]> effect) throws Exception {
+    running = name;
     try {
-      return Objects.requireNonNull(effect.call(), () -> "step '" + name + "' of " + live.id() + " answered null");
+      return new Note.Step(id, name, Optional.of(effect.call()), "");
     } catch (Throwable failure) {
       if (!live.isOfTheMessage(failure)) throw failure;
-      String text = Mail.brief("step '" + name + "' of " + live.id() + " failed: " + failure);
-      failed.add(new Note.Step(id, name, Optional.empty(), text));
-      throw new StepFailedException(text, failure);
+      throw failed(id, name, failure);
     } finally {
-      running = false;
+      running = "";
+    }
+  }
+
+  /** It fails again when the message comes again, if the handler goes on. */
+  private StepFailedException failed(String id, String name, Throwable failure) {
+    String text = Mail.brief(text(name) + " failed: " + failure);
+    failed.add(new Note.Step(id, name, Optional.empty(), text));
+    return new StepFailedException(text, failure);
+  }
+
+  private void store(Note.Step step) throws InterruptedException {
+    var notes = new ArrayList<Note>(failed);
+    notes.add(step);
+    notes.addAll(alive());
+    try {
+      live.store(notes);
+      failed.clear();
+    } catch (IllegalArgumentException | CodecException tooLarge) {
+      throw failed(step.message(), step.name(), tooLarge);
     }
   }
 
   void sleep(String name, Duration time, Delivery delivery) throws Exception {
-    if (time.isNegative())
-      throw new IllegalArgumentException(
-          "sleep '" + name + "' of " + live.id() + " for " + time + "; give zero or more");
+    if (Objects.requireNonNull(time, "time").isNegative() || time.compareTo(Outgoing.LONGEST) > 0)
+      throw new IllegalArgumentException("sleep '" + Lines.line(check(name)) + "' of " + live.id() + " for " + time
+          + "; give zero or more, and at most 100 years");
     var until = step(name, Instant.class, () -> delivery.now().plus(time));
     var alive = alive();
     if (!alive.isEmpty()) live.store(alive);

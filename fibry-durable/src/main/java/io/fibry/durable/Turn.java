@@ -42,6 +42,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   private S state; // after the events so far
   private boolean answered; // a kept request
   private boolean ended;
+  private boolean over; // the handler has returned
 
   Turn(Live<S, E, M> live, S state, M message, ActorContext<Object> core) {
     this(live, state, message, Optional.empty(), Optional.empty(), core);
@@ -65,9 +66,22 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   // ---- for the handler
 
+  /** The core knows threads, and not which of the messages on one this is of. */
+  private void check() {
+    core.self();
+    if (over) throw new IllegalStateException("the context of " + live.id()
+        + " is valid on its handler's thread, until the handler returns; for later, keep self()");
+  }
+
+  /** What a step does is not done again when its message comes again. */
+  private void checkOfTurn() {
+    check();
+    if (steps != null) steps.checkOutside();
+  }
+
   @Override
   public S persist(E event) {
-    core.self();
+    checkOfTurn();
     byte[] bytes = live.encode(Objects.requireNonNull(event, "event"));
     state = live.after(state, event);
     events.add(bytes);
@@ -81,43 +95,44 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   @Override
   public <N> void sendMessage(Durable<N> to, String key, N other) {
-    core.self();
+    checkOfTurn();
     outgoing.send(to, key, other);
   }
 
   @Override
   public void remind(String name, M later, Duration delay) {
-    core.self();
-    outgoing.remind(name, live.encodeMessage(later), delay, Optional.empty());
+    checkOfTurn();
+    outgoing.remind(name, live.encodeMessage(later), Objects.requireNonNull(delay, "delay"), Optional.empty());
   }
 
   @Override
   public void remindEvery(String name, M later, Duration period) {
-    core.self();
+    checkOfTurn();
+    Objects.requireNonNull(period, "period");
     outgoing.remind(name, live.encodeMessage(later), period, Optional.of(period));
   }
 
   @Override
   public void forget(String name) {
-    core.self();
+    checkOfTurn();
     outgoing.forget(name);
   }
 
   @Override
   public <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
-    core.self();
+    check();
     return steps().step(name, type, effect);
   }
 
   @Override
   public String stepKey(String name) {
-    core.self();
+    check();
     return steps().key(name);
   }
 
   @Override
   public void sleep(String name, Duration time) throws Exception {
-    core.self();
+    check();
     steps().sleep(name, time, live.delivery());
   }
 
@@ -128,18 +143,19 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   @Override
   public void afterwards(Handler.Task task) {
-    core.self();
+    checkOfTurn();
     afterwards.add(Objects.requireNonNull(task, "task"));
   }
 
   @Override
   public void end() {
-    core.self();
+    checkOfTurn();
     ended = true;
   }
 
   @Override
   public <R> void reply(Request<?, R> request, R value) {
+    checkOfTurn();
     Objects.requireNonNull(value, "the answer is null; let it be an Optional, or Done");
     var bytes = request instanceof Once ? Optional.of(Answers.of(request.getClass()).encode(value)) : remembered;
     answer(request, CompletableFuture.completedFuture(value));
@@ -148,12 +164,14 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   @Override
   public void replyFailure(Request<?, ?> request, Throwable failure) {
+    checkOfTurn();
     checkForgotten(request);
     answer(request, CompletableFuture.failedFuture(Objects.requireNonNull(failure, "failure")));
   }
 
   @Override
   public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
+    checkOfTurn();
     checkForgotten(request);
     var given = new CompletableFuture<Object>(); // the store's thread must not chain to a stage of others
     Objects.requireNonNull(value, "value").whenComplete((answer, failure) -> settle(given, answer, failure));
@@ -161,17 +179,16 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   }
 
   private void checkForgotten(Request<?, ?> request) {
-    if (request instanceof Once) throw new IllegalStateException(live.id() + " must remember its answer to " + request
+    if (request instanceof Once) throw new IllegalStateException(live.id() + " must remember its answer to "
+        + request.getClass().getSimpleName()
         + ", which is Once: only a value given to context.reply can be; or throw, and the request may come again");
   }
 
   private void answer(Request<?, ?> request, CompletableFuture<?> value) {
-    if (kept.isEmpty()) {
-      promise(request, value);
+    if (kept.isEmpty() || request != message || answered) {
+      promise(request, value); // of a kept message, the core says that this one was not given, or is answered
       return;
     }
-    if (request != message || answered)
-      throw new IllegalArgumentException(live.id() + (answered ? " has answered " : " was not given ") + request);
     answered = true;
     if (kept.get().asked()) promise(kept.get(), value);
   }
@@ -190,11 +207,13 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   @Override
   public Actor<M> self() {
+    check();
     return live.address(core.self());
   }
 
   @Override
   public boolean cancelled() {
+    check();
     return core.cancelled();
   }
 
@@ -224,15 +243,31 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   @Override
   public void watch(Exitable other, Function<ExitReason, ? extends M> told) {
-    core.watch(other, told);
+    check();
+    core.watch(Fronted.behind(other), told); // so that its own end is known as such
   }
 
   @Override
   public void unwatch(Exitable other) {
-    core.unwatch(other);
+    check();
+    core.unwatch(Fronted.behind(other));
   }
 
   // ---- for the actor
+
+  /** {@return the next state} */
+  S run(Definition.Run<S, E, M> handler) throws Exception {
+    try {
+      return handler.handle(state, message, this);
+    } finally {
+      over = true;
+    }
+  }
+
+  /** Its asker does not wait any more. */
+  boolean isGivenUp() {
+    return core.cancelled();
+  }
 
   S state() {
     return state;
@@ -260,9 +295,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** As which it comes again; empty: it will not. */
   private Optional<String> messageId() {
-    if (message instanceof Once once)
-      return Optional.of(ONCE + Objects.requireNonNull(once.once(), "the id of a message that is Once"));
-    return kept.map(Kept::unique);
+    return message instanceof Once once ? Optional.of(ONCE + Names.once(live.id(), once)) : kept.map(Kept::unique);
   }
 
   static boolean isOnce(String messageId) {

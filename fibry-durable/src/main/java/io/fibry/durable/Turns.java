@@ -68,6 +68,11 @@ final class Turns {
     return refused;
   }
 
+  /** The number of the turn that is given next. */
+  long next() {
+    return number + 1;
+  }
+
   Set<String> reminders() {
     return reminders;
   }

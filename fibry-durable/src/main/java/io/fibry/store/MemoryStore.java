@@ -1,5 +1,6 @@
 package io.fibry.store;
 
+import io.fibry.codec.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -8,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -58,7 +60,7 @@ public final class MemoryStore implements Store {
    * @return an empty one
    */
   public static MemoryStore open(InstantSource clock) {
-    return new MemoryStore(clock);
+    return new MemoryStore(Objects.requireNonNull(clock, "clock"));
   }
 
   /** {@return another store with all that is stored in this one, which takes nothing more} */
@@ -85,11 +87,12 @@ public final class MemoryStore implements Store {
    * @param writes how many
    */
   public synchronized void failNext(int writes) {
+    if (writes < 0) throw new IllegalArgumentException(writes + " writes cannot be refused; give zero or more");
     failing = writes;
   }
 
   private Kept kept(Id actor) {
-    return actors.computeIfAbsent(actor, none -> new Kept());
+    return actors.computeIfAbsent(Objects.requireNonNull(actor, "actor"), none -> new Kept());
   }
 
   @Override
@@ -179,7 +182,8 @@ public final class MemoryStore implements Store {
   @Override
   public synchronized Optional<Instant> next(Id actor, Instant after) {
     checkOpen();
-    return kept(actor).waiting.values().stream().map(Waiting::due).filter(after::isBefore).min(Instant::compareTo);
+    return kept(actor).waiting.values().stream().map(Waiting::due)
+        .filter(Objects.requireNonNull(after, "after")::isBefore).min(Instant::compareTo);
   }
 
   @Override
@@ -195,6 +199,7 @@ public final class MemoryStore implements Store {
 
   @Override
   public void actors(Consumer<Id> reader) {
+    Objects.requireNonNull(reader, "reader");
     List<Id> all;
     synchronized (this) {
       checkOpen();
@@ -243,8 +248,9 @@ public final class MemoryStore implements Store {
   @Override
   public synchronized History history(String kind, String after) {
     checkOpen();
+    Objects.requireNonNull(kind, "kind");
     if (!after.matches("\\d{0,18}"))
-      throw new IllegalArgumentException("'" + after + "' is no place in the history of " + this);
+      throw new IllegalArgumentException("'" + Lines.line(after) + "' is no place in the history of " + this);
     var reading = new Reading(kind, after.isEmpty() ? 0 : Long.parseLong(after));
     readings.add(reading);
     return reading;
@@ -273,7 +279,7 @@ public final class MemoryStore implements Store {
 
   @Override
   public synchronized void forget(String kind, Duration age) {
-    ages.put(kind, age);
+    ages.put(Objects.requireNonNull(kind, "kind"), Objects.requireNonNull(age, "age"));
     actors.forEach(this::forgetOld);
   }
 

@@ -1,9 +1,11 @@
 package io.fibry.store;
 
+import io.fibry.codec.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
@@ -27,9 +29,16 @@ public interface Store extends AutoCloseable {
    * @param key which of that kind
    */
   record Id(String kind, String key) {
+    /** Checks it. */
+    public Id {
+      Objects.requireNonNull(kind, "kind");
+      Objects.requireNonNull(key, "key");
+    }
+
+    /** In one line, whatever the key has. */
     @Override
     public String toString() {
-      return kind + " '" + key + "'";
+      return Lines.escaped(kind + " '" + key + "'");
     }
   }
 
@@ -44,6 +53,17 @@ public interface Store extends AutoCloseable {
   record Waiting(Id to, String id, Instant due, byte[] body) {
     /** When a message is due that waits for a human. */
     public static final Instant NEVER = Instant.ofEpochMilli(Long.MAX_VALUE);
+    private static final Instant FIRST = Instant.ofEpochMilli(Long.MIN_VALUE);
+
+    /** Checks it. */
+    public Waiting {
+      Objects.requireNonNull(to, "to");
+      Objects.requireNonNull(id, "id");
+      Objects.requireNonNull(body, "body");
+      if (Objects.requireNonNull(due, "due").isBefore(FIRST) || due.isAfter(NEVER))
+        throw new IllegalArgumentException("a message for " + to + " is due at " + due + "; stores know milliseconds, "
+            + "from " + FIRST + " to " + NEVER);
+    }
   }
 
   /**
@@ -59,7 +79,16 @@ public interface Store extends AutoCloseable {
    * @param sends messages that wait from now on, for any actor of this store
    */
   record Turn(Id actor, long life, long number, Instant at, boolean whole, byte[] body, List<String> done,
-      List<Waiting> sends) {}
+      List<Waiting> sends) {
+    /** Checks it. */
+    public Turn {
+      Objects.requireNonNull(actor, "actor");
+      Objects.requireNonNull(at, "at");
+      Objects.requireNonNull(body, "body");
+      Objects.requireNonNull(done, "done");
+      Objects.requireNonNull(sends, "sends");
+    }
+  }
 
   /**
    * What is stored of an actor.
@@ -243,7 +272,7 @@ public interface Store extends AutoCloseable {
    * @return what was copied
    */
   default Copy copyTo(Store to, Consumer<Copy> progress) {
-    return new Copying(this, to, progress).run();
+    return new Copying(this, Objects.requireNonNull(to, "to"), Objects.requireNonNull(progress, "progress")).run();
   }
 
   /**

@@ -43,8 +43,9 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @return the store; close it
    */
   public static FolderStore open(Path folder, UnaryOperator<Options> options) {
+    Objects.requireNonNull(options, "options");
     try {
-      return on(FileDisk.open(folder), options);
+      return on(FileDisk.open(Objects.requireNonNull(folder, "folder")), options);
     } catch (IOException failure) {
       throw new UncheckedIOException(folder + " cannot be opened as a store: " + failure, failure);
     }
@@ -58,11 +59,15 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @return the store; close it
    */
   public static FolderStore on(Disk disk, UnaryOperator<Options> options) {
+    Objects.requireNonNull(disk, "disk");
     try {
-      return LogStore.open(disk, options.apply(Options.USUAL));
+      var known = Objects.requireNonNull(options, "options").apply(Options.USUAL);
+      return LogStore.open(disk, Objects.requireNonNull(known, "what options answers"));
     } catch (IOException failure) {
       throw closed(disk, new UncheckedIOException(disk + " cannot be opened as a store: " + failure, failure));
     } catch (RuntimeException failure) {
+      throw closed(disk, failure);
+    } catch (Error failure) {
       throw closed(disk, failure);
     }
   }
@@ -77,7 +82,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @throws UncheckedIOException if the files cannot be read
    */
   public static Check check(Path folder) {
-    try (var disk = FileDisk.reading(folder)) {
+    try (var disk = FileDisk.reading(Objects.requireNonNull(folder, "folder"))) {
       return Survey.of(disk);
     } catch (IOException failure) {
       throw new UncheckedIOException(folder + " cannot be read as a store: " + failure, failure);
@@ -97,6 +102,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @throws UncheckedIOException if the files cannot be read, or written
    */
   public static Check salvage(Path folder, Path to) {
+    Objects.requireNonNull(folder, "folder");
+    Objects.requireNonNull(to, "to");
     try (var disk = FileDisk.reading(folder); var target = FileDisk.open(to)) {
       return Salvage.run(disk, target);
     } catch (IOException failure) {
@@ -105,7 +112,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     }
   }
 
-  private static RuntimeException closed(Disk disk, RuntimeException failure) {
+  private static <X extends Throwable> X closed(Disk disk, X failure) {
     try {
       disk.close();
     } catch (IOException again) {
@@ -134,7 +141,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @throws UncheckedIOException if files cannot be read, or written
    */
   public final void backup(Path folder) {
-    try (var to = FileDisk.open(folder)) {
+    try (var to = FileDisk.open(Objects.requireNonNull(folder, "folder"))) {
       backup(to);
     } catch (IOException failure) {
       throw new UncheckedIOException(this + " could not be copied to " + folder + ": " + failure, failure);
@@ -203,7 +210,9 @@ public abstract sealed class FolderStore implements Store permits LogStore {
       if (segment < LEAST || segment > MOST)
         throw new IllegalArgumentException("a segment of " + segment + " bytes; give " + LEAST + " to " + MOST);
       if (room < LEAST) throw new IllegalArgumentException("room for " + room + " bytes; give " + LEAST + " or more");
-      if (pause.isNegative()) throw new IllegalArgumentException("a pause of " + pause + "; give zero or more");
+      Objects.requireNonNull(clock, "clock");
+      if (Objects.requireNonNull(pause, "pause").isNegative())
+        throw new IllegalArgumentException("a pause of " + pause + "; give zero or more");
     }
 
     /**

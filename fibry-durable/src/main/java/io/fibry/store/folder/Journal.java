@@ -84,7 +84,7 @@ final class Journal {
     if (room.hasQueuedThreads() || !room.tryAcquire(size)) room.acquire(size);
     var next = inbox.add(entry);
     if (next == Inbox.Next.WAKE) LockSupport.unpark(thread);
-    if (next == Inbox.Next.REFUSE) refuse(entry, new StoreClosedException("the store is closed"));
+    if (next == Inbox.Next.REFUSE) refuse(entry, new StoreClosedException("the store in " + log + " is closed"));
   }
 
   /** Writes what was added before, and marks the end. */
@@ -242,14 +242,14 @@ final class Journal {
   }
 
   private void settle(CompletableFuture<Void> force) {
-    if (log.isBroken()) force.completeExceptionally(new StoreClosedException("the store is broken"));
+    if (log.isBroken()) force.completeExceptionally(new StoreClosedException("the store in " + log + " is broken"));
     else force.complete(null);
   }
 
   /** What is not on disk now never will be. */
   private void endForces() {
     for (var force = wanted.poll(); force != null; force = wanted.poll())
-      force.completeExceptionally(new StoreClosedException("the store is closed"));
+      force.completeExceptionally(new StoreClosedException("the store in " + log + " is closed"));
   }
 
   private void sleep() {

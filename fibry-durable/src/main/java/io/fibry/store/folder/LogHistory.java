@@ -1,5 +1,6 @@
 package io.fibry.store.folder;
 
+import io.fibry.codec.text.Lines;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
@@ -31,7 +32,7 @@ final class LogHistory implements Store.History {
     static Place of(String text, String kind) {
       if (text.isEmpty()) return BEGINNING;
       if (!text.matches("\\d{1,18}\\.\\d{1,18}\\.(?s:.+)"))
-        throw new IllegalArgumentException("'" + text + "' is no place in the history of " + kind);
+        throw new IllegalArgumentException("'" + Lines.line(text) + "' is no place in the history of " + kind);
       var parts = text.split("\\.", 3);
       return new Place(Long.parseLong(parts[0]), Long.parseLong(parts[1]), parts[2]);
     }

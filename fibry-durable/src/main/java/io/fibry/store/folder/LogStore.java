@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -195,12 +196,14 @@ final class LogStore extends FolderStore {
   @Override
   public Optional<Instant> due(Id actor, String id) {
     checkOpen();
+    Objects.requireNonNull(id, "id");
     return index.awake(actor).flatMap(where -> where.due(id));
   }
 
   @Override
   public Optional<Instant> next(Id actor, Instant after) {
     checkOpen();
+    Objects.requireNonNull(after, "after");
     return index.awake(actor).flatMap(where -> where.next(after));
   }
 
@@ -216,7 +219,7 @@ final class LogStore extends FolderStore {
   @Override
   public void actors(Consumer<Id> reader) {
     checkOpen();
-    index.forEach(reader);
+    index.forEach(Objects.requireNonNull(reader, "reader"));
   }
 
   @Override
@@ -229,6 +232,7 @@ final class LogStore extends FolderStore {
   @Override
   public History history(String kind, String after) {
     checkOpen();
+    Objects.requireNonNull(kind, "kind");
     var history = new LogHistory(this, disk, index, log, id, kind, LogHistory.Place.of(after, kind));
     histories.add(history);
     return history;
@@ -253,7 +257,7 @@ final class LogStore extends FolderStore {
 
   @Override
   public void forget(String kind, Duration age) {
-    index.forget(kind, age);
+    index.forget(Objects.requireNonNull(kind, "kind"), Objects.requireNonNull(age, "age"));
   }
 
   // ---- writing
@@ -352,6 +356,7 @@ final class LogStore extends FolderStore {
 
   @Override
   public void backup(Disk to) {
+    Objects.requireNonNull(to, "to");
     checkOpen();
     try {
       compaction.whileFilesStay(() -> {

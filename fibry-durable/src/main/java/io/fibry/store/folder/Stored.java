@@ -27,6 +27,7 @@ import java.util.List;
 record Stored(Store.Id actor, Type type, long number, long millis, List<String> done, List<Sent> sends,
     ByteBuffer content) {
   private static final int FIXED = 29; // of all that is there without texts
+  private static final int MOST = 0xffff; // of what two bytes count
   static final int TYPE = 4; // where it is, as the next two
   static final int NUMBER = 5;
   static final int ACTOR = 21;
@@ -79,9 +80,9 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
       out.writeLong(number);
       out.writeLong(millis);
       write(actor, out);
-      out.writeShort(count(done));
+      out.writeShort(count(actor, done));
       for (var id : done) write(id, out);
-      out.writeShort(count(sends));
+      out.writeShort(count(actor, sends));
       for (var message : sends) {
         write(message.to(), out);
         write(message.id(), out);
@@ -97,10 +98,9 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
     return record.putInt(0, crc(record));
   }
 
-  private static int count(List<?> all) {
-    if (all.size() > 0xffff)
-      throw new IllegalArgumentException(
-          "a turn has done or sends " + all.size() + " messages; at most 65,535 are possible");
+  private static int count(Store.Id actor, List<?> all) {
+    if (all.size() > MOST) throw new IllegalArgumentException(
+        "a turn of " + actor + " has done or sends " + all.size() + " messages; at most " + MOST + " are possible");
     return all.size();
   }
 
@@ -111,6 +111,9 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
 
   private static void write(String text, DataOutputStream out) throws IOException {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    if (bytes.length > MOST) throw new IllegalArgumentException(
+        "the key of an actor, or the id of a message, takes " + bytes.length + " bytes; at most " + MOST
+            + " are possible");
     out.writeShort(bytes.length);
     out.write(bytes);
   }

@@ -212,7 +212,7 @@ class JournalTest {
     journal.close();
 
     last.fate.get();
-    assertEquals("the store is closed", add(journal, "too late").failure().getMessage());
+    assertEquals("the store in a simulated disk is closed", add(journal, "too late").failure().getMessage());
   }
 
   @Test

@@ -1,0 +1,2 @@
+/** Texts of users, in logs and exceptions. */
+package io.fibry.codec.text;

@@ -1,0 +1,397 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.Request;
+import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import io.fibry.durable.Durable.Kind;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.pool.Pools;
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.folder.Logged;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What definitions, addresses and views refuse, and what they say. */
+@Timeout(60)
+class BadInputTest extends AtAStore {
+  private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+  /** Answers how many came before. */
+  record Hit(String by) implements Request<Hit, Long> {}
+
+  record Seen(String by) {}
+
+  private static final Kind<Hit> KIND = Durable.kind("hits", Hit.class);
+  private static final Durable<Hit> HITS = hits(KIND);
+  private static final Durable<Hit> KEPT = hits(KIND.keepsMessages(2));
+
+  BadInputTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+
+  private static Durable<Hit> hits(Kind<Hit> kind) {
+    return kind.state(0L).by((n, hit, context) -> {
+      context.reply(hit, n);
+      return n + 1;
+    });
+  }
+
+  private static String refusal(Executable code) {
+    return assertThrowsExactly(IllegalArgumentException.class, code).getMessage();
+  }
+
+  private static String missing(Executable code) {
+    return assertThrowsExactly(NullPointerException.class, code).getMessage();
+  }
+
+  private static void assertStarts(String start, String text) {
+    assertTrue(text.startsWith(start), text);
+  }
+
+  // ---- names
+
+  @Test
+  void aKindMustHaveAPlainName() {
+    assertEquals("'Two words' cannot name a kind: take 1 to 64 lower-case letters, digits and hyphens, a letter first",
+        refusal(() -> Durable.kind("Two words", Hit.class)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "a b", "1a", "-a", "ä", "A", "a_b", "hits\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+      + "aaaaaaaaaaaaaaaaaaaaaaaaa"})
+  void suchANameIsRefused(String name) {
+    assertTrue(refusal(() -> Durable.kind(name, Hit.class)).contains("cannot name a kind"));
+  }
+
+  @Test
+  void aNameThatIsRefusedIsToldInOneShortLine() {
+    assertStarts("'a\\nforged" + "x".repeat(192) + "… (1000008 characters)' cannot name a kind: ",
+        refusal(() -> Durable.kind("a\nforged" + "x".repeat(1_000_000), Hit.class)));
+  }
+
+  @Test
+  void anActorNeedsAKey() {
+    assertEquals("there can be no such actor of kind 'hits': it needs a key: take a builder with a name, such as "
+        + "ActorSystem.named(..)", refusal(() -> HITS.newActor(scope.anonymous(), store)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("keys")
+  void suchAKeyIsRefused(String key, String why) {
+    try (var hits = HITS.entities(scope.anonymous(), store, IDLE)) {
+      assertEquals("there can be no such actor of kind 'hits': its key " + why, refusal(() -> hits.actor(key)));
+    }
+  }
+
+  static Stream<Arguments> keys() {
+    return Stream.of(Arguments.of("", "takes 0 bytes; 1 to 512 are possible"),
+        Arguments.of("ä".repeat(257), "takes 514 bytes; 1 to 512 are possible"),
+        Arguments.of("x\ud800", "has half of a surrogate pair"));
+  }
+
+  @Test
+  void aKeyMayHaveAnyCharacters() {
+    try (var hits = HITS.entities(scope.anonymous(), store, IDLE)) {
+      hits.actor("a\nb \0\u2028 '%' \ud83d\ude00").ask(new Hit("x"));
+
+      assertEquals(1, hits.actor("a\nb \0\u2028 '%' \ud83d\ude00").ask(new Hit("x")));
+    }
+  }
+
+  @Test
+  void aKeyIsToldInOneLine() {
+    assertEquals("hits 'a\\nb\\u0000\\u2028c'", new Store.Id("hits", "a\nb\0\u2028c").toString());
+  }
+
+  // ---- twice, and too late
+
+  @Test
+  void aKeyIsServedOnceAtAStore() {
+    HITS.newActor(scope.named("ada"), store);
+    try (var others = HITS.entities(scope.anonymous(), store, IDLE)) {
+      var failure =
+          assertThrowsExactly(IllegalStateException.class, () -> others.actor("ada").ask(new Hit("x")));
+
+      assertEquals("hits 'ada' has an actor at a store in memory; send to that one, or let entities make it",
+          failure.getMessage());
+    }
+  }
+
+  @Test
+  void aKeptMessageForAKeyThatIsServedElsewhereIsToldAndWaits() {
+    var ada = KEPT.newActor(scope.named("ada"), store);
+    ada.ask(new Hit("x"));
+    try (var others = KEPT.entities(scope.anonymous(), store, IDLE); var logged = new Logged()) {
+      assertTrue(others.actor("ada").sendMessage(new Hit("y")));
+
+      eventually(() -> !logged.lines("what waits for hits 'ada' could not be given to it").isEmpty());
+      assertEquals(1, store.waiting(new Store.Id("hits", "ada"), Instant.MAX, 9).size());
+    }
+  }
+
+  @Test
+  void aViewHasOneActor() {
+    var view = Durable.follow("hits", Seen.class).as("all");
+    view.newActor(scope.anonymous(), store, fact -> {});
+
+    var failure = assertThrowsExactly(IllegalStateException.class,
+        () -> view.newActor(scope.anonymous(), store, fact -> {}));
+
+    assertEquals("view 'hits:all' has an actor at a store in memory; close that one first, or give this view another "
+        + "name", failure.getMessage());
+  }
+
+  @Test
+  void aStoreThatIsClosedMakesNoActors() {
+    store.close();
+
+    for (Executable code : List.<Executable>of(() -> HITS.newActor(scope.named("ada"), store),
+        () -> HITS.entities(scope.anonymous(), store, IDLE), () -> KEPT.aside(store),
+        () -> Durable.follow("hits", Seen.class).newActor(scope.anonymous(), store, fact -> {})))
+      assertEquals("the store in memory is closed",
+          assertThrowsExactly(StoreClosedException.class, code).getMessage());
+  }
+
+  // ---- how actors are made
+
+  @Test
+  void aMailboxThatIsSelectiveIsRefused() {
+    assertEquals("there can be no such actor of kind 'hits': what it does with one message is a turn, so its mailbox "
+        + "cannot be selective",
+        refusal(() -> HITS.newActor(scope.named("ada").mailbox(Mailbox.unbounded().selective()), store)));
+  }
+
+  @Test
+  void aPoolIsRefused() {
+    var pool = Pools.fixed(scope.named("ada"), 2);
+
+    assertEquals("there can be no such actor of kind 'hits': a pool handles several messages at a time; make entities",
+        refusal(() -> HITS.newActor(pool, store)));
+  }
+
+  // ---- numbers and times
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
+  void aNumberIsOneOrMore(int number) {
+    String end = " " + number + "; give 1 or more";
+
+    assertEquals("kind 'hits': keepsMessages" + end, refusal(() -> KIND.keepsMessages(number)));
+    assertEquals("kind 'hits': snapshotEvery" + end, refusal(() -> KIND.snapshotEvery(number)));
+    assertEquals("kind 'hits': ahead" + end, refusal(() -> KIND.ahead(number)));
+    assertEquals("kind 'hits': remembers" + end, refusal(() -> KIND.remembers(number, FOR_EVER)));
+  }
+
+  @Test
+  void timesThatMakeNoSenseAreRefused() {
+    assertEquals("kind 'hits' remembers for PT0S; give more than zero",
+        refusal(() -> KIND.remembers(1, Duration.ZERO)));
+    assertEquals("kind 'hits': a history of PT-1S; give zero or more",
+        refusal(() -> KIND.history(Duration.ofSeconds(-1))));
+    assertStarts("entities that are idle after 0 s would end before their first message",
+        refusal(() -> HITS.entities(scope.anonymous(), store, Duration.ZERO)));
+  }
+
+  record Order(String once) implements Once, Request<Order, Long> {}
+
+  @Test
+  void whatIsRememberedForEverIsRemembered() {
+    var ada = Durable.kind("orders", Order.class).remembers(1, FOR_EVER).state(0L).by((n, order, context) -> {
+      context.reply(order, n);
+      return n + 1;
+    }).newActor(scope.named("ada"), store);
+    ada.ask(new Order("a"));
+    ada.ask(new Order("b"));
+
+    assertEquals(1, ada.ask(new Order("b")));
+  }
+
+  @Test
+  void aHistoryMayBeForEver() {
+    var ada = KIND.history(FOR_EVER).snapshotEvery(1).events(Seen.class, 0L, (n, seen) -> n + 1)
+        .by((n, hit, context) -> context.reply(hit, context.persist(new Seen("x"))))
+        .newActor(scope.named("ada"), store);
+
+    ada.ask(new Hit("x"));
+
+    assertEquals(2, ada.ask(new Hit("x")));
+    ada.close();
+    assertEquals(1, store.load(new Store.Id("hits", "ada")).bodies().size(), "the snapshot");
+  }
+
+  @Test
+  void aKeptRequestMayWaitForEver() {
+    assertEquals(0, KEPT.newActor(scope.named("ada"), store).ask(new Hit("x"), FOR_EVER));
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, -1, Long.MIN_VALUE})
+  void aKeptRequestWithoutTimeIsNotKept(long seconds) {
+    var ada = KEPT.newActor(scope.named("ada"), store);
+
+    String text = refusal(() -> ada.ask(new Hit("x"), Duration.ofSeconds(seconds)));
+    assertEquals(text, refusal(() -> ada.sendMessageReturn(new Hit("x"), Duration.ofSeconds(seconds))));
+
+    assertTrue(text.endsWith(" leaves no time to wait; give more than zero"), text);
+    assertEquals(0, ada.ask(new Hit("x")));
+  }
+
+  // ---- types
+
+  @SuppressWarnings("rawtypes")
+  record Raw(List items) {}
+
+  class Inner {}
+
+  record Pair<T>(T one, T other) {}
+
+  @ParameterizedTest
+  @MethodSource("types")
+  void suchAnEventIsRefusedWhenTheKindIsDefined(Class<?> type, String named) {
+    String start = "the events of kind 'hits' cannot be stored: " + named;
+
+    assertStarts(start, refusal(() -> KIND.events(type, 0L, (n, event) -> n)));
+    assertStarts(start, refusal(() -> KIND.initialState(() -> 0L).events(type, (n, event) -> n)));
+    assertStarts(start, refusal(() -> Durable.follow("hits", type)));
+  }
+
+  static Stream<Arguments> types() {
+    Runnable lambda = () -> {};
+    return Stream.of(Arguments.of(Object.class, "java.lang.Object: java.lang.Object has no form in bytes"),
+        Arguments.of(List.class, "java.util.List: a raw java.util.List "),
+        Arguments.of(Pair.class, Pair.class.getName() + ": a raw " + Pair.class.getName()),
+        Arguments.of(Raw.class, Raw.class.getName() + ".items: a raw java.util.List "),
+        Arguments.of(Inner.class, Inner.class.getName() + ": " + Inner.class.getName() + " has no form in bytes"),
+        Arguments.of(lambda.getClass(), lambda.getClass().getTypeName()));
+  }
+
+  @Test
+  void aStateWithoutAFormIsRefusedWhenTheKindIsDefined() {
+    Supplier<String> lambda = () -> "";
+    String start = "the state of kind 'hits' cannot be stored: ";
+
+    assertStarts(start + "java.lang.Object", refusal(() -> KIND.state(new Object())));
+    assertStarts(start + "java.util.ArrayList: a raw", refusal(() -> KIND.state(new ArrayList<>())));
+    assertStarts(start + Inner.class.getName(), refusal(() -> KIND.state(new Inner())));
+    assertStarts(start + lambda.getClass().getTypeName(), refusal(() -> KIND.state(lambda)));
+  }
+
+  @Test
+  void anInitialStateThatCanBeChangedIsRefused() {
+    assertEquals("kind 'hits' begins with an object of java.util.ArrayList, which all keys would share, and which can "
+        + "be changed; take initialState(() -> ..)",
+        refusal(() -> KIND.events(Seen.class, new ArrayList<String>(), (list, seen) -> list)));
+  }
+
+  /** Of a user, who did not read what a codec promises. */
+  private record Careless(byte[] encoded, String decoded) implements Codec<String> {
+    @Override
+    public byte[] encode(String value) {
+      return encoded;
+    }
+
+    @Override
+    public String decode(byte[] bytes) {
+      if (decoded.isEmpty()) throw new IllegalStateException("made up,\nfor a test");
+      return decoded.equals("null") ? null : decoded;
+    }
+  }
+
+  @Test
+  void aCodecThatCannotReadWhatItWritesIsFoundOutWhenTheKindIsDefined() {
+    String name = Careless.class.getName();
+
+    assertEquals("encode of " + name + " answered null",
+        assertThrowsExactly(CodecException.class, () -> KIND.state(new Careless(null, "x"), "")).getMessage());
+    assertEquals("decode of " + name + " answered null", assertThrowsExactly(CodecException.class,
+        () -> KIND.state(new Careless(new byte[1], "null"), "")).getMessage());
+    assertEquals("decode of " + name + " threw java.lang.IllegalStateException: made up,\\nfor a test",
+        assertThrowsExactly(CodecException.class, () -> KIND.state(new Careless(new byte[1], ""), "")).getMessage());
+  }
+
+  // ---- null
+
+  @Test
+  void nullIsRefusedByName() {
+    var kind = KIND.state(0L);
+    var events = KIND.events(Seen.class, 0L, (n, seen) -> n);
+    var view = Durable.follow("hits", Seen.class);
+    Codec<Seen> none = null;
+    Class<Seen> noType = null;
+
+    assertEquals("name", missing(() -> Durable.kind(null, Hit.class)));
+    assertEquals("messages", missing(() -> Durable.kind("hits", null)));
+    assertEquals("initial", missing(() -> KIND.state(null)));
+    assertEquals("codec", missing(() -> KIND.state(null, 0L)));
+    assertEquals("initial", missing(() -> KIND.state(Codec.of(Long.class), null)));
+    assertEquals("initial", missing(() -> KIND.events(Seen.class, null, (n, seen) -> n)));
+    assertEquals("events", missing(() -> KIND.events(noType, 0L, (n, seen) -> n)));
+    assertEquals("codec", missing(() -> KIND.events(none, 0L, (n, seen) -> n)));
+    assertEquals("after", missing(() -> KIND.events(Seen.class, 0L, null)));
+    assertEquals("initial", missing(() -> KIND.initialState(null)));
+    assertEquals("after", missing(() -> KIND.initialState(() -> 0L).events(Seen.class, null)));
+    assertEquals("codec", missing(() -> KIND.messages(null)));
+    assertEquals("time", missing(() -> KIND.remembers(1, null)));
+    assertEquals("age", missing(() -> KIND.history(null)));
+    assertEquals("handler", missing(() -> kind.by((Durable.Next<Long, Hit>) null)));
+    assertEquals("handler", missing(() -> kind.by((Durable.NextInContext<Long, Hit>) null)));
+    assertEquals("handler", missing(() -> events.by(null)));
+    assertEquals("name", missing(() -> Durable.follow(null, Seen.class)));
+    assertEquals("events", missing(() -> Durable.follow("hits", noType)));
+    assertEquals("codec", missing(() -> Durable.follow("hits", none)));
+    assertEquals("name", missing(() -> view.as(null)));
+    assertEquals("how", missing(() -> view.newActor(null, store, fact -> {})));
+    assertEquals("store", missing(() -> view.newActor(scope.anonymous(), null, fact -> {})));
+    assertEquals("handler", missing(() -> view.newActor(scope.anonymous(), store, null)));
+    assertEquals("how", missing(() -> HITS.newActor(null, store)));
+    assertEquals("store", missing(() -> HITS.newActor(scope.named("ada"), null)));
+    assertEquals("how", missing(() -> HITS.entities(null, store, IDLE)));
+    assertEquals("store", missing(() -> HITS.entities(scope.anonymous(), null, IDLE)));
+    assertEquals("idle", missing(() -> HITS.entities(scope.anonymous(), store, null)));
+    assertEquals("store", missing(() -> HITS.aside(null)));
+    assertEquals("aside", missing(() -> HITS.retry(store, null)));
+    assertEquals("aside", missing(() -> HITS.remove(store, null)));
+  }
+
+  @Test
+  void anAddressRefusesNull() {
+    var plain = HITS.newActor(scope.named("plain"), store);
+    var kept = KEPT.newActor(scope.named("kept"), store);
+    for (var ada : List.of(plain, kept)) {
+      assertNotNull(missing(() -> ada.sendMessage(null)));
+      assertNotNull(missing(() -> ada.ask((Hit) null)));
+      assertNotNull(missing(() -> ada.sendMessageReturn((Hit) null)));
+      assertEquals("limit", missing(() -> ada.ask(new Hit("x"), null)));
+      assertEquals("limit", missing(() -> ada.sendMessageReturn(new Hit("x"), null)));
+      assertEquals(0, ada.ask(new Hit("x")), "none of these was handled");
+    }
+  }
+
+  @Test
+  @SuppressWarnings({"unchecked", "rawtypes"}) // as by code without type arguments
+  void aMessageOfAnotherTypeIsNotKept() {
+    var ada = (Actor) KEPT.newActor(scope.named("ada"), store);
+
+    var failure = assertThrowsExactly(CodecException.class, () -> ada.sendMessage("a string"));
+
+    assertEquals("Hit: java.lang.String is no Hit", failure.getMessage());
+  }
+}

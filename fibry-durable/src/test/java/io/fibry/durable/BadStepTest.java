@@ -1,0 +1,231 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Request;
+import io.fibry.store.Store;
+import io.fibry.store.folder.FolderStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Steps, reminders and messages of a turn that cannot be, and what the handler is told. */
+@Timeout(60)
+class BadStepTest extends AtATurn {
+  private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+  private static final Durable<Ask> OTHER = KIND.state(0L).by((n, ask) -> n);
+
+  private static void assertStarts(String start, String text) {
+    assertTrue(text.startsWith(start), text);
+  }
+
+  // ---- names
+
+  static Stream<Arguments> names() {
+    return Stream.of(Arguments.of("", "takes 0 bytes; 1 to 512 are possible"),
+        Arguments.of("ä".repeat(257), "takes 514 bytes; 1 to 512 are possible"),
+        Arguments.of("x\ud800", "has half of a surrogate pair"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void suchANameOfAStepIsRefused(String name, String why) {
+    String text = "the name of a step of notes 'ada' " + why;
+
+    assertEquals(text, refused(context -> context.step(name, String.class, () -> "x")));
+    assertEquals(text, refused(context -> context.stepKey(name)));
+    assertEquals(text, refused(context -> none(() -> context.sleep(name, Duration.ZERO))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void suchANameOfAReminderIsRefused(String name, String why) {
+    String text = "the name of a reminder of notes 'ada' " + why;
+
+    assertEquals(text, refused(context -> none(() -> context.remind(name, new Ask("x"), HOUR))));
+    assertEquals(text, refused(context -> none(() -> context.remindEvery(name, new Ask("x"), HOUR))));
+    assertEquals(text, refused(context -> none(() -> context.forget(name))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("names")
+  void suchAKeyOfAnotherIsRefused(String key, String why) {
+    assertEquals("there can be no such actor of kind 'notes': its key " + why,
+        refused(context -> none(() -> context.sendMessage(OTHER, key, new Ask("x")))));
+  }
+
+  @Test
+  void nullIsRefusedByName() {
+    var x = new Ask("x");
+
+    assertEquals("name", missing(context -> context.step(null, String.class, () -> "x")));
+    assertEquals("type", missing(context -> context.step("s", null, () -> "x")));
+    assertEquals("effect", missing(context -> context.step("s", String.class, null)));
+    assertEquals("name", missing(context -> context.stepKey(null)));
+    assertEquals("name", missing(context -> none(() -> context.sleep(null, HOUR))));
+    assertEquals("time", missing(context -> none(() -> context.sleep("s", null))));
+    assertEquals("name", missing(context -> none(() -> context.remind(null, x, HOUR))));
+    assertEquals("message", missing(context -> none(() -> context.remind("r", null, HOUR))));
+    assertEquals("delay", missing(context -> none(() -> context.remind("r", x, null))));
+    assertEquals("period", missing(context -> none(() -> context.remindEvery("r", x, null))));
+    assertEquals("name", missing(context -> none(() -> context.forget(null))));
+    assertEquals("task", missing(context -> none(() -> context.afterwards(null))));
+    assertEquals("to", missing(context -> none(() -> context.sendMessage(null, "grace", x))));
+    assertEquals("key", missing(context -> none(() -> context.sendMessage(OTHER, null, x))));
+    assertEquals("the message to notes 'grace' is null",
+        missing(context -> none(() -> context.sendMessage(OTHER, "grace", null))));
+  }
+
+  // ---- times
+
+  @Test
+  void aReminderComesLaterAndNotNever() {
+    for (var delay : List.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofDays(36_525).plusNanos(1), FOR_EVER)) {
+      String text = "reminder 'a\\nb' of notes 'ada' would come after " + delay
+          + "; give more than zero, and at most 100 years";
+
+      assertEquals(text, refused(context -> none(() -> context.remind("a\nb", new Ask("x"), delay))));
+      assertEquals(text, refused(context -> none(() -> context.remindEvery("a\nb", new Ask("x"), delay))));
+    }
+  }
+
+  @Test
+  void aSleepIsNeitherNegativeNorForEver() {
+    for (var time : List.of(Duration.ofNanos(-1), Duration.ofDays(36_526), FOR_EVER))
+      assertEquals("sleep 's' of notes 'ada' for " + time + "; give zero or more, and at most 100 years",
+          refused(context -> none(() -> context.sleep("s", time))));
+  }
+
+  // ---- steps
+
+  @Test
+  void aStepNeedsAMessageThatComesAgain() {
+    String text = "a step of notes 'ada' could not be done again: its message is neither Once nor kept; let the kind "
+        + "keep messages";
+
+    assertEquals(text,
+        refused(KIND, IllegalStateException.class, context -> context.step("s", String.class, () -> "")));
+    assertEquals(text, refused(KIND, IllegalStateException.class, context -> context.stepKey("s")));
+    assertEquals(text, refused(KIND, IllegalStateException.class, context -> none(() -> context.sleep("s", HOUR))));
+  }
+
+  @Test
+  void aStepWithoutAFormIsRefusedBeforeItRuns() {
+    for (var type : List.of(Object.class, List.class, Thread.class))
+      assertStarts("what step 's' of notes 'ada' answers cannot be stored: " + type.getName() + ": ",
+          refused(context -> context.step("s", type, () -> {
+            throw new AssertionError("it ran");
+          })));
+  }
+
+  @Test
+  void aStepInAStepIsRefused() {
+    assertEquals("step 'outer' of notes 'ada' failed: java.lang.IllegalStateException: step 'inner' of notes 'ada' is "
+        + "in another step",
+        refused(KIND.keepsMessages(9), StepFailedException.class,
+            context -> context.step("outer", String.class, () -> context.step("inner", String.class, () -> "x"))));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"persist", "sendMessage", "remind", "remindEvery", "forget", "afterwards", "end", "reply",
+    "replyWhen", "replyFailure"})
+  void aStepAddsNothingToItsTurn(String call) {
+    assertEquals("step 's' of notes 'ada' failed: java.lang.IllegalStateException: step 's' of notes 'ada' is not run "
+        + "again when its message comes again, and what it adds to the turn would be missing; add it behind the step",
+        refused(KIND.keepsMessages(9), StepFailedException.class,
+            context -> context.step("s", String.class, () -> "" + BadTurnTest.CALLS.get(call).run(context))));
+  }
+
+  @Test
+  void aStepMayKnowItsKeyAndItsActor() {
+    try (var ada = ada(KIND.keepsMessages(9), context -> context.step("s", String.class,
+        () -> context.key() + " " + context.self().name() + " " + context.cancelled()))) {
+      assertEquals("ada ada false", ada.ask(new Ask("?")));
+    }
+  }
+
+  @Test
+  void aStepDoesNotAnswerNull() {
+    assertEquals(
+        "step 's' of notes 'ada' failed: java.lang.NullPointerException: step 's' of notes 'ada' answered null",
+        refused(KIND.keepsMessages(9), StepFailedException.class,
+            context -> context.step("s", String.class, () -> null)));
+  }
+
+  @Test
+  void whatAStepThrowsIsToldInOneLine() {
+    assertEquals("step 'a\\nb' of notes 'ada' failed: java.io.IOException: made up,\\nfor a test",
+        refused(KIND.keepsMessages(9), StepFailedException.class, context -> context.step("a\nb", String.class, () -> {
+          throw new IOException("made up,\nfor a test");
+        })));
+  }
+
+  @Test
+  void aStepMayAnswerAPrimitive() {
+    try (var ada = ada(KIND.keepsMessages(9), context -> context.step("s", int.class, () -> 7))) {
+      assertEquals("7", ada.ask(new Ask("?")));
+    }
+  }
+
+  record Order(String once, boolean fails) implements Once, Request<Order, String> {}
+
+  /** Its first step fails by what it answers, and its handler goes on. */
+  private String workedTwice(Store at, Callable<String> effect) {
+    var effects = new ArrayList<String>();
+    var orders = Durable.kind("orders", Order.class).state(0L).by((n, order, context) -> {
+      String first;
+      try {
+        first = context.step("first", String.class, () -> {
+          effects.add("first");
+          return effect.call();
+        });
+      } catch (StepFailedException failed) {
+        first = "failed";
+      }
+      String second = context.step("second", String.class, () -> {
+        effects.add("second");
+        return "done";
+      });
+      if (order.fails()) throw new IllegalStateException("made up, for a test");
+      context.reply(order, first + " " + second);
+      return n;
+    });
+    try (var ada = orders.newActor(scope.named("ada"), at)) {
+      assertThrowsExactly(IllegalStateException.class, () -> ada.ask(new Order("x", true)));
+      return ada.ask(new Order("x", false)) + " " + effects;
+    }
+  }
+
+  @Test
+  void aStepWhoseResultHasNoFormFailsAndFailsAgain() {
+    assertEquals("failed done [first, second]", workedTwice(store, () -> "\ud800"));
+  }
+
+  @Test
+  @SuppressWarnings({"unchecked", "rawtypes"}) // as by code without type arguments
+  void aStepWhoseResultIsOfAnotherTypeFailsAndFailsAgain() {
+    Callable lying = () -> 7;
+
+    assertEquals("failed done [first, second]", workedTwice(store, lying));
+  }
+
+  @Test
+  void aStepWhoseResultIsTooLargeFailsAndFailsAgain(@TempDir Path folder) {
+    try (var small = FolderStore.open(folder, options -> options.withSegment(1 << 14))) {
+      assertEquals("failed done [first, second]", workedTwice(small, () -> "x".repeat(1 << 15)));
+    }
+  }
+}

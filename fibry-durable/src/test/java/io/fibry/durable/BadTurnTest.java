@@ -1,0 +1,345 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.AskCycleException;
+import io.fibry.Request;
+import io.fibry.codec.CodecException;
+import io.fibry.durable.Durable.Kind;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreOutdatedException;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.function.BiFunction;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a handler may not do, and what it is told. */
+@Timeout(60)
+class BadTurnTest extends AtATurn {
+  private static final Durable<Ask> OTHER = KIND.state(0L).by((n, ask) -> n);
+  private static final Store.Id ADA = new Store.Id("notes", "ada");
+  private static final Actor<String> OTHERS = ActorSystem.anonymous().newActor((String any) -> {});
+
+  // ---- the context
+
+  /** All that a context has, but for its key, which others may read at any time. */
+  static final Map<String, Try> CALLS = new LinkedHashMap<>();
+
+  static {
+    var ask = new Ask("later");
+    CALLS.put("persist", context -> context.persist(new Noted("x")));
+    CALLS.put("sendMessage", context -> none(() -> context.sendMessage(OTHER, "grace", ask)));
+    CALLS.put("remind", context -> none(() -> context.remind("r", ask, HOUR)));
+    CALLS.put("remindEvery", context -> none(() -> context.remindEvery("r", ask, HOUR)));
+    CALLS.put("forget", context -> none(() -> context.forget("r")));
+    CALLS.put("afterwards", context -> none(() -> context.afterwards(() -> {})));
+    CALLS.put("step", context -> context.step("s", String.class, () -> "x"));
+    CALLS.put("stepKey", context -> context.stepKey("s"));
+    CALLS.put("sleep", context -> none(() -> context.sleep("s", Duration.ZERO)));
+    CALLS.put("end", context -> none(context::end));
+    CALLS.put("reply", context -> none(() -> context.reply(ask, "x")));
+    CALLS.put("replyWhen", context -> none(() -> context.replyWhen(ask, new CompletableFuture<>())));
+    CALLS.put("replyFailure", context -> none(() -> context.replyFailure(ask, new Exception("made up"))));
+    CALLS.put("self", context -> context.self());
+    CALLS.put("cancelled", context -> context.cancelled());
+    CALLS.put("receive", context -> context.receive(Ask.class, Duration.ZERO));
+    CALLS.put("stash", context -> none(context::stash));
+    CALLS.put("unstash", context -> none(context::unstash));
+    CALLS.put("watch", context -> none(() -> context.watch(OTHERS, reason -> ask)));
+    CALLS.put("unwatch", context -> none(() -> context.unwatch(OTHERS)));
+  }
+
+  @Test
+  void allThatAContextHasIsTried() {
+    var all = Arrays.stream(EventContext.class.getMethods()).map(Method::getName)
+        .filter(name -> !name.equals("key")).collect(Collectors.toCollection(TreeSet::new));
+
+    assertEquals(all, new TreeSet<>(CALLS.keySet()));
+  }
+
+  static Set<String> calls() {
+    return CALLS.keySet();
+  }
+
+  @ParameterizedTest
+  @MethodSource("calls")
+  void aContextIsOfItsThread(String call) throws Exception {
+    for (var kind : List.of(KIND, KIND.keepsMessages(9))) {
+      var given = new CompletableFuture<EventContext<Long, Noted, Ask>>();
+      var gate = new CountDownLatch(1);
+      try (var ada = ada(kind, context -> {
+        given.complete(context);
+        gate.await();
+        return "fine";
+      })) {
+        var answer = ada.sendMessageReturn(new Ask("?"));
+
+        assertThrowsExactly(IllegalStateException.class, () -> CALLS.get(call).run(given.get()));
+        gate.countDown();
+        assertEquals("fine", answer.get());
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("calls")
+  void aContextEndsWithItsHandler(String call) throws Exception {
+    for (var kind : List.of(KIND, KIND.keepsMessages(9))) {
+      var first = new CompletableFuture<EventContext<Long, Noted, Ask>>();
+      var gate = new CountDownLatch(1);
+      try (var ada = ada(kind, context -> {
+        if (!first.complete(context)) return CALLS.get(call).run(first.get());
+        gate.await();
+        return "fine";
+      })) {
+        ada.sendMessage(new Ask("?"));
+        first.get();
+        var answer = ada.sendMessageReturn(new Ask("on the same thread"));
+        gate.countDown();
+
+        var failure = assertThrowsExactly(ExecutionException.class, answer::get).getCause();
+        assertSame(IllegalStateException.class, failure.getClass(), failure.toString());
+      }
+    }
+  }
+
+  @Test
+  void aContextThatIsOverSaysSo() throws Exception {
+    var given = new CompletableFuture<EventContext<Long, Noted, Ask>>();
+    ada(KIND, context -> given.complete(context)).ask(new Ask("?"));
+
+    var failure = assertThrowsExactly(IllegalStateException.class, () -> given.get().persist(new Noted("late")));
+
+    assertEquals("the context of actor 'ada' is valid on its handler's thread, until the handler returns; for later, "
+        + "keep self()", failure.getMessage());
+    assertEquals("ada", given.get().key());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"receive", "stash", "unstash"})
+  void messagesComeOneByOne(String verb) {
+    assertEquals("notes 'ada' cannot " + verb + ": what it does with one message is a turn",
+        refused(KIND, IllegalStateException.class, CALLS.get(verb)));
+  }
+
+  // ---- answers
+
+  @Test
+  void onlyTheRequestThatWasGivenIsAnswered() {
+    for (var kind : List.of(KIND, KIND.keepsMessages(9)))
+      assertEquals("actor 'ada' has no request Ask[what=another] to answer: its handler was not given this very object "
+          + "as a request, or has answered it", refused(kind, IllegalArgumentException.class, context -> {
+            context.reply(new Ask("another"), "x");
+            return "";
+          }));
+  }
+
+  @Test
+  void anAnswerIsNotNull() {
+    for (var kind : List.of(KIND, KIND.keepsMessages(9))) {
+      var ada = kind.state(0L).by((n, ask, context) -> {
+        context.reply(ask, null);
+        return n + 1;
+      }).newActor(scope.named("ada"), store);
+
+      assertEquals("the answer is null; let it be an Optional, or Done",
+          assertThrowsExactly(NullPointerException.class, () -> ada.ask(new Ask("?"))).getMessage());
+      ada.close();
+    }
+    assertEquals(0, store.load(ADA).bodies().stream().filter(body -> Body.of(body).state().isPresent()).count());
+  }
+
+  record Order(String once) implements Once, Request<Order, Long> {}
+
+  private Actor<Order> orders(Durable.NextInContext<Long, Order> handler) {
+    return Durable.kind("orders", Order.class).state(0L).by(handler).newActor(scope.named("ada"), store);
+  }
+
+  @Test
+  void anAnswerThatCouldNotBeRememberedIsRefused() {
+    var ada = orders((n, order, context) -> {
+      if (order.once().equals("when")) context.replyWhen(order, new CompletableFuture<>());
+      else context.replyFailure(order, new IllegalStateException("made up"));
+      return n;
+    });
+
+    for (var id : List.of("when", "failure"))
+      assertEquals("orders 'ada' must remember its answer to Order, which is Once: only a value given to "
+          + "context.reply can be; or throw, and the request may come again",
+          assertThrowsExactly(IllegalStateException.class, () -> ada.ask(new Order(id))).getMessage());
+  }
+
+  @Test
+  void anIdThatCouldNotBeRememberedIsRefused() {
+    var ada = orders((n, order, context) -> {
+      context.reply(order, n);
+      return n + 1;
+    });
+    String what = "the id of Order to orders 'ada', which is Once, ";
+
+    assertEquals(what + "is null",
+        assertThrowsExactly(NullPointerException.class, () -> ada.ask(new Order(null))).getMessage());
+    for (var bad : Map.of("", "takes 0 bytes; 1 to 512 are possible", "x".repeat(513),
+        "takes 513 bytes; 1 to 512 are possible", "\udc00", "has half of a surrogate pair").entrySet())
+      assertEquals(what + bad.getValue(),
+          assertThrowsExactly(IllegalArgumentException.class, () -> ada.ask(new Order(bad.getKey()))).getMessage());
+    assertEquals(0, ada.ask(new Order("x")));
+  }
+
+  // ---- states and events
+
+  @Test
+  void aStateIsNotNull() {
+    var ada = KIND.state(0L).by((n, ask) -> null).newActor(scope.named("ada"), store);
+
+    assertEquals("kind 'notes' answered null as its next state",
+        assertThrowsExactly(NullPointerException.class, () -> ada.ask(new Ask("?"))).getMessage());
+  }
+
+  @Test
+  void anInitialStateIsNotNull() {
+    var ada = KIND.<Object>initialState(() -> null).events(Noted.class, (state, noted) -> state)
+        .by((state, ask, context) -> context.reply(ask, "fine")).newActor(scope.named("ada"), store);
+
+    assertEquals("the initial state of notes 'ada' is null",
+        assertThrowsExactly(NullPointerException.class, () -> ada.ask(new Ask("?"))).getMessage());
+  }
+
+  @Test
+  void anEventIsNotNull() {
+    assertEquals("event", missing(context -> context.persist(null)));
+  }
+
+  @Test
+  @SuppressWarnings("unchecked") // as by code that casts
+  void aKindThatKeepsItsStateHasNoEvents() {
+    var ada = KIND.state(0L).by((n, ask, context) -> ((EventContext<Long, Noted, Ask>) context).persist(new Noted("x")))
+        .newActor(scope.named("ada"), store);
+
+    assertEquals("kind 'notes' keeps its state, and no events; let the handler answer the next state",
+        assertThrowsExactly(IllegalStateException.class, () -> ada.ask(new Ask("?"))).getMessage());
+  }
+
+  private Actor<Ask> after(BiFunction<Long, Noted, Long> after) {
+    return KIND.events(Noted.class, 0L, after).by((n, ask, context) -> {
+      if (ask.what().equals("persist")) context.persist(new Noted("x"));
+      context.reply(ask, String.valueOf(n));
+    }).newActor(scope.named("ada"), store);
+  }
+
+  private static final String NO_STATE = "turn 1 of notes 'ada' has no state after its event of "
+      + Noted.class.getName() + ": the function of the kind, which must never fail, ";
+
+  @Test
+  void anEventThatHasNoStateAfterItFailsItsTurn() {
+    var ada = after((n, noted) -> {
+      throw new IllegalStateException("made up,\nfor a test");
+    });
+
+    var failure = assertThrowsExactly(IllegalStateException.class, () -> ada.ask(new Ask("persist")));
+
+    assertEquals(NO_STATE + "threw java.lang.IllegalStateException: made up,\\nfor a test", failure.getMessage());
+    assertEquals("made up,\nfor a test", failure.getCause().getMessage());
+    assertEquals("0", ada.ask(new Ask("?")));
+  }
+
+  @Test
+  void anEventThatHasNoStateAfterItIsNamedWhenItIsRead() {
+    after((n, noted) -> n + 1).ask(new Ask("persist"));
+    scope.find("ada", Ask.class).orElseThrow().close();
+
+    try (var threw = after((n, noted) -> Math.negateExact(Long.MIN_VALUE))) {
+      assertEquals(NO_STATE + "threw java.lang.ArithmeticException: long overflow",
+          assertThrowsExactly(IllegalStateException.class, () -> threw.ask(new Ask("?"))).getMessage());
+    }
+    try (var none = after((n, noted) -> null)) {
+      assertEquals(NO_STATE + "answered null",
+          assertThrowsExactly(NullPointerException.class, () -> none.ask(new Ask("?"))).getMessage());
+    }
+    assertEquals("1", after((n, noted) -> n + 1).ask(new Ask("?")), "nothing was changed");
+  }
+
+  @Test
+  void whatAnotherDefinitionHasStoredIsNotTakenForOnesOwn() {
+    after((n, noted) -> n + 1).ask(new Ask("persist"));
+    scope.find("ada", Ask.class).orElseThrow().close();
+    var states = OTHER.newActor(scope.named("ada"), store);
+
+    assertEquals("turn 1 of notes 'ada' cannot be read: it has events, which kind 'notes' does not keep; let it keep "
+        + "what it kept, or give it another name",
+        assertThrowsExactly(CodecException.class, () -> states.ask(new Ask("?"))).getMessage());
+  }
+
+  @Test
+  void aTurnThatIsTooLargeIsNotStored() {
+    var large = new Noted("x".repeat(9 << 20));
+    try (var ada = ada(KIND, context -> context.persist(large) + context.persist(large))) {
+      var failure = assertThrowsExactly(CodecException.class, () -> ada.ask(new Ask("?")));
+
+      assertEquals("a turn of notes 'ada' cannot be stored: Body.Body.events[1]: it takes more than 16777216 bytes",
+          failure.getMessage());
+    }
+    assertEquals(0, store.load(ADA).last());
+  }
+
+  // ---- reentrance
+
+  @Test
+  void anActorThatAsksItselfIsTold() {
+    for (var kind : List.of(KIND, KIND.keepsMessages(9)))
+      assertTrue(refused(kind, AskCycleException.class, context -> context.self().ask(new Ask("myself")))
+          .startsWith("this wait could never end: 'ada' waits for 'ada'"));
+  }
+
+  @Test
+  void anActorCannotWatchItself() {
+    assertTrue(refused(context -> none(() -> context.watch(context.self(), reason -> new Ask("over"))))
+        .startsWith("actor 'ada' cannot watch its own end"));
+  }
+
+  @Test
+  void aHandlerThatReadsItsOwnKeyEndsItsOwnLife() {
+    var failure = assertThrowsExactly(NotStoredException.class, () -> ada(KIND, context -> {
+      store.load(ADA);
+      return context.persist(new Noted("x"));
+    }).ask(new Ask("?")));
+
+    assertFalse(failure.unknown());
+    assertSame(StoreOutdatedException.class, failure.getCause().getClass());
+  }
+
+  @Test
+  void aHandlerThatClosesItsStoreIsNotStored() {
+    var failure = assertThrowsExactly(NotStoredException.class, () -> ada(KIND, context -> {
+      ((MemoryStore) store).close();
+      return context.persist(new Noted("x"));
+    }).ask(new Ask("?")));
+
+    assertEquals("notes 'ada' handled Ask[what=?], and could not store what it did: the store in memory is closed",
+        failure.getMessage());
+    assertSame(StoreClosedException.class, failure.getCause().getClass());
+  }
+}

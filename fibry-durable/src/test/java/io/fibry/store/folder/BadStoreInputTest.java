@@ -1,0 +1,222 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
+
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreDamagedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What stores refuse, and what they say. */
+@Timeout(60)
+class BadStoreInputTest {
+  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+  @TempDir
+  private Path folder;
+
+  private FolderStore open() {
+    return FolderStore.open(folder, options -> options.withSegment(1 << 18));
+  }
+
+  private static String refusal(Executable code) {
+    return assertThrowsExactly(IllegalArgumentException.class, code).getMessage();
+  }
+
+  private static String missing(Executable code) {
+    return assertThrowsExactly(NullPointerException.class, code).getMessage();
+  }
+
+  private static Store.Waiting message(String id) {
+    return new Store.Waiting(ADA, id, Instant.EPOCH, new byte[1]);
+  }
+
+  private static Store.Turn turn(long life, long number) {
+    return new Store.Turn(ADA, life, number, Instant.EPOCH, false, new byte[1], List.of(), List.of());
+  }
+
+  // ---- options
+
+  @Test
+  void optionsThatMakeNoSenseAreRefused() {
+    for (int bytes : new int[] {0, -1, Integer.MIN_VALUE, 4095, (1 << 30) + 1, Integer.MAX_VALUE})
+      assertEquals("a segment of " + bytes + " bytes; give 4096 to 1073741824",
+          refusal(() -> FolderStore.open(folder, options -> options.withSegment(bytes))));
+    for (int bytes : new int[] {0, -1, Integer.MIN_VALUE, 4095})
+      assertEquals("room for " + bytes + " bytes; give 4096 or more",
+          refusal(() -> FolderStore.open(folder, options -> options.withRoom(bytes))));
+    assertEquals("a pause of PT-0.000000001S; give zero or more",
+        refusal(() -> FolderStore.open(folder, options -> options.withForceEvery(Duration.ofNanos(-1)))));
+  }
+
+  @Test
+  void aPauseMayBeForEver() throws Exception {
+    try (var store = FolderStore.open(folder, options -> options.withSegment(1 << 14).withForceEvery(FOR_EVER))) {
+      store.append(turn(store.load(ADA).life(), 1)).toCompletableFuture().get();
+    }
+    try (var store = open()) {
+      assertEquals(1, store.load(ADA).last());
+    }
+  }
+
+  @Test
+  void aFolderIsFreeAfterAnOpeningThatFailed() {
+    assertThrowsExactly(AssertionError.class, () -> FolderStore.open(folder, options -> {
+      throw new AssertionError("made up, for a test");
+    }));
+
+    open().close();
+  }
+
+  // ---- what is stored
+
+  @Test
+  void aTextThatIsTooLongForARecordIsRefused() throws Exception {
+    String tooLong = "x".repeat(65_536);
+    try (var store = open()) {
+      assertEquals("the key of an actor, or the id of a message, takes 65536 bytes; at most 65535 are possible",
+          refusal(() -> store.accept(message(tooLong), 9)));
+      store.accept(message(tooLong.substring(1)), 9).toCompletableFuture().get();
+    }
+
+    try (var store = open()) {
+      assertEquals(65_535, store.waiting(ADA, Instant.EPOCH, 9).getFirst().id().length());
+    }
+  }
+
+  @Test
+  void aTimeThatNoStoreKnowsIsRefused() {
+    assertEquals("a message for account 'ada' is due at +1000000000-12-31T23:59:59.999999999Z; stores know "
+        + "milliseconds, from -292275055-05-16T16:47:04.192Z to +292278994-08-17T07:12:55.807Z",
+        refusal(() -> new Store.Waiting(ADA, "m", Instant.MAX, new byte[0])));
+  }
+
+  @Test
+  void aPlaceIsToldInOneLine() {
+    try (var store = open(); var memory = MemoryStore.open()) {
+      assertEquals("'a\\nb' is no place in the history of account", refusal(() -> store.history("account", "a\nb")));
+      assertEquals("'a\\nb' is no place in the history of a store in memory",
+          refusal(() -> memory.history("account", "a\nb")));
+    }
+  }
+
+  @Test
+  void whatIsForgottenAfterAllTimesStays() throws Exception {
+    try (var store = open(); var memory = MemoryStore.open()) {
+      for (var each : List.of(store, memory)) {
+        long life = each.load(ADA).life();
+        each.forget("account", Duration.ofDays(365_000_000));
+        each.append(turn(life, 1)).toCompletableFuture().get();
+        each.snapshot(new Store.Turn(ADA, life, 1, Instant.EPOCH, true, new byte[1], List.of(), List.of()));
+
+        assertEquals(1, each.history("account", "").now().size());
+      }
+    }
+  }
+
+  @Test
+  void aNegativeNumberOfWritesCannotFail() {
+    assertEquals("-1 writes cannot be refused; give zero or more", refusal(() -> MemoryStore.open().failNext(-1)));
+  }
+
+  @Test
+  void aTurnThatDoesTooMuchForARecordIsRefused() {
+    try (var store = open()) {
+      var turn = new Store.Turn(ADA, store.load(ADA).life(), 1, Instant.EPOCH, false, new byte[1],
+          Collections.nCopies(65_536, "m"), List.of());
+
+      assertEquals("a turn of account 'ada' has done or sends 65536 messages; at most 65535 are possible",
+          refusal(() -> store.append(turn)));
+    }
+  }
+
+  @Test
+  void anyFileInPlaceOfOneOfTheLogIsDamage() throws Exception {
+    try (var store = FolderStore.open(folder, options -> options.withSegment(4096))) {
+      long life = store.load(ADA).life();
+      for (int i = 1; i <= 6; i++) store.append(turn(life, i)).toCompletableFuture().get();
+    }
+    var file = folder.resolve("00000001.log");
+    var random = new Random(47);
+    for (int length : new int[] {0, 1, 31, 32, 33, 100, 4095, 4096, 4097, 9000}) {
+      byte[] bytes = new byte[length];
+      for (int round = 0; round < 4; round++) {
+        Files.write(file, bytes);
+        assertThrowsExactly(StoreDamagedException.class, this::open, length + " bytes, round " + round);
+        FolderStore.check(folder); // throws nothing
+        random.nextBytes(bytes); // it was of zeros
+      }
+    }
+  }
+
+  // ---- too late
+
+  @Test
+  void aStoreThatIsClosedSaysWhichOne() {
+    var store = open();
+    long life = store.load(ADA).life();
+    store.close();
+    var late = store.append(turn(life, 1)).toCompletableFuture();
+    String text = "the store in " + folder + " is closed";
+
+    assertEquals(text, assertThrowsExactly(StoreClosedException.class, () -> store.load(ADA)).getMessage());
+    assertEquals(text, assertThrowsExactly(ExecutionException.class, late::get).getCause().getMessage());
+  }
+
+  // ---- null
+
+  @Test
+  void nullIsRefusedByName() {
+    assertEquals("folder", missing(() -> FolderStore.open(null)));
+    assertEquals("options", missing(() -> FolderStore.open(folder, null)));
+    assertEquals("what options answers", missing(() -> FolderStore.open(folder, options -> null)));
+    assertEquals("pause", missing(() -> FolderStore.open(folder, options -> options.withForceEvery(null))));
+    assertEquals("clock", missing(() -> FolderStore.open(folder, options -> options.withClock(null))));
+    assertEquals("disk", missing(() -> FolderStore.on(null, options -> options)));
+    assertEquals("folder", missing(() -> FolderStore.check(null)));
+    assertEquals("folder", missing(() -> FolderStore.salvage(null, folder)));
+    assertEquals("to", missing(() -> FolderStore.salvage(folder, null)));
+    assertEquals("clock", missing(() -> MemoryStore.open(null)));
+    assertEquals("kind", missing(() -> new Store.Id(null, "ada")));
+    assertEquals("key", missing(() -> new Store.Id("account", null)));
+    assertEquals("due", missing(() -> new Store.Waiting(ADA, "m", null, new byte[0])));
+    assertEquals("at", missing(() -> new Store.Turn(ADA, 1, 1, null, true, new byte[0], List.of(), List.of())));
+  }
+
+  @Test
+  void anOpenStoreRefusesNull() {
+    try (var store = open(); var memory = MemoryStore.open()) {
+      assertEquals("folder", missing(() -> store.backup((Path) null)));
+      assertEquals("to", missing(() -> store.backup((Disk) null)));
+      for (var each : List.of(store, memory)) {
+        for (Executable code : List.<Executable>of(() -> each.load(null), () -> each.begin(null, 0),
+            () -> each.append(null), () -> each.snapshot(null), () -> each.accept(null, 1),
+            () -> each.waiting(null, Instant.EPOCH, 1), () -> each.due(null, "m"), () -> each.history("account", null)))
+          assertNotNull(missing(code));
+        assertEquals("after", missing(() -> each.next(ADA, null)));
+        assertEquals("reader", missing(() -> each.actors(null)));
+        assertEquals("kind", missing(() -> each.history(null, "")));
+        assertEquals("kind", missing(() -> each.forget(null, FOR_EVER)));
+        assertEquals("age", missing(() -> each.forget("account", null)));
+        assertEquals("to", missing(() -> each.copyTo(null)));
+        assertEquals("progress", missing(() -> each.copyTo(MemoryStore.open(), null)));
+      }
+      assertEquals(0, memory.load(ADA).last());
+    }
+  }
+}
