@@ -45,7 +45,9 @@ final class Living {
     boolean whole = true;
     int begun = Segment.HEADER;
     var place = segment.place(begun);
-    for (Frame frame = frame(segment, place), last = frame;; frame = frame(segment, place)) {
+    Frame last = null;
+    while (true) {
+      var frame = frame(segment, place);
       boolean sealed = frame.kind() == Frame.Kind.SEALED;
       if (sealed || place.offset() - begun >= PART) {
         if (!part.isEmpty()) use.take(frame(last, part), part);

@@ -216,7 +216,7 @@ class RewritingTest {
   }
 
   @Test
-  void afterAWriteThatFailedThereIsRoomAndTheNextPassDoesIt() throws IOException {
+  void afterAWriteThatFailedTheNextPassDoesIt() throws IOException {
     fails("write", new IOException("no space left, for a test"));
   }
 
