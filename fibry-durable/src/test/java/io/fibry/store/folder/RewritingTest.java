@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.time.InstantSource;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -40,6 +40,7 @@ class RewritingTest {
   private final Queue<Runnable> passes = new ArrayDeque<>(); // that are due
   private final Map<Integer, Long> last = new HashMap<>(); // turns of each actor
   private int next; // actor
+  private Instant now = Instant.EPOCH;
   private long nanos;
   private int rests;
   private Runnable once = () -> {}; // runs in a rest, when a file is being made
@@ -49,7 +50,7 @@ class RewritingTest {
     faulty = new FaultyDisk(folder);
     disk = faulty.disk();
     long id = Identity.open(disk, SEGMENT);
-    index = new Index(folder::toString, (print, place) -> null, InstantSource.system());
+    index = new Index(folder::toString, (print, place) -> null, () -> now);
     log = Log.open(disk, id, new Spares(disk, Runnable::run, SEGMENT, System::nanoTime), new Indexing(index));
     compaction = new Compaction(disk, SEGMENT, index, log.full(), () -> CompletableFuture.completedFuture(null),
         passes::add, () -> new Pace(() -> nanos++, this::rest));
@@ -91,14 +92,17 @@ class RewritingTest {
   }
 
   private static Store.Id id(int actor) {
-    return new Store.Id(actor == STATES ? "events" : "state", "a" + actor);
+    return new Store.Id(actor < STATES ? "state" : actor == STATES ? "events" : "old", "a" + actor);
   }
 
   /** The next state of an actor, or the next event. */
   private void write(int actor) {
-    long number = last.merge(actor, 1L, Long::sum);
+    write(actor, last.merge(actor, 1L, Long::sum), false);
+  }
+
+  private void write(int actor, long number, boolean snapshot) {
     var record = Stored.bytes(new Store.Turn(id(actor), 1, number, Instant.EPOCH, actor < STATES, new byte[BODY],
-        List.of(), List.of()), false);
+        List.of(), List.of()), snapshot);
     var place = log.append(List.of(record), 0);
     index.put(Stored.of(record), place.segment(), place.offset() + Frame.RECORDS);
   }
@@ -192,6 +196,26 @@ class RewritingTest {
     assertTrue(file.limit() > STATES * BODY);
     assertTrue(Opening.lastNonZero(file) < file.limit() - STATES / 2 * BODY);
     checkIndex();
+  }
+
+  @Test
+  void whatComesBackWithAClockThatIsSetBackFailsThePass() {
+    index.forget("old", Duration.ofDays(1));
+    now = now.plus(Duration.ofDays(2));
+    for (int i = 0; i < 30; i++) write(STATES + 1);
+    write(STATES + 1, 30, true); // so those before are history, and old
+    fill(4);
+    once = () -> now = Instant.EPOCH;
+    try (var logged = new Logged()) {
+      runPass();
+      assertEquals(1, logged.lines("bytes, and what is alive has become more").size());
+    }
+
+    assertFalse(isMade());
+    now = now.plus(Duration.ofDays(2));
+    fill(1);
+    runPass();
+    assertEquals(1, log.full().size());
   }
 
   @Test
