@@ -43,6 +43,7 @@ class RewritingTest {
   private Instant now = Instant.EPOCH;
   private long nanos;
   private int rests;
+  private int restsUntilForce; // of what made others dead
   private Runnable once = () -> {}; // runs in a rest, when a file is being made
 
   @BeforeEach
@@ -52,7 +53,7 @@ class RewritingTest {
     long id = Identity.open(disk, SEGMENT);
     index = new Index(folder::toString, (print, place) -> null, () -> now);
     log = Log.open(disk, id, new Spares(disk, Runnable::run, SEGMENT, System::nanoTime), new Indexing(index));
-    compaction = new Compaction(disk, SEGMENT, index, log.full(), () -> CompletableFuture.completedFuture(null),
+    compaction = new Compaction(disk, SEGMENT, index, log.full(), this::force,
         passes::add, () -> new Pace(() -> nanos++, this::rest));
     log.onSealed(compaction::sealed);
   }
@@ -73,6 +74,11 @@ class RewritingTest {
           for (var past : history.now()) assertEquals(++read, past.number());
       }
     }
+  }
+
+  private CompletableFuture<Void> force() {
+    restsUntilForce = rests;
+    return CompletableFuture.completedFuture(null);
   }
 
   private void rest(long time) {
@@ -143,6 +149,15 @@ class RewritingTest {
     assertEquals(1, compact());
     assertTrue(rests >= 5 * SEGMENT / Pace.STEP / 2, () -> rests + " rests");
     assertEquals(1, log.full().size());
+  }
+
+  @Test
+  void whatMakesOthersDeadIsForcedAfterTheLastLook() {
+    fill(4);
+    runPass();
+
+    assertTrue(rests > 0);
+    assertEquals(rests, restsUntilForce);
   }
 
   @Test
