@@ -138,7 +138,7 @@ final class FileDisk implements Disk {
     var zeros = ByteBuffer.allocateDirect(BLOCK);
     for (long at = 0; at < size; at += BLOCK) {
       writeAll(channel, at, zeros.clear().limit((int) Math.min(BLOCK, size - at)));
-      if (at % FORCED == 0) channel.force(false);
+      if ((at + BLOCK) % FORCED == 0) channel.force(false);
     }
     channel.force(true);
   }
