@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
 public final class LeakProbe {
   private LeakProbe() {}
 
-  /** What a collection leaves of the heap: the least of several, since other threads hold things, too. */
+  /** What a collection leaves of the heap: the least of several, since others hold things, too. */
   public static long used() {
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 4; i++) {

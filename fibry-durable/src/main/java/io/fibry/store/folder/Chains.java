@@ -1,7 +1,6 @@
 package io.fibry.store.folder;
 
 import java.util.Arrays;
-import java.util.function.LongUnaryOperator;
 
 /**
  * Places of actors that have several, each one linked to the one before. It grows by pages, so that
@@ -61,13 +60,9 @@ final class Chains {
     return all;
   }
 
-  void change(int link, int count, LongUnaryOperator change) {
-    int at = link;
-    for (int i = 0; i < count; i++) {
-      var page = places[at >>> PAGE];
-      page[at & SIZE - 1] = change.applyAsLong(page[at & SIZE - 1]);
-      at = before(at);
-    }
+  /** All, and what is left in those that are free. */
+  void move(Moves moves) {
+    for (var page : places) for (int i = 0; i < SIZE; i++) page[i] = moves.of(page[i]);
   }
 
   boolean has(int link, int count, long place) {

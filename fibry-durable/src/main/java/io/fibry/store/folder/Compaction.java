@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -18,6 +19,9 @@ import org.slf4j.LoggerFactory;
  * index knew all of a segment before it was full, so what was done is in none of the files that
  * were rewritten before. If a pass ends early, the segments that it did not come to still say what
  * was done.
+ *
+ * <p>It rests for three quarters of the time, unless a second pass is due before it is through, or
+ * the store is closed.
  */
 final class Compaction {
   private static final int LEAST = 4; // segments that got full
@@ -28,45 +32,63 @@ final class Compaction {
   private final Executor maker;
   private final NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
   private final Supplier<CompletableFuture<Void>> forced; // done when all that the index knows is on disk
+  private final Supplier<Pace> paces; // of passes
   private final ReentrantLock files = new ReentrantLock(); // by who replaces some, or reads all
   private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // under this object's monitor
-  private boolean closed; // likewise
+  private Pace pace; // of the pass; likewise, as the next two
+  private long due; // segments that got full, for a pass
+  private boolean closed;
 
   Compaction(Disk disk, int size, Index index, NavigableMap<Long, Segment> full,
-      Supplier<CompletableFuture<Void>> forced, Executor maker) {
+      Supplier<CompletableFuture<Void>> forced, Executor maker, Supplier<Pace> paces) {
     this.disk = disk;
     this.size = size;
     this.index = index;
     this.full = full;
     this.forced = forced;
     this.maker = maker;
+    this.paces = paces;
+    this.pace = paces.get();
   }
 
   /** By the log's thread: one more is full, and all of its records are in the index. */
   synchronized void sealed() {
+    if (closed) return;
     long compact = full.values().stream().filter(Segment::compact).count();
-    if (closed || !pass.isDone() || full.size() - compact < Math.max(LEAST, compact)) return;
-    var segments = List.copyOf(full.values());
+    long more = full.size() - compact;
+    boolean begins = pass.isDone();
+    if (begins) due = Math.max(LEAST, compact);
+    if (more < due) return;
+    if (begins) pace = paces.get();
+    if (more >= 2 * due) pace.hurry();
+    if (begins) begin(List.copyOf(full.values()), pace);
+  }
+
+  private void begin(List<Segment> segments, Pace ofPass) {
     try {
-      pass = CompletableFuture.runAsync(() -> run(segments), maker);
+      pass = CompletableFuture.runAsync(() -> run(segments, ofPass), maker);
     } catch (Throwable noThread) {
       failed(noThread);
     }
   }
 
-  private void run(List<Segment> segments) {
+  private void run(List<Segment> segments, Pace ofPass) {
     try {
+      var living = new Living(disk, index, ofPass);
       var rewriting = new Rewriting();
       for (var segment : segments) {
         if (isClosed()) return;
-        var content = Rewriting.Content.of(segment, disk, index);
+        ofPass.begin();
+        var content = Rewriting.Content.of(segment, living);
         if (!rewriting.fits(content, size)) {
-          end(rewriting);
+          end(rewriting, living);
           rewriting = new Rewriting();
         }
         rewriting.add(content);
       }
-      end(rewriting);
+      end(rewriting, living);
+    } catch (CompletionException over) {
+      // the store is closed, or broken, which it has told
     } catch (Throwable failure) {
       failed(failure);
     }
@@ -76,32 +98,40 @@ final class Compaction {
     return closed;
   }
 
-  private void end(Rewriting rewriting) throws IOException {
+  private void end(Rewriting rewriting, Living living) throws IOException {
     if (rewriting.isVain()) return;
-    files.lock();
     try {
       var event = Recorder.beginCompaction();
       long before = event == null ? 0 : bytes(rewriting.replaced());
-      rewriting.write(disk, index, full, forced.get());
+      rewriting.write(disk, living);
+      forced.get().join(); // now that it is known what was dead
+      whileFilesStay(() -> rewriting.show(disk, index, full));
       if (event != null) Recorder.endCompaction(event, disk, rewriting.segment().name(), rewriting.replaced().size(),
           before, disk.size(rewriting.segment().name()));
     } catch (Throwable failure) {
-      disk.delete(rewriting.segment().name() + NewFile.UNREADY);
+      if (rewriting.isUnsure()) stop();
+      delete(rewriting.segment().name() + NewFile.UNREADY, failure);
       throw failure;
-    } finally {
-      files.unlock();
     }
   }
 
-  interface Reading {
+  private void delete(String unready, Throwable failure) {
+    try {
+      disk.delete(unready);
+    } catch (Throwable again) {
+      failure.addSuppressed(again);
+    }
+  }
+
+  interface Use {
     void run() throws IOException;
   }
 
-  /** Reads files, none of which is replaced or deleted meanwhile. */
-  void whileFilesStay(Reading reading) throws IOException {
+  /** None is replaced or deleted meanwhile, but by what is run. */
+  void whileFilesStay(Use use) throws IOException {
     files.lock();
     try {
-      reading.run();
+      use.run();
     } finally {
       files.unlock();
     }
@@ -114,13 +144,14 @@ final class Compaction {
   }
 
   private void failed(Throwable failure) {
-    LoggerFactory.getLogger(Compaction.class).warn("{} keeps what is dead until the next segment is full", disk,
-        failure);
+    Journal.log(() -> LoggerFactory.getLogger(Compaction.class).warn("{} keeps what is dead until {}", disk,
+        isClosed() ? "it is opened again" : "the next segment is full", failure));
   }
 
-  /** After the file that is being made. */
+  /** After the file that is being made, for which it hurries. */
   synchronized void stop() {
     closed = true;
+    pace.hurry();
   }
 
   /** When it answers, nothing is rewritten any more. */

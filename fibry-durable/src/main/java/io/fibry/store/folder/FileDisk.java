@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 final class FileDisk implements Disk {
   static final String LOCK = "store.lock";
   private static final int BLOCK = 1 << 16;
+  private static final int FORCED = 1 << 22; // bytes at once: the forces of other files wait for them
   private static final boolean FORCES_FOLDERS = !System.getProperty("os.name").startsWith("Windows");
 
   // real paths of those that are open here: to close another channel of a locked file unlocks it
@@ -135,8 +136,10 @@ final class FileDisk implements Disk {
     delete(name);
     var channel = channel(name);
     var zeros = ByteBuffer.allocateDirect(BLOCK);
-    for (long at = 0; at < size; at += BLOCK)
+    for (long at = 0; at < size; at += BLOCK) {
       writeAll(channel, at, zeros.clear().limit((int) Math.min(BLOCK, size - at)));
+      if ((at + BLOCK) % FORCED == 0) channel.force(false);
+    }
     channel.force(true);
   }
 

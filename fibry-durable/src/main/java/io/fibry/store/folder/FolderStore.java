@@ -131,7 +131,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
 
   /**
    * Copies the store while it is at work. The copy is of one moment: it has all that was answered
-   * before this was called, and whole turns only. Files are not rewritten meanwhile.
+   * before this was called, and whole turns only. No file is replaced meanwhile.
    *
    * @param folder an empty one; made if there is none. It does not open as a store until it is
    *     complete

@@ -215,20 +215,14 @@ final class Index {
   }
 
   /** The files change, and then the places. */
-  <X extends Exception> void move(Change<X> files, Map<Store.Id, Moves> moves) throws X {
+  <X extends Exception> void move(Change<X> files, Moves places) throws X {
     moving.writeLock().lock();
     try {
       files.run();
-      this.moves++;
-      moves.forEach((actor, moved) -> {
-        var print = fingerprints.of(actor);
-        stripe(print).move(print, moved);
-      });
+      moves++;
+      for (var stripe : stripes) stripe.move(places);
     } finally {
       moving.writeLock().unlock();
     }
   }
-
-  /** From where to where, for an actor. */
-  record Moves(Map<Long, Long> turns, Map<String, Where.Moved> messages) {}
 }

@@ -27,6 +27,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -67,7 +68,8 @@ final class LogStore extends FolderStore {
     }
     store.index.check();
     store.compaction = new Compaction(disk, options.segment(), store.index, store.log.full(),
-        () -> store.journal.forced(), threads("fibry-compaction"));
+        () -> store.journal.forced(), threads("fibry-compaction"),
+        () -> new Pace(System::nanoTime, LockSupport::parkNanos));
     store.log.onSealed(store.compaction::sealed);
     store.log.onForce(store::wakeHistories);
     store.journal = Journal.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.pause()),

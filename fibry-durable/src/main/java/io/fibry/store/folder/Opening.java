@@ -92,7 +92,7 @@ final class Opening {
     int offset = Segment.HEADER;
     while (true) {
       var place = segment.place(offset);
-      var file = frame(offset);
+      var file = window.frame(offset);
       var frame = Frame.head(place, file);
       if (frame == null) return offset;
       if (frame.number() != number && (frame.number() < number || !segment.compact())) throw damaged(segment,
@@ -105,13 +105,6 @@ final class Opening {
       if (frame.kind() == Frame.Kind.RECORDS) reader.read(place, frame, file);
       offset += frame.size();
     }
-  }
-
-  /** At least all of it, if it is whole. */
-  private ByteBuffer frame(int offset) throws IOException {
-    var file = window.at(offset, Frame.SMALLEST);
-    int length = file.remaining() < Integer.BYTES ? 0 : file.getInt(file.position());
-    return length <= 0 ? file : window.at(offset, Frame.sizeFrom(length));
   }
 
   private End end(Segment segment, int offset, List<Segment> later) throws IOException {

@@ -170,15 +170,11 @@ final class Stripe {
     return known < 0 ? chains.has(link(known), count(known), place) : known == place;
   }
 
-  /** All of an actor at once, since new places may look like old ones. */
-  synchronized void move(Fingerprint print, Index.Moves moves) {
-    var where = awake.get(print);
-    if (where != null) where.move(moves.turns(), moves.messages());
-    int at = find(print);
-    if (at < 0) return;
-    long place = slots[at + PLACE];
-    if (place < 0) chains.change(link(place), count(place), one -> moves.turns().getOrDefault(one, one));
-    else slots[at + PLACE] = moves.turns().getOrDefault(place, place);
+  /** Each place once, since new ones may look like old ones. What is no place stays. */
+  synchronized void move(Moves moves) {
+    for (var where : awake.values()) where.move(moves);
+    for (int at = PLACE; at < slots.length; at += WIDTH) slots[at] = moves.of(slots[at]);
+    chains.move(moves);
   }
 
   private long newest(long place) {

@@ -97,9 +97,6 @@ final class Where {
    */
   record Waits(Instant due, int segment, int offset, int index) {}
 
-  /** A message that waits is in another place. */
-  record Moved(Waits from, Waits to) {}
-
   private final Store.Id actor;
   private final Fingerprint print; // of the actor
   private long[] places; // segment and offset of each, ascending; the array may be longer
@@ -177,12 +174,9 @@ final class Where {
     return snapshot || old ? Arrays.binarySearch(places, 0, count, place) >= 0 : number >= first;
   }
 
-  /** All at once, since new places may look like old ones. */
-  synchronized void move(Map<Long, Long> turns, Map<String, Moved> messages) {
-    for (int i = 0; i < count; i++) places[i] = turns.getOrDefault(places[i], places[i]);
-    messages.forEach((id, moved) -> {
-      if (!waiting.isEmpty()) waiting.computeIfPresent(id, (same, now) -> now.equals(moved.from) ? moved.to : now);
-    });
+  synchronized void move(Moves moves) {
+    for (int i = 0; i < count; i++) places[i] = moves.of(places[i]);
+    if (!waiting.isEmpty()) waiting.replaceAll((id, one) -> moves.of(one));
   }
 
   static long place(int segment, int offset) {

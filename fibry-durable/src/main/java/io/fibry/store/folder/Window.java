@@ -38,6 +38,13 @@ final class Window {
     return ByteBuffer.wrap(bytes, offset - begin, Math.max(0, end - offset));
   }
 
+  /** From a frame on: at least all of it, if it is whole. For now only. */
+  ByteBuffer frame(int offset) throws IOException {
+    var file = at(offset, Frame.SMALLEST);
+    int length = file.remaining() < Integer.BYTES ? 0 : file.getInt(file.position());
+    return length <= 0 ? file : at(offset, Frame.sizeFrom(length));
+  }
+
   private void move(int offset, int wanted) throws IOException {
     int kept = offset < begin ? 0 : Math.max(0, end - offset);
     var before = bytes;

@@ -13,6 +13,7 @@ final class FaultyDisk implements InvocationHandler {
   private final Disk files;
   // written by the test, read by the store's threads; empty: none
   private volatile String failing = "";
+  private volatile Throwable failure;
   private volatile String held = "";
   private final CountDownLatch holds = new CountDownLatch(1);
   private final CountDownLatch open = new CountDownLatch(1);
@@ -32,6 +33,11 @@ final class FaultyDisk implements InvocationHandler {
 
   /** From now on, this operation fails. */
   void fail(String operation) {
+    fail(operation, new IOException("made up, for a test"));
+  }
+
+  void fail(String operation, Throwable why) {
+    failure = why;
     failing = operation;
   }
 
@@ -54,7 +60,7 @@ final class FaultyDisk implements InvocationHandler {
 
   @Override
   public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
-    if (method.getName().equals(failing)) throw new IOException("made up, for a test");
+    if (method.getName().equals(failing)) throw failure;
     if (method.getName().equals(held)) {
       holds.countDown();
       open.await();

@@ -36,7 +36,7 @@ class StripeTest {
     for (int step = 0; step < STEPS; step++) {
       int actor = random.nextInt(1 + random.nextInt(ACTORS)); // some often
       if (random.nextInt(8) == 0) check(actor);
-      else if (random.nextInt(6) == 0) move(actor);
+      else if (!model.isEmpty() && random.nextInt(500) == 0) move();
       else if (random.nextInt(4) == 0) snapshot(actor);
       else add(actor, random.nextInt(3) == 0, random.nextBoolean());
     }
@@ -93,15 +93,20 @@ class StripeTest {
     model.put(actor, new ArrayList<>(List.of(place)));
   }
 
-  private void move(int actor) {
-    var all = model.getOrDefault(actor, List.of());
-    var moves = new HashMap<Long, Long>();
-    for (int i = 0; i < all.size(); i++) if (random.nextBoolean()) {
-      long to = Where.place(1, (int) ++places);
-      moves.put(all.get(i), to);
+  /** All from one on, so that new places look like old ones, of the same actor or another. */
+  private void move() {
+    var all = model.values().stream().flatMap(List::stream).sorted().toList();
+    var moved = new HashMap<Long, Long>();
+    var moves = new Moves(1, 1);
+    int begin = random.nextInt(all.size());
+    int offset = all.get(begin).intValue() + random.nextInt(50);
+    for (long place : all.subList(begin, all.size())) {
+      moved.put(place, Where.place(1, offset));
+      moves.add(place, List.of(), offset++);
     }
-    if (!all.isEmpty()) all.replaceAll(place -> moves.getOrDefault(place, place));
-    stripe.move(print(actor), new Index.Moves(moves, Map.of()));
+    places = Math.max(places, offset);
+    model.values().forEach(of -> of.replaceAll(place -> moved.getOrDefault(place, place)));
+    stripe.move(moves);
   }
 
   private void check(int actor) {

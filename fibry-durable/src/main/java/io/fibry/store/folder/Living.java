@@ -1,0 +1,103 @@
+package io.fibry.store.folder;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Reads what is alive in full segments, at a pace. A part of a segment at a time is in memory, and
+ * becomes a frame. Parts end at the same places each time, so what dies between two readings makes
+ * no frame larger. Of one thread.
+ */
+final class Living {
+  private static final int PART = 1 << 20; // bytes, and what is left of the frame at its end
+
+  /**
+   * A record, without what is dead of it.
+   *
+   * @param place where the whole one is
+   * @param messages those that are left, by their index in the whole one
+   */
+  record Alive(ByteBuffer record, long place, List<Integer> messages) {}
+
+  interface Use {
+    /** @param alive the frame's records; not for later */
+    void take(Frame frame, List<Alive> alive) throws IOException;
+  }
+
+  /** @param whole nothing in front of it was dead */
+  record Seal(long number, long time, boolean whole) {}
+
+  private final Index index;
+  private final Window window;
+  private final Pace pace;
+
+  Living(Disk disk, Index index, Pace pace) {
+    this.index = index;
+    this.window = new Window(disk);
+    this.pace = pace;
+  }
+
+  Seal read(Segment segment, Use use) throws IOException {
+    window.open(segment.name());
+    var part = new ArrayList<Alive>();
+    boolean whole = true;
+    int begun = Segment.HEADER;
+    var place = segment.place(begun);
+    Frame last = null;
+    while (true) {
+      var frame = frame(segment, place);
+      boolean sealed = frame.kind() == Frame.Kind.SEALED;
+      if (sealed || place.offset() - begun >= PART) {
+        if (!part.isEmpty()) use.take(frame(last, part), part);
+        part.clear();
+        pace.worked(place.offset() - begun);
+        begun = place.offset();
+      }
+      if (sealed) return new Seal(frame.number(), frame.time(), whole);
+      whole &= add(frame, place, part);
+      last = frame;
+      place = segment.place(place.offset() + (int) frame.size());
+    }
+  }
+
+  private Frame frame(Segment segment, Frame.Place place) throws IOException {
+    var frame = Frame.of(place, window.frame(place.offset()));
+    if (frame != null) return frame;
+    throw new IOException(segment.name() + " has no whole frame at " + place.offset() + ", though it was full");
+  }
+
+  /** With the number of the last one: frames have ascending numbers. */
+  private static Frame frame(Frame last, List<Alive> part) {
+    return Frame.ofRecords(last.number(), last.number() - 1, last.time(), part.stream().map(Alive::record).toList());
+  }
+
+  /** False: something is dead. */
+  private boolean add(Frame frame, Frame.Place place, List<Alive> part) {
+    boolean whole = true;
+    int offset = place.offset() + Frame.RECORDS;
+    for (var record : frame.records()) {
+      var alive = alive(record, place.segment(), offset);
+      whole &= alive != null && alive.record.equals(record);
+      if (alive != null) part.add(alive);
+      offset = Frame.next(offset, record);
+    }
+    return whole;
+  }
+
+  /** Null: nothing of it is. */
+  private Alive alive(ByteBuffer record, int segment, int offset) {
+    var stored = Stored.of(record);
+    long place = Where.place(segment, offset);
+    boolean turn = stored.type() != Stored.Type.MESSAGE && index.isAlive(stored, place);
+    var messages = new ArrayList<Integer>(0);
+    for (int i = 0; i < stored.sends().size(); i++) {
+      var sent = stored.sends().get(i);
+      var waits = new Where.Waits(sent.due(), segment, offset, i);
+      if (index.awake(sent.to()).filter(where -> where.has(sent.id(), waits)).isPresent()) messages.add(i);
+    }
+    if (!turn && messages.isEmpty()) return null;
+    return new Alive(stored.bytes(turn, messages.stream().map(stored.sends()::get).toList()), place, messages);
+  }
+}

@@ -1,0 +1,60 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.store.Store;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A Java with little memory. */
+@Timeout(60)
+class CompactionJvmTest {
+  private static final int SEGMENT = 32 << 20;
+
+  /** Replaces states until files have been rewritten, and reads them. */
+  static final class Program {
+    private static final int ACTORS = 200;
+
+    public static void main(String[] args) throws Exception {
+      var first = Path.of(args[0], "00000001.log");
+      try (var store = FolderStore.open(Path.of(args[0]), o -> o.withSegment(SEGMENT).withRoom(1 << 20))) {
+        var lives = new long[ACTORS];
+        for (int i = 0; i < ACTORS; i++) lives[i] = store.load(id(i)).life();
+        long number = 0;
+        while (Files.exists(first)) {
+          CompletionStage<Void> last = null;
+          number++;
+          for (int i = 0; i < ACTORS; i++)
+            last = store.append(new Store.Turn(id(i), lives[i], number, Instant.EPOCH, true,
+                ByteBuffer.allocate(50_000).putLong(number).array(), List.of(), List.of()));
+          last.toCompletableFuture().get();
+        }
+        for (int i = 0; i < ACTORS; i++)
+          if (ByteBuffer.wrap(store.load(id(i)).bodies().getFirst()).getLong() != number) throw new AssertionError(i);
+      }
+      System.out.println("rewritten");
+    }
+
+    private static Store.Id id(int actor) {
+      return new Store.Id("actor", "a" + actor);
+    }
+  }
+
+  @Test
+  void filesAsLargeAsItsMemoryAreRewritten(@TempDir Path folder) throws Exception {
+    var process =
+        new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-Xmx32m", "-XX:+UseSerialGC", "-cp",
+            System.getProperty("java.class.path"), Program.class.getName(), folder.toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+
+    assertEquals("rewritten", process.inputReader().readLine());
+    assertEquals(0, process.waitFor());
+  }
+}

@@ -1,0 +1,71 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PaceTest {
+  private final List<Long> rests = new ArrayList<>();
+  private long nanos = -5; // where System.nanoTime begins is not said
+  private final Pace pace = new Pace(() -> nanos, this::sleep);
+
+  private void sleep(long time) {
+    rests.add(time);
+    nanos += time;
+  }
+
+  private void work(int bytes, long time) {
+    nanos += time;
+    pace.worked(bytes);
+  }
+
+  @Test
+  void afterEachMebibyteItRestsThreeTimesAsLongAsTheWorkTook() {
+    pace.begin();
+    work(Pace.STEP - 1, 10);
+    work(1, 20);
+    work(3 * Pace.STEP, 7);
+
+    assertEquals(List.of(90L, 21L), rests);
+  }
+
+  @Test
+  void aWaitIsNoWork() {
+    pace.begin();
+    work(Pace.STEP - 1, 10);
+    nanos += 1_000_000;
+    pace.begin();
+    work(1, 20);
+
+    assertEquals(List.of(90L), rests);
+  }
+
+  @Test
+  void aSleepThatEndsEarlyGoesOn() {
+    var late = new Pace(() -> nanos, time -> sleep((time + 1) / 2));
+    late.begin();
+    nanos += 4;
+    late.worked(Pace.STEP);
+
+    assertEquals(List.of(6L, 3L, 2L, 1L), rests);
+  }
+
+  @Test
+  void whenItMustHurryItsRestEndsAndThereIsNoOther() {
+    var hurried = new ArrayList<Pace>();
+    var busy = new Pace(() -> nanos, time -> {
+      sleep(1);
+      hurried.getFirst().hurry();
+    });
+    hurried.add(busy);
+    busy.begin();
+    nanos += 10;
+    busy.worked(Pace.STEP);
+    nanos += 10;
+    busy.worked(Pace.STEP);
+
+    assertEquals(List.of(1L), rests);
+  }
+}

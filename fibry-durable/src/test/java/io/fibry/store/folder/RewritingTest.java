@@ -1,0 +1,312 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A pass over full files, in the test's thread, in which something happens while it rests. */
+@Timeout(60)
+class RewritingTest {
+  private static final int SEGMENT = 4 << 20;
+  private static final int BODY = 100_000; // bytes
+  private static final int STATES = 19; // actors with a state, beside one with events
+
+  @TempDir
+  private Path folder;
+  private FaultyDisk faulty;
+  private Disk disk;
+  private Index index;
+  private Log log;
+  private Compaction compaction;
+  private final Queue<Runnable> passes = new ArrayDeque<>(); // that are due
+  private final Map<Integer, Long> last = new HashMap<>(); // turns of each actor
+  private int next; // actor
+  private Instant now = Instant.EPOCH;
+  private long nanos;
+  private int rests;
+  private int restsUntilForce; // of what made others dead
+  private Runnable once = () -> {}; // runs in a rest, when a file is being made
+
+  @BeforeEach
+  void open() throws IOException {
+    faulty = new FaultyDisk(folder);
+    disk = faulty.disk();
+    long id = Identity.open(disk, SEGMENT);
+    index = new Index(folder::toString, (print, place) -> null, () -> now);
+    log = Log.open(disk, id, new Spares(disk, Runnable::run, SEGMENT, System::nanoTime), new Indexing(index));
+    compaction = new Compaction(disk, SEGMENT, index, log.full(), this::force,
+        passes::add, () -> new Pace(() -> nanos++, this::rest));
+    log.onSealed(compaction::sealed);
+  }
+
+  @AfterEach
+  void allIsThereWhenItIsOpenedAgain() throws Exception {
+    faulty.heal();
+    checkIndex();
+    log.close(0);
+    disk.close();
+    assertTrue(FolderStore.check(folder).isWhole());
+    try (var store = FolderStore.open(folder, options -> options.withSegment(SEGMENT))) {
+      last.forEach((actor, number) -> assertEquals(number, store.load(id(actor)).last()));
+      var events = last.getOrDefault(STATES, 0L);
+      assertEquals(events, store.load(id(STATES)).bodies().size());
+      try (var history = store.history("events", "")) {
+        for (long read = 0; read < events;)
+          for (var past : history.now()) assertEquals(++read, past.number());
+      }
+    }
+  }
+
+  private CompletableFuture<Void> force() {
+    restsUntilForce = rests;
+    return CompletableFuture.completedFuture(null);
+  }
+
+  private void rest(long time) {
+    rests++;
+    nanos += time;
+    if (!isMade()) return;
+    once.run();
+    once = () -> {};
+  }
+
+  private boolean isMade() {
+    try {
+      return disk.names().stream().anyMatch(name -> name.endsWith(NewFile.UNREADY));
+    } catch (IOException failure) {
+      throw new AssertionError(failure);
+    }
+  }
+
+  private static Store.Id id(int actor) {
+    return new Store.Id(actor < STATES ? "state" : actor == STATES ? "events" : "old", "a" + actor);
+  }
+
+  /** The next state of an actor, or the next event. */
+  private void write(int actor) {
+    write(actor, last.merge(actor, 1L, Long::sum), false);
+  }
+
+  private void write(int actor, long number, boolean snapshot) {
+    var record = Stored.bytes(new Store.Turn(id(actor), 1, number, Instant.EPOCH, actor < STATES, new byte[BODY],
+        List.of(), List.of()), snapshot);
+    var place = log.append(List.of(record), 0);
+    index.put(Stored.of(record), place.segment(), place.offset() + Frame.RECORDS);
+  }
+
+  /** Until so many files have got full. */
+  private void fill(int files) {
+    for (long most = log.full().size() + files; log.full().size() < most; next++) write(next % (STATES + 1));
+  }
+
+  private void runPass() {
+    passes.remove().run();
+  }
+
+  private int compact() {
+    return (int) log.full().values().stream().filter(Segment::compact).count();
+  }
+
+  private void checkIndex() throws IOException {
+    for (int actor : last.keySet()) {
+      var where = index.wake(id(actor), found -> found);
+      long number = last.get(actor) - where.places().length;
+      for (long place : where.places()) {
+        var record = ByteBuffer.allocate(2 * BODY);
+        disk.read(Segment.nameOf((int) (place >> Integer.SIZE)), (int) place, record);
+        var stored = Stored.checked(record.flip().slice(Integer.BYTES, record.getInt(0)));
+        assertEquals(id(actor), stored.actor());
+        assertEquals(++number, stored.number());
+      }
+      index.rest(where);
+    }
+  }
+
+  @Test
+  void itRestsWhileItReadsAndWhileItWrites() {
+    fill(4);
+    runPass();
+
+    assertEquals(1, compact());
+    assertTrue(rests >= 5 * SEGMENT / Pace.STEP / 2, () -> rests + " rests");
+    assertEquals(1, log.full().size());
+  }
+
+  @Test
+  void whatMakesOthersDeadIsForcedAfterTheLastLook() {
+    fill(4);
+    runPass();
+
+    assertTrue(rests > 0);
+    assertEquals(rests, restsUntilForce);
+  }
+
+  @Test
+  void itHurriesWhenTwiceAsManyFilesAreFullAsAreDue() {
+    fill(8);
+    runPass();
+
+    assertEquals(0, rests);
+    assertEquals(1, compact());
+  }
+
+  @Test
+  void filesThatGetFullMeanwhileEndItsRests() {
+    fill(4);
+    var before = new ArrayList<Integer>();
+    once = () -> {
+      fill(4);
+      before.add(rests);
+    };
+    runPass();
+
+    assertEquals(before, List.of(rests));
+    assertEquals(1, compact());
+  }
+
+  @Test
+  void aCloseEndsItsRestsAndTheFileIsMade() {
+    fill(4);
+    var before = new ArrayList<Integer>();
+    once = () -> {
+      compaction.stop();
+      before.add(rests);
+    };
+    runPass();
+
+    assertEquals(before, List.of(rests));
+    assertEquals(1, compact());
+    fill(4);
+    assertTrue(passes.isEmpty());
+  }
+
+  @Test
+  void whatDiesWhileTheFileIsMadeIsNotInIt() throws IOException {
+    fill(4);
+    once = () -> {
+      for (int actor = 0; actor < STATES; actor += 2) write(actor);
+    };
+    runPass();
+
+    var file = log.full().firstEntry().getValue().read(disk);
+    assertTrue(file.limit() > STATES * BODY);
+    assertTrue(Opening.lastNonZero(file) < file.limit() - STATES / 2 * BODY);
+    checkIndex();
+  }
+
+  @Test
+  void whatComesBackWithAClockThatIsSetBackFailsThePass() {
+    index.forget("old", Duration.ofDays(1));
+    now = now.plus(Duration.ofDays(2));
+    for (int i = 0; i < 30; i++) write(STATES + 1);
+    write(STATES + 1, 30, true); // so those before are history, and old
+    fill(4);
+    once = () -> now = Instant.EPOCH;
+    try (var logged = new Logged()) {
+      runPass();
+      assertEquals(1, logged.lines("bytes, and what is alive has become more").size());
+    }
+
+    assertFalse(isMade());
+    now = now.plus(Duration.ofDays(2));
+    fill(1);
+    runPass();
+    assertEquals(1, log.full().size());
+  }
+
+  @Test
+  void aCopyWaitsForNoRest() {
+    fill(4);
+    var copied = new CompletableFuture<Void>();
+    once = () -> {
+      Thread.startVirtualThread(() -> copy(copied));
+      copied.join();
+    };
+    runPass();
+
+    assertTrue(copied.isDone());
+  }
+
+  private void copy(CompletableFuture<Void> copied) {
+    try {
+      compaction.whileFilesStay(() -> copied.complete(null));
+    } catch (IOException failure) {
+      throw new AssertionError(failure);
+    }
+  }
+
+  @Test
+  void afterAWriteThatFailedTheNextPassDoesIt() throws IOException {
+    fails("write", new IOException("no space left, for a test"));
+  }
+
+  @Test
+  void afterAForceThatFailedTheNextPassDoesIt() throws IOException {
+    fails("force", new IOException("made up, for a test"));
+  }
+
+  @Test
+  void afterAReadThatFailedTheNextPassDoesIt() throws IOException {
+    fails("read", new IOException("made up, for a test"));
+  }
+
+  @Test
+  void withoutMemoryTheNextPassDoesIt() throws IOException {
+    fails("write", new OutOfMemoryError("made up, for a test"));
+  }
+
+  @Test
+  void whereAFileDoesNotTakeItsNameTheNextPassDoesIt() throws IOException {
+    fails("rename", new IOException("made up, for a test"));
+  }
+
+  private void fails(String operation, Throwable why) throws IOException {
+    fill(4);
+    once = () -> faulty.fail(operation, why);
+    try (var logged = new Logged()) {
+      runPass();
+      assertEquals(1, logged.lines(folder + " keeps what is dead until the next segment is full").size());
+    }
+
+    assertFalse(isMade());
+    assertEquals(4, log.full().size());
+    faulty.heal();
+    checkIndex();
+    fill(1);
+    runPass();
+    assertEquals(1, log.full().size());
+  }
+
+  @Test
+  void whenNamesMayComeBackNothingIsRewrittenUntilItIsOpenedAgain() {
+    fill(4);
+    once = () -> faulty.fail("forceNames");
+    try (var logged = new Logged()) {
+      runPass();
+      assertEquals(1, logged.lines(folder + " keeps what is dead until it is opened again").size());
+    }
+
+    faulty.heal();
+    fill(8);
+    assertTrue(passes.isEmpty());
+  }
+}
