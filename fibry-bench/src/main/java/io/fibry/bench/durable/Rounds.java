@@ -5,7 +5,7 @@ import java.util.List;
 
 /** Measures the sides of a question in turns, in this process. */
 final class Rounds {
-  private static final int WARM_UP = 3;
+  private static final int WARM_UP = 8; // compilers take two seconds of each side
 
   private final List<Side> sides = new ArrayList<>();
 
