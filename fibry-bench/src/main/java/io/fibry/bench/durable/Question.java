@@ -32,7 +32,8 @@ record Question(String name, String title, int processes, Program program, List<
 
   /** In processes of its own: the figures of each. */
   List<List<Figures>> ask(int inProcesses, Class<?> main, String inChild) throws Exception {
-    var flags = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED"));
+    // so that the collection between two rounds gives no memory back, for which the next one asks again
+    var flags = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED", "-Xms1g"));
     for (var property : PASSED_ON)
       if (!System.getProperty(property, "").isBlank()) flags.add("-D" + property + "=" + System.getProperty(property));
     var all = new ArrayList<List<Figures>>();

@@ -20,22 +20,26 @@ import java.util.concurrent.Executors;
 final class Indexing implements Opening.Reader, AutoCloseable {
   private static final int WIDTH = 4; // longs of a record: as it is in a stripe
   private static final int CHUNK = 1 << 15; // records
-  private static final int LEAST = 128; // where it begins to grow
+  private static final int LEAST = 128; // where the first one begins to grow
   private static final int CHUNKS = 4;
-  private static final int BATCH = 1024; // of one stripe
+  private static final int BATCH = 256; // of one stripe
   private static final int WHOLE = 1; // flags of a record, behind its number
   private static final int OTHER = 2;
   private static final int FLAGS = 2; // bits
 
   /** Records in their order, as numbers; all of those of which the index needs more. */
   private static final class Chunk {
-    long[] numbers = {};
+    long[] numbers;
     int end;
     final Queue<Stored> others = new ArrayDeque<>();
     CompletableFuture<Void> done = CompletableFuture.completedFuture(null); // it may be filled again
 
+    Chunk(int size) {
+      numbers = new long[size * WIDTH];
+    }
+
     void add(long high, long low, long last, long place) {
-      if (end == numbers.length) numbers = Arrays.copyOf(numbers, Math.max(LEAST * WIDTH, 2 * end));
+      if (end == numbers.length) numbers = Arrays.copyOf(numbers, 2 * end);
       numbers[end] = high;
       numbers[end + 1] = low;
       numbers[end + 2] = last;
@@ -49,7 +53,7 @@ final class Indexing implements Opening.Reader, AutoCloseable {
   private final ExecutorService thread = Executors
       .newSingleThreadExecutor(Thread.ofPlatform().daemon().name("fibry-opening").factory());
   private final Queue<Chunk> chunks = new ArrayDeque<>(); // that were handed over, oldest first
-  private Chunk chunk = new Chunk(); // that is filled
+  private Chunk chunk = new Chunk(LEAST); // that is filled
   private final long[] print = new long[2]; // of the record that is read
   private final long[][] batches = new long[Index.STRIPES][]; // of the thread that puts
   private final int[] ends = new int[Index.STRIPES]; // likewise
@@ -91,7 +95,7 @@ final class Indexing implements Opening.Reader, AutoCloseable {
     var full = chunk;
     full.done = CompletableFuture.runAsync(() -> put(full), thread);
     chunks.add(full);
-    chunk = chunks.size() < CHUNKS ? new Chunk() : chunks.remove();
+    chunk = chunks.size() < CHUNKS ? new Chunk(most) : chunks.remove();
     await(chunk);
   }
 
