@@ -32,7 +32,7 @@ record Question(String name, String title, int processes, Program program, List<
 
   /** In processes of its own: the figures of each. */
   List<List<Figures>> ask(int inProcesses, Class<?> main, String inChild) throws Exception {
-    // so that the collection between two rounds gives no memory back, for which the next one asks again
+    // a collection between two rounds gives no memory back, for which the next one would ask again
     var flags = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED", "-Xms1g"));
     for (var property : PASSED_ON)
       if (!System.getProperty(property, "").isBlank()) flags.add("-D" + property + "=" + System.getProperty(property));
