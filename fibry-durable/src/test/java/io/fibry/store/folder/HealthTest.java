@@ -97,10 +97,10 @@ class HealthTest {
     var store = open();
     try (store) {
       long life = store.load(ADA).life();
-      for (int i = 1; i <= 100; i++) append(store, ADA, life, i, 1_000).get(); // files are rewritten meanwhile
+      var first = folder.resolve("00000001.log"); // until it is rewritten
+      for (int i = 1; i <= 100 || Files.exists(first); i++) append(store, ADA, life, i, 1_000).get();
     }
     assertEquals(bytes(), store.health().bytes());
-    assertTrue(bytes() < 100 * 1_000, () -> "files were not rewritten: " + store.health());
 
     Files.write(folder.resolve("a.torn"), new byte[100]); // of an earlier use
     try (var again = open()) {

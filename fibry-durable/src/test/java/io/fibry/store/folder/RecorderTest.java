@@ -9,6 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.store.Store;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -109,7 +110,7 @@ class RecorderTest {
     try (var recorded = new Recorded("fibry.Compaction")) {
       try (var store = FolderStore.open(folder, options -> options.withSegment(SEGMENT))) {
         long life = store.load(ADA).life();
-        for (int i = 1; i <= 80; i++) append(store, life, i, true, 1_000);
+        for (int i = 1; Files.exists(folder.resolve("00000001.log")); i++) append(store, life, i, true, 1_000);
       }
 
       var event = recorded.of(folder).getFirst();
