@@ -54,6 +54,12 @@ public interface ActorContext<M> {
   boolean cancelled();
 
   /**
+   * {@return how long this message's answer is awaited yet, for calls of other libraries; empty: as
+   * long as it takes, or it is no request} An {@code ask} of the handler has that limit by itself.
+   */
+  Optional<Duration> timeLeft();
+
+  /**
    * Waits for the next message of this type, leaving the others in order.
    *
    * @param <T> type

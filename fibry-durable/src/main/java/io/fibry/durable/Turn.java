@@ -23,10 +23,9 @@ import org.slf4j.LoggerFactory;
 
 /** What a handler does with one message. Of the handler's thread. */
 final class Turn<S, E, M> implements EventContext<S, E, M> {
-  /** An answer that has not left. */
-  private record Answer(CompletableFuture<Object> promised, CompletableFuture<?> value) {}
-
   private static final String ONCE = "once:";
+
+  private record Answer(CompletableFuture<Object> promised, CompletableFuture<?> value) {} // that has not left
 
   private final Live<S, E, M> live;
   private final M message;
@@ -108,8 +107,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   @Override
   public void remindEvery(String name, M later, Duration period) {
     checkOfTurn();
-    Objects.requireNonNull(period, "period");
-    outgoing.remind(name, live.encodeMessage(later), period, Optional.of(period));
+    outgoing.remind(name, live.encodeMessage(later), Objects.requireNonNull(period, "period"), Optional.of(period));
   }
 
   @Override
@@ -215,6 +213,12 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   public boolean cancelled() {
     check();
     return core.cancelled();
+  }
+
+  @Override
+  public Optional<Duration> timeLeft() {
+    check();
+    return core.timeLeft();
   }
 
   @Override

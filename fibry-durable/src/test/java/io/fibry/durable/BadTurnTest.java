@@ -65,6 +65,7 @@ class BadTurnTest extends AtATurn {
     CALLS.put("replyFailure", context -> none(() -> context.replyFailure(ask, new Exception("made up"))));
     CALLS.put("self", context -> context.self());
     CALLS.put("cancelled", context -> context.cancelled());
+    CALLS.put("timeLeft", context -> context.timeLeft());
     CALLS.put("receive", context -> context.receive(Ask.class, Duration.ZERO));
     CALLS.put("stash", context -> none(context::stash));
     CALLS.put("unstash", context -> none(context::unstash));

@@ -187,6 +187,13 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     return request != null && (request.isDone() || deadline != null && deadline.getAsBoolean());
   }
 
+  @Override
+  public Optional<Duration> timeLeft() {
+    check();
+    var due = due();
+    return due == null ? Optional.empty() : due.timeLeft();
+  }
+
   private void checkSelective(String verb) {
     check();
     if (!cell.isSelective()) throw new IllegalStateException("actor '" + cell.name() + "' cannot " + verb

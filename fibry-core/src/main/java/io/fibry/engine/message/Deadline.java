@@ -4,6 +4,7 @@ import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -108,6 +109,11 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
 
   private long left() {
     return end - clock.nanoTime();
+  }
+
+  /** Empty: no limit. */
+  public Optional<Duration> timeLeft() {
+    return limit == null ? Optional.empty() : Optional.of(Duration.ofNanos(isZero() ? 0 : Math.max(0, left())));
   }
 
   private Scheduler.Timer atEnd(Runnable task) {

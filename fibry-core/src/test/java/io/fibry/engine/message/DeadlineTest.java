@@ -19,6 +19,8 @@ import io.fibry.Variants;
 import io.fibry.engine.cell.Inside;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -210,6 +212,50 @@ class DeadlineTest {
     Job.waiting(a);
 
     assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
+  }
+
+  @Promise("4.16")
+  @Test
+  void aHandlerSeesHowLongItsAnswerIsAwaited() {
+    var seen = new CompletableFuture<List<Optional<Duration>>>();
+    var looks = scope.named("looks").newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      var before = context.timeLeft();
+      clock.advance(Duration.ofMillis(300));
+      var both = List.of(before, context.timeLeft());
+      if (m.equals("tell")) seen.complete(both);
+      return both;
+    });
+    var left = List.of(Optional.of(SECOND), Optional.of(Duration.ofMillis(700)));
+    var none = List.of(Optional.empty(), Optional.empty());
+
+    assertEquals(left, looks.ask("look", SECOND));
+    assertEquals(left, Patience.value(looks.sendMessageReturn("look", SECOND)));
+    assertEquals(none, Patience.value(looks.sendMessageReturn("look")));
+    looks.sendMessage("tell");
+    assertEquals(none, Patience.value(seen));
+  }
+
+  @Promise("4.16")
+  @Test
+  void theLimitOfAFutureIsPassedOnToo() {
+    a.sendMessageReturn(thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))), SECOND);
+    Job.waiting(a);
+
+    assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
+  }
+
+  @Promise("4.16")
+  @Test
+  void nothingIsLeftOnceTheLimitIsOver() {
+    var seen = new CompletableFuture<Optional<Duration>>();
+    var actor = scope.named("late").newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      clock.advance(SECOND.plusMillis(1));
+      return seen.complete(context.timeLeft());
+    });
+
+    actor.sendMessageReturn("look", SECOND);
+
+    assertEquals(Optional.of(Duration.ZERO), Patience.value(seen));
   }
 
   @Promise("4.16")
