@@ -55,4 +55,17 @@ public interface Codec<T> {
   static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms) {
     return TypeCodec.of(type, forms);
   }
+
+  /**
+   * CBOR for the answers to a request: for {@code R}, where its class implements
+   * {@code Request<.., R>}.
+   *
+   * @param request its class
+   * @return a codec, always the same
+   * @throws IllegalArgumentException if {@code R} is no class without parameters, or has no form in
+   *     bytes; the text says why
+   */
+  static Codec<Object> ofAnswers(Class<?> request) {
+    return AnswerCodecs.of(request);
+  }
 }

@@ -155,7 +155,7 @@ abstract class WaitingContract extends AtADesk {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> Durable.kind("odd", Odd.class).state(0L).by((state, message) -> state));
 
-    assertTrue(failure.getMessage().startsWith("the answer to " + Odd.class.getName()
-        + ", which is Once, cannot be remembered: "), failure.getMessage());
+    assertTrue(failure.getMessage().startsWith(Odd.class.getName()
+        + " is Once, and its answer cannot be remembered: answers to "), failure.getMessage());
   }
 }
