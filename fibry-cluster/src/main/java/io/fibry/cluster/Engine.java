@@ -1,0 +1,118 @@
+package io.fibry.cluster;
+
+import io.fibry.pubsub.Subscription;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+
+/**
+ * What carries messages between nodes, as one node sees it, and keeps a table that all of them see.
+ * It knows nothing of actors. Thread-safe.
+ *
+ * <p>A subject is made of names with dots between them. Messages from one node to one subject keep
+ * their order, as long as the node is connected.
+ */
+public interface Engine extends AutoCloseable {
+
+  /**
+   * Sends a message to all who have subscribed to its subject, and to one of each group. It gets
+   * there once, or not at all.
+   *
+   * @param message the message
+   * @throws LostException if it did not leave
+   * @throws IllegalArgumentException if it is too large
+   */
+  void publish(Wire message);
+
+  /**
+   * Sends a message, and waits for one answer.
+   *
+   * @param message the message
+   * @param limit how long at most
+   * @return the answer; or fails with a {@link LostException}. Completed by a thread of the engine,
+   *     which must not be held up
+   * @throws IllegalArgumentException if the message is too large
+   */
+  CompletionStage<Wire> request(Wire message, Duration limit);
+
+  /**
+   * Gets messages, one after the other, on a thread of the engine.
+   *
+   * @param subject of the messages
+   * @param group only one of a group gets a message; empty: all get it
+   * @param reader gets them, and must not wait
+   * @return closing it ends that, after what is on its way here
+   */
+  Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader);
+
+  // ---- the table
+
+  /**
+   * An entry of the table.
+   *
+   * @param key of it
+   * @param value empty: it is gone
+   * @param version grows with each change, also after it was gone
+   */
+  record Entry(String key, Optional<byte[]> value, long version) {}
+
+  /**
+   * Makes an entry.
+   *
+   * @param key of it
+   * @param value of it
+   * @param lease it goes by itself after this time, unless it is updated
+   * @return its version; empty: there is one already
+   * @throws LostException if nobody knows whether it is there
+   */
+  OptionalLong create(String key, byte[] value, Duration lease);
+
+  /**
+   * Changes an entry, and begins its lease anew.
+   *
+   * @param key of it
+   * @param value the next one
+   * @param version that it has
+   * @param lease as of {@code create}
+   * @return the next version; empty: it has another version, or is gone
+   * @throws LostException if nobody knows whether it was changed
+   */
+  OptionalLong update(String key, byte[] value, long version, Duration lease);
+
+  /**
+   * Takes an entry away.
+   *
+   * @param key of it
+   * @param version that it has
+   * @return false: it has another version, or is gone
+   * @throws LostException if nobody knows whether it is there
+   */
+  boolean delete(String key, long version);
+
+  /**
+   * Reads an entry: never an older one than anybody else has read before.
+   *
+   * @param key of it
+   * @return empty: there is none
+   * @throws LostException if it cannot be read
+   */
+  Optional<Entry> get(String key);
+
+  /**
+   * Tells of entries: first of those that are there, then of each change, in the order of each key.
+   *
+   * @param prefix of their keys
+   * @param reader gets them on a thread of the engine, and must not wait
+   * @return closing it ends that
+   */
+  Subscription watch(String prefix, Consumer<Entry> reader);
+
+  /** {@return how many bytes a body may have} */
+  int mostBytes();
+
+  /** Ends all that was begun with it. */
+  @Override
+  void close();
+}

@@ -1,0 +1,166 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.ExitReason;
+import io.fibry.Request;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The address of an actor that may be on another node. Messages become bytes on their sender's
+ * thread.
+ */
+final class Far<M> implements Actor<M> {
+  private final String name;
+  private final Protocol<M> protocol;
+  private final Actor<Object> relay;
+  private final Duration longest; // for answers without a limit
+
+  Far(String name, Protocol<M> protocol, Actor<Object> relay, Duration longest) {
+    this.name = name;
+    this.protocol = protocol;
+    this.relay = relay;
+    this.longest = longest;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  // ---- messages
+
+  private Relay.Tell tell(M message) {
+    return new Relay.Tell(message, protocol.encode(message));
+  }
+
+  @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
+  private <R> Relay.Call<R> call(Request<?, R> request) {
+    return new Relay.Call<>(request, protocol.encode((M) Objects.requireNonNull(request, "request")));
+  }
+
+  @SuppressWarnings("unchecked") // the relay takes any message
+  private static <R> Request<Object, R> any(Request<?, R> call) {
+    return (Request<Object, R>) call;
+  }
+
+  @Override
+  public boolean sendMessage(M message) {
+    return relay.sendMessage(tell(message));
+  }
+
+  @Override
+  public boolean sendMessages(List<? extends M> block) {
+    return relay.sendMessages(block.stream().map(this::tell).toList());
+  }
+
+  @Override
+  public <Q extends M, R> R ask(Request<Q, R> request) {
+    return relay.ask(any(call(request)));
+  }
+
+  @Override
+  public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
+    return relay.ask(any(call(request)), limit);
+  }
+
+  @Override
+  public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
+    return sendMessageReturn(request, longest);
+  }
+
+  @Override
+  public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
+    return relay.sendMessageReturn(any(call(request)), limit);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageLater(M message, Duration delay) {
+    return relay.sendMessageLater(tell(message), delay);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageLater(Object key, M message, Duration delay) {
+    return relay.sendMessageLater(key, tell(message), delay);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageEvery(M message, Duration period) {
+    return relay.sendMessageEvery(tell(message), period);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageEvery(Object key, M message, Duration period) {
+    return relay.sendMessageEvery(key, tell(message), period);
+  }
+
+  // ---- what only its own node can do
+
+  private UnsupportedOperationException notFromHere(String what) {
+    return new UnsupportedOperationException(
+        "actor '" + name + "' may be on another node: " + what + "; do it where the actor lives");
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    throw notFromHere("code does not travel");
+  }
+
+  @Override
+  public void askExit() {
+    throw notFromHere("it cannot be ended from here");
+  }
+
+  @Override
+  public void sendPoisonPill() {
+    askExit();
+  }
+
+  @Override
+  public void kill() {
+    askExit();
+  }
+
+  @Override
+  public void close() {
+    askExit();
+  }
+
+  @Override
+  public void waitForExit() {
+    throw notFromHere("nobody here knows its end");
+  }
+
+  @Override
+  public boolean waitForExit(Duration limit) {
+    throw notFromHere("nobody here knows its end");
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> onExit() {
+    throw notFromHere("nobody here knows its end");
+  }
+
+  @Override
+  public Actor<M> closeOnExit(AutoCloseable... resources) {
+    throw notFromHere("nobody here knows its end");
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Far<?> far && far.relay == relay;
+  }
+
+  @Override
+  public int hashCode() {
+    return relay.hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return "far actor '" + name + "'";
+  }
+}

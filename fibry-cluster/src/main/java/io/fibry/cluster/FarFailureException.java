@@ -1,0 +1,21 @@
+package io.fibry.cluster;
+
+import java.util.Objects;
+
+/** What a handler on another node threw: exceptions themselves do not travel. */
+public final class FarFailureException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  /** Of what was thrown. */
+  private final String type;
+
+  FarFailureException(String text, String type) {
+    super(text);
+    this.type = Objects.requireNonNull(type, "type");
+  }
+
+  /** {@return the name of the class of what was thrown} */
+  public String type() {
+    return type;
+  }
+}

@@ -1,0 +1,113 @@
+package io.fibry.cluster;
+
+import io.fibry.pubsub.Subscription;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/** A node's connection to a {@link MemoryNetwork}. */
+final class MemoryEngine implements Engine {
+  private final MemoryNetwork network;
+  private final MemoryTable table;
+  private final Set<Subscription> open = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  MemoryEngine(MemoryNetwork network, MemoryTable table) {
+    this.network = network;
+    this.table = table;
+  }
+
+  @Override
+  public void publish(Wire message) {
+    checkSize(message);
+    checkOpen();
+    network.send(message);
+  }
+
+  @Override
+  public CompletionStage<Wire> request(Wire message, Duration limit) {
+    checkSize(message);
+    if (closed) return CompletableFuture.failedFuture(cut());
+    return network.request(message, limit);
+  }
+
+  private void checkSize(Wire message) {
+    if (message.body().length > mostBytes()) throw new IllegalArgumentException("a message to " + message.subject()
+        + " has " + message.body().length + " bytes; at most " + mostBytes() + " can be sent");
+  }
+
+  private void checkOpen() {
+    if (closed) throw cut();
+  }
+
+  private static LostException cut() {
+    return new LostException(LostException.Loss.CUT, "the connection is closed");
+  }
+
+  @Override
+  public Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
+    checkOpen();
+    return opened(network.subscribe(subject, group, reader));
+  }
+
+  private Subscription opened(Subscription one) {
+    var both = new Subscription() {
+      @Override
+      public void close() {
+        open.remove(this);
+        one.close();
+      }
+    };
+    open.add(both);
+    if (closed) both.close(); // it may have been overlooked
+    return both;
+  }
+
+  // ---- the table
+
+  @Override
+  public OptionalLong create(String key, byte[] value, Duration lease) {
+    checkOpen();
+    return table.create(key, value, lease);
+  }
+
+  @Override
+  public OptionalLong update(String key, byte[] value, long version, Duration lease) {
+    checkOpen();
+    return table.update(key, value, version, lease);
+  }
+
+  @Override
+  public boolean delete(String key, long version) {
+    checkOpen();
+    return table.delete(key, version);
+  }
+
+  @Override
+  public Optional<Entry> get(String key) {
+    checkOpen();
+    return table.get(key);
+  }
+
+  @Override
+  public Subscription watch(String prefix, Consumer<Entry> reader) {
+    checkOpen();
+    return opened(table.watch(prefix, reader));
+  }
+
+  @Override
+  public int mostBytes() {
+    return network.mostBytes();
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    open.forEach(Subscription::close);
+  }
+}

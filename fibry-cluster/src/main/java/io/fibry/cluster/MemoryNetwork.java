@@ -1,0 +1,113 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.pubsub.Subscription;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+/**
+ * A network in the memory of one process, without a server: for development and tests. Nothing is
+ * lost on the way. Thread-safe.
+ */
+public final class MemoryNetwork {
+  private static final int MOST_BYTES = 1 << 20;
+  private static final String ANSWERS = "_answer.";
+
+  /** Who has subscribed. Its messages wait in an actor's mailbox. */
+  private record Reader(Optional<String> group, Actor<Wire> actor) {}
+
+  private final Scheduler clock;
+  private final Map<String, List<Reader>> readers = new ConcurrentHashMap<>(); // by subject
+  private final Map<String, CompletableFuture<Wire>> asked = new ConcurrentHashMap<>(); // by where answers go
+  private final AtomicLong numbers = new AtomicLong(); // of messages: they take turns in groups
+  private final MemoryTable table;
+
+  private MemoryNetwork(Scheduler clock) {
+    this.clock = clock;
+    this.table = new MemoryTable(clock);
+  }
+
+  /** {@return a network without nodes} */
+  public static MemoryNetwork create() {
+    return create(Scheduler.system());
+  }
+
+  /**
+   * A network with a clock of its own.
+   *
+   * @param clock for limits and leases
+   * @return without nodes
+   */
+  public static MemoryNetwork create(Scheduler clock) {
+    return new MemoryNetwork(Objects.requireNonNull(clock, "clock"));
+  }
+
+  /** {@return the connection of one node, to be closed by it} */
+  public Engine engine() {
+    return new MemoryEngine(this, table);
+  }
+
+  int mostBytes() {
+    return MOST_BYTES;
+  }
+
+  /** False: nobody gets it. */
+  boolean send(Wire message) {
+    var waiting = asked.remove(message.subject());
+    if (waiting != null) return waiting.complete(message);
+    long number = numbers.incrementAndGet();
+    var groups = new LinkedHashMap<String, List<Reader>>();
+    boolean sent = false;
+    for (var reader : readers.getOrDefault(message.subject(), List.of()))
+      if (reader.group.isPresent())
+        groups.computeIfAbsent(reader.group.get(), none -> new ArrayList<>()).add(reader);
+      else sent |= reader.actor.sendMessage(message);
+    for (var group : groups.values()) sent |= sendToOne(group, message, number);
+    return sent;
+  }
+
+  private static boolean sendToOne(List<Reader> group, Wire message, long number) {
+    int first = (int) (number % group.size());
+    for (int i = 0; i < group.size(); i++)
+      if (group.get((first + i) % group.size()).actor.sendMessage(message)) return true; // others have ended
+    return false;
+  }
+
+  CompletableFuture<Wire> request(Wire message, Duration limit) {
+    var answer = new CompletableFuture<Wire>();
+    String subject = ANSWERS + numbers.incrementAndGet();
+    asked.put(subject, answer);
+    var timer = clock.after(limit, () -> answer.completeExceptionally(new LostException(LostException.Loss.LATE,
+        "no answer from " + message.subject() + " came in time")));
+    answer.whenComplete((value, failure) -> {
+      asked.remove(subject);
+      timer.cancel();
+    });
+    if (!send(message.answeredTo(subject))) answer.completeExceptionally(
+        new LostException(LostException.Loss.NOBODY, "nobody gets messages to " + message.subject()));
+    return answer;
+  }
+
+  Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
+    Actor<Wire> actor = ActorSystem.anonymous().onFailure(FailurePolicy.goOn()).newActor(reader::accept);
+    var one = new Reader(group, actor);
+    readers.computeIfAbsent(subject, none -> new CopyOnWriteArrayList<>()).add(one);
+    return () -> {
+      readers.computeIfPresent(subject, (same, all) -> all.remove(one) && all.isEmpty() ? null : all);
+      actor.sendPoisonPill();
+    };
+  }
+}

@@ -1,0 +1,90 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.cluster.Engine.Entry;
+import io.fibry.pubsub.Subscription;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/** The table of a {@link MemoryNetwork}. Its fields are under the object's own monitor. */
+final class MemoryTable {
+  private record Held(byte[] value, long version, Scheduler.Timer end) {
+    Entry entry(String key) {
+      return new Entry(key, Optional.of(value), version);
+    }
+  }
+
+  private record Watcher(String prefix, Actor<Entry> actor) {
+    void tell(Entry entry) {
+      if (entry.key().startsWith(prefix)) actor.sendMessage(entry);
+    }
+  }
+
+  private final Scheduler clock;
+  private final TreeMap<String, Held> held = new TreeMap<>();
+  private final Set<Watcher> watchers = new LinkedHashSet<>();
+  private long versions; // so far, of all keys
+
+  MemoryTable(Scheduler clock) {
+    this.clock = clock;
+  }
+
+  synchronized OptionalLong create(String key, byte[] value, Duration lease) {
+    return held.containsKey(key) ? OptionalLong.empty() : OptionalLong.of(put(key, value, lease));
+  }
+
+  synchronized OptionalLong update(String key, byte[] value, long version, Duration lease) {
+    if (!has(key, version)) return OptionalLong.empty();
+    held.get(key).end.cancel();
+    return OptionalLong.of(put(key, value, lease));
+  }
+
+  private long put(String key, byte[] value, Duration lease) {
+    long version = ++versions;
+    var now = new Held(value.clone(), version, clock.after(lease, () -> delete(key, version)));
+    held.put(key, now);
+    tell(now.entry(key));
+    return version;
+  }
+
+  private boolean has(String key, long version) {
+    var now = held.get(key);
+    return now != null && now.version == version;
+  }
+
+  synchronized boolean delete(String key, long version) {
+    if (!has(key, version)) return false;
+    held.remove(key).end.cancel();
+    tell(new Entry(key, Optional.empty(), ++versions));
+    return true;
+  }
+
+  synchronized Optional<Entry> get(String key) {
+    return Optional.ofNullable(held.get(key)).map(now -> now.entry(key));
+  }
+
+  private void tell(Entry entry) {
+    for (var watcher : watchers) watcher.tell(entry);
+  }
+
+  synchronized Subscription watch(String prefix, Consumer<Entry> reader) {
+    Actor<Entry> actor = ActorSystem.anonymous().onFailure(FailurePolicy.goOn()).newActor(reader::accept);
+    var watcher = new Watcher(prefix, actor);
+    held.forEach((key, now) -> watcher.tell(now.entry(key)));
+    watchers.add(watcher);
+    return () -> forget(watcher);
+  }
+
+  private synchronized void forget(Watcher watcher) {
+    watchers.remove(watcher);
+    watcher.actor.sendPoisonPill();
+  }
+}

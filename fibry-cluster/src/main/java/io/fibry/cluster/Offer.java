@@ -1,0 +1,92 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.util.Optional;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What this node does with messages of others to one of its actors. They wait in a mailbox of their
+ * own, since the actor's may let senders wait, and the engine's thread must not.
+ */
+final class Offer<M> {
+  private static final int WAITING = 4_096;
+  private static final String GROUP = "n"; // of all nodes that offer the same name
+
+  private final Engine engine;
+  private final String name;
+  private final Protocol<M> protocol;
+  private final Actor<? super M> actor;
+
+  private Offer(Engine engine, String name, Protocol<M> protocol, Actor<? super M> actor) {
+    this.engine = engine;
+    this.name = name;
+    this.protocol = protocol;
+    this.actor = actor;
+  }
+
+  /** Ends with the actor that it answers. */
+  static <M> Actor<Wire> begin(ActorBuilder<Object> how, Engine engine, String subject, String name,
+      Protocol<M> protocol, Actor<? super M> actor) {
+    var offer = new Offer<M>(engine, name, protocol, actor);
+    Actor<Wire> gate = how.mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)).onFailure(FailurePolicy.goOn())
+        .newActor(offer::handle);
+    boolean begun = false;
+    try {
+      gate.closeOnExit(engine.subscribe(subject, Optional.of(GROUP), wire -> offer.receive(wire, gate)));
+      begun = true;
+    } finally {
+      if (!begun) gate.kill();
+    }
+    actor.onExit().thenRun(gate::sendPoisonPill);
+    return gate;
+  }
+
+  /** On the engine's thread. */
+  private void receive(Wire wire, Actor<Wire> gate) {
+    if (!gate.sendMessage(wire)) wire.answerTo().ifPresent(to -> answer(Outcome.ofFull(to, name, WAITING)));
+  }
+
+  private void handle(Wire wire) {
+    M message;
+    try {
+      message = protocol.decode(wire.body());
+    } catch (RuntimeException unreadable) {
+      LoggerFactory.getLogger(Cluster.class).warn("actor '{}' got a message that it cannot read", name, unreadable);
+      wire.answerTo().ifPresent(to -> answer(Outcome.ofFailure(to, unreadable)));
+      return;
+    }
+    if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) ask(wire, request);
+    else actor.sendMessage(message); // where it is refused, it is a dead letter here
+  }
+
+  @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
+  private <R> void ask(Wire wire, Request<?, R> request) {
+    String to = wire.answerTo().orElseThrow();
+    var asked = (Actor<Object>) (Actor<?>) actor;
+    var limit = Relay.limit(wire);
+    var answer = limit.isPresent() ? asked.sendMessageReturn((Request<Object, R>) request, limit.get())
+        : asked.sendMessageReturn((Request<Object, R>) request);
+    answer.whenComplete((value, failure) -> answer(to, request, value, failure));
+  }
+
+  private void answer(String to, Object request, Object value, Throwable failure) {
+    try {
+      answer(failure == null ? Outcome.ofAnswer(to, request, value) : Outcome.ofFailure(to, failure));
+    } catch (RuntimeException unwritable) {
+      answer(Outcome.ofFailure(to, unwritable));
+    }
+  }
+
+  private void answer(Wire wire) {
+    try {
+      engine.publish(wire);
+    } catch (LostException cut) {
+      LoggerFactory.getLogger(Cluster.class).debug("an answer of actor '{}' did not leave", name, cut);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+package io.fibry.cluster;
+
+import io.fibry.ActorStoppedException;
+import io.fibry.AskCycleException;
+import io.fibry.AskTimeoutException;
+import io.fibry.ExitReason;
+import io.fibry.MailboxFullException;
+import io.fibry.NoReplyException;
+import io.fibry.Request;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/** How a request ended, on its way back to its asker. */
+final class Outcome {
+  private static final String STATUS = "Fb-S";
+  private static final String TEXT = "Fb-Why";
+  private static final String TYPE = "Fb-Type"; // of what the handler threw, or of the reason of an end
+  private static final String RING = "Fb-Ring";
+  private static final String NUMBER = "Fb-Number"; // the capacity of a mailbox, or milliseconds
+  private static final byte[] NOTHING = {};
+
+  private enum Status {
+    OK, FAILED, FULL, STOPPED, LATE, NO_REPLY, CYCLE
+  }
+
+  private Outcome() {}
+
+  // ---- where it was handled
+
+  static Wire ofAnswer(String to, Object request, Object answer) {
+    return Wire.to(to, Map.of(STATUS, Status.OK.name()), Protocol.encodeAnswer(request, answer));
+  }
+
+  static Wire ofFull(String to, String actor, int capacity) {
+    return wire(to, Status.FULL, "actor '" + actor + "' has " + capacity + " messages of other nodes waiting already",
+        Map.of(NUMBER, Integer.toString(capacity)));
+  }
+
+  static Wire ofFailure(String to, Throwable thrown) {
+    var failure = thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
+    String text = String.valueOf(failure.getMessage()).replaceAll("\\p{Cntrl}+", " ");
+    return switch (failure) {
+      case MailboxFullException full -> wire(to, Status.FULL, text, Map.of(NUMBER, Integer.toString(full.capacity())));
+      case ActorStoppedException stopped -> wire(to, Status.STOPPED, text, Map.of(TYPE, typeOf(stopped.reason())));
+      case AskTimeoutException late -> wire(to, Status.LATE, text,
+          Map.of(NUMBER, Long.toString(late.waited().toMillis())));
+      case NoReplyException none -> wire(to, Status.NO_REPLY, text, Map.of());
+      case AskCycleException cycle -> wire(to, Status.CYCLE, text, Map.of(RING, String.join("\t", cycle.ring())));
+      default -> wire(to, Status.FAILED, text, Map.of(TYPE, failure.getClass().getName()));
+    };
+  }
+
+  private static String typeOf(ExitReason reason) {
+    return reason == null ? "" : reason.getClass().getSimpleName();
+  }
+
+  private static Wire wire(String to, Status status, String text, Map<String, String> more) {
+    var headers = new HashMap<>(more);
+    headers.put(STATUS, status.name());
+    headers.put(TEXT, text);
+    return Wire.to(to, headers, NOTHING);
+  }
+
+  // ---- where it was asked
+
+  /** Tells the asker. */
+  static <R> void tell(CompletableFuture<R> asker, Request<?, R> request, String actor, Wire wire) {
+    var status = statusOf(wire);
+    if (status.filter(Status.OK::equals).isPresent()) asker.complete(Protocol.decodeAnswer(request, wire.body()));
+    else asker.completeExceptionally(failure(status, request, actor, wire));
+  }
+
+  private static Optional<Status> statusOf(Wire wire) {
+    return wire.header(STATUS).flatMap(name -> List.of(Status.values()).stream().filter(one -> one.name().equals(name))
+        .findFirst());
+  }
+
+  private static Throwable failure(Optional<Status> status, Request<?, ?> request, String actor, Wire wire) {
+    String text = wire.header(TEXT).orElse("no reason was told");
+    if (status.isEmpty()) return new UnreachableException(
+        "the answer of actor '" + actor + "' to {request} is none: " + wire, actor, request, null, true);
+    return switch (status.get()) {
+      case FULL -> new MailboxFullException(text, actor, request, (int) number(wire));
+      case STOPPED -> new ActorStoppedException(text, actor, request, reason(wire, text));
+      case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null);
+      case NO_REPLY -> new NoReplyException(text, actor, request);
+      case CYCLE -> new AskCycleException(text, actor, request, List.of(wire.header(RING).orElse(actor).split("\t")));
+      default -> new FarFailureException(text, wire.header(TYPE).orElse("an unknown class"));
+    };
+  }
+
+  private static long number(Wire wire) {
+    try {
+      return Long.parseLong(wire.header(NUMBER).orElse("0"));
+    } catch (NumberFormatException foreign) {
+      return 0;
+    }
+  }
+
+  private static ExitReason reason(Wire wire, String text) {
+    return switch (wire.header(TYPE).orElse("")) {
+      case "Finished" -> new ExitReason.Finished();
+      case "Killed" -> new ExitReason.Killed();
+      case "Failed" -> new ExitReason.Failed(new FarFailureException(text, "unknown"));
+      default -> new ExitReason.Stopped();
+    };
+  }
+}

@@ -1,0 +1,49 @@
+package io.fibry.cluster;
+
+import io.fibry.Request;
+import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import java.util.Objects;
+
+/** The messages of an actor, and their answers, as bytes. */
+record Protocol<M>(Class<M> type, Codec<M> messages) {
+
+  /** Throws if a message, or an answer, has no form in bytes. */
+  static <M> Protocol<M> of(Class<M> type) {
+    try {
+      var messages = Codec.of(Objects.requireNonNull(type, "messages"));
+      check(type);
+      return new Protocol<>(type, messages);
+    } catch (IllegalArgumentException none) {
+      throw new IllegalArgumentException(
+          "messages of " + type.getName() + " cannot be sent to another node: " + none.getMessage(), none);
+    }
+  }
+
+  private static void check(Class<?> type) {
+    if (type.isSealed()) for (var each : type.getPermittedSubclasses()) check(each);
+    else if (!type.isInterface() && Request.class.isAssignableFrom(type)) Codec.ofAnswers(type);
+  }
+
+  byte[] encode(M message) {
+    return messages.encode(Objects.requireNonNull(message, "message"));
+  }
+
+  /**
+   * Gets a message.
+   *
+   * @throws CodecException if these bytes are none
+   */
+  M decode(byte[] bytes) {
+    return messages.decode(bytes);
+  }
+
+  static byte[] encodeAnswer(Object request, Object answer) {
+    return Codec.ofAnswers(request.getClass()).encode(answer);
+  }
+
+  @SuppressWarnings("unchecked") // the codec is that of the request's answers
+  static <R> R decodeAnswer(Request<?, R> request, byte[] bytes) {
+    return (R) Codec.ofAnswers(request.getClass()).decode(bytes);
+  }
+}

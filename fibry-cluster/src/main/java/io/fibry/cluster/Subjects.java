@@ -1,0 +1,35 @@
+package io.fibry.cluster;
+
+import java.util.Objects;
+
+/** The subjects and keys of an app. */
+record Subjects(String app) {
+  private static final String NODES = "node.";
+
+  Subjects {
+    checked("an app", app);
+  }
+
+  /** A name that is a part of a subject as it stands. */
+  static String checked(String what, String name) {
+    if (!Objects.requireNonNull(name, "name").matches("[a-z][a-z0-9-]{0,63}"))
+      throw new IllegalArgumentException(
+          "'" + name.substring(0, Math.min(100, name.length())).strip() + "' cannot name "
+              + what + ": take 1 to 64 lower-case letters, digits and hyphens, a letter first");
+    return name;
+  }
+
+  /** Of an actor that is offered. */
+  String ofName(String name) {
+    return "fb." + app + ".n." + checked("an actor", name);
+  }
+
+  /** In the table. */
+  String keyOfNode(String node) {
+    return keysOfNodes() + checked("a node", node);
+  }
+
+  String keysOfNodes() {
+    return "fb." + app + "." + NODES;
+  }
+}

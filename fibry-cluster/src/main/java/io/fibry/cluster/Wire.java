@@ -1,0 +1,66 @@
+package io.fibry.cluster;
+
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * What goes from one node to another. Thread-safe, as long as nobody changes the bytes.
+ *
+ * @param subject where to: names with dots between them
+ * @param answerTo the subject of the answer; empty: nobody waits for one
+ * @param headers texts of one line by name
+ * @param body bytes
+ */
+public record Wire(String subject, Optional<String> answerTo, Map<String, String> headers, byte[] body) {
+
+  /** Checks and copies. */
+  public Wire {
+    Objects.requireNonNull(subject, "subject");
+    Objects.requireNonNull(answerTo, "answerTo");
+    headers = Map.copyOf(headers);
+    Objects.requireNonNull(body, "body");
+    headers.forEach((name, text) -> {
+      if (text.indexOf('\n') >= 0 || text.indexOf('\r') >= 0)
+        throw new IllegalArgumentException("header " + name + " of a message to " + subject + " has several lines");
+    });
+  }
+
+  /**
+   * To a subject.
+   *
+   * @param subject where to
+   * @param headers texts by name
+   * @param body bytes
+   * @return without a subject for the answer
+   */
+  public static Wire to(String subject, Map<String, String> headers, byte[] body) {
+    return new Wire(subject, Optional.empty(), headers, body);
+  }
+
+  /**
+   * A copy that somebody waits for.
+   *
+   * @param answers the subject of the answer
+   * @return it
+   */
+  public Wire answeredTo(String answers) {
+    return new Wire(subject, Optional.of(answers), headers, body);
+  }
+
+  /**
+   * A header.
+   *
+   * @param name of it
+   * @return its text; empty: it has none
+   */
+  public Optional<String> header(String name) {
+    return Optional.ofNullable(headers.get(name));
+  }
+
+  /** {@return where to, and how much: not the bytes} */
+  @Override
+  public String toString() {
+    return subject + " " + headers + ", " + body.length + " bytes";
+  }
+}

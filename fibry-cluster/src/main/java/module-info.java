@@ -1,0 +1,11 @@
+import org.jspecify.annotations.NullMarked;
+
+/** The same actors on several machines. */
+@NullMarked
+module io.fibry.cluster {
+  requires transitive io.fibry.durable;
+  requires org.slf4j;
+  requires static org.jspecify;
+
+  exports io.fibry.cluster;
+}

@@ -1,0 +1,228 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.cluster.LostException.Loss;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What each engine must do. */
+@Timeout(60)
+abstract class EngineContract {
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final Optional<String> ALL = Optional.empty();
+
+  private final Engine a = engine();
+  private final Engine b = engine();
+  private final BlockingQueue<Wire> got = new LinkedBlockingQueue<>();
+
+  /** A new connection to the same network. */
+  abstract Engine engine();
+
+  @AfterEach
+  void close() {
+    a.close();
+    b.close();
+  }
+
+  private static Wire wire(String subject, String text) {
+    return Wire.to(subject, Map.of("Fb-T", "test"), text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String text(Wire wire) {
+    return new String(wire.body(), StandardCharsets.UTF_8);
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
+    var one = queue.poll(10, TimeUnit.SECONDS);
+    if (one == null) throw new AssertionError("nothing came");
+    return one;
+  }
+
+  // ---- messages
+
+  @Test
+  void aMessageArrivesAsItWas() throws InterruptedException {
+    b.subscribe("x.y", ALL, got::add);
+
+    a.publish(wire("x.y", "hello"));
+
+    var one = next(got);
+    assertEquals("hello", text(one));
+    assertEquals(Map.of("Fb-T", "test"), one.headers());
+    assertEquals("x.y", one.subject());
+    assertTrue(one.answerTo().isEmpty());
+  }
+
+  @Test
+  void messagesKeepTheirOrder() throws InterruptedException {
+    b.subscribe("x", ALL, got::add);
+
+    for (int i = 0; i < 1_000; i++) a.publish(wire("x", "" + i));
+
+    for (int i = 0; i < 1_000; i++) assertEquals("" + i, text(next(got)));
+  }
+
+  @Test
+  void allSubscribersGetAMessageAndOneOfEachGroup() throws InterruptedException {
+    var first = new LinkedBlockingQueue<Wire>();
+    var second = new LinkedBlockingQueue<Wire>();
+    a.subscribe("x", ALL, got::add);
+    a.subscribe("x", Optional.of("g"), first::add);
+    b.subscribe("x", Optional.of("g"), second::add);
+
+    for (int i = 0; i < 100; i++) a.publish(wire("x", "" + i));
+    for (int i = 0; i < 100; i++) next(got);
+    b.request(wire("x", "last"), Duration.ofSeconds(1)); // so that all before have arrived
+
+    assertEquals("last", text(next(got)));
+    Soon.becomesTrue(() -> first.size() + second.size() == 101);
+    assertTrue(first.size() >= 10 && second.size() >= 10, first.size() + " and " + second.size());
+  }
+
+  @Test
+  void afterTheEndOfASubscriptionNothingComes() throws InterruptedException {
+    b.subscribe("x", ALL, got::add).close();
+    var other = new LinkedBlockingQueue<Wire>();
+    b.subscribe("x", ALL, other::add);
+
+    a.publish(wire("x", "late"));
+
+    assertEquals("late", text(next(other)));
+    assertTrue(got.isEmpty());
+  }
+
+  @Test
+  void aReaderThatThrowsGetsTheNextMessageToo() throws InterruptedException {
+    b.subscribe("x", ALL, one -> {
+      got.add(one);
+      throw new IllegalStateException("made up");
+    });
+
+    a.publish(wire("x", "1"));
+    a.publish(wire("x", "2"));
+
+    assertEquals("1", text(next(got)));
+    assertEquals("2", text(next(got)));
+  }
+
+  @Test
+  void aMessageThatIsTooLargeIsRefused() {
+    var large = Wire.to("x", Map.of(), new byte[a.mostBytes() + 1]);
+
+    var failure = assertThrows(IllegalArgumentException.class, () -> a.publish(large));
+
+    assertTrue(failure.getMessage().contains(large.body().length + " bytes; at most " + a.mostBytes()),
+        failure.getMessage());
+    assertThrows(IllegalArgumentException.class, () -> a.request(large, LONG));
+  }
+
+  // ---- requests
+
+  @Test
+  void aRequestGetsItsAnswer() throws Exception {
+    b.subscribe("double", ALL,
+        one -> b.publish(wire(one.answerTo().orElseThrow(), text(one) + text(one))));
+
+    var answers = IntStream.range(0, 100).mapToObj(i -> a.request(wire("double", "" + i), LONG)).toList();
+
+    for (int i = 0; i < 100; i++) assertEquals("" + i + i, text(answers.get(i).toCompletableFuture().get()));
+  }
+
+  @Test
+  void aRequestToNobodyFailsAtOnce() {
+    assertEquals(Loss.NOBODY, loss(a, "nobody", LONG));
+  }
+
+  @Test
+  void aRequestThatIsNotAnsweredFailsInTime() {
+    b.subscribe("silent", ALL, got::add);
+
+    assertEquals(Loss.LATE, loss(a, "silent", Duration.ofMillis(50)));
+  }
+
+  @Test
+  void aClosedConnectionSaysSo() {
+    a.close();
+
+    assertEquals(Loss.CUT, loss(a, "x", LONG));
+    assertEquals(Loss.CUT, assertThrows(LostException.class, () -> a.publish(wire("x", ""))).loss());
+    assertEquals(Loss.CUT, assertThrows(LostException.class, () -> a.get("x")).loss());
+    assertEquals(Loss.CUT, assertThrows(LostException.class, () -> a.subscribe("x", ALL, got::add)).loss());
+  }
+
+  private static Loss loss(Engine engine, String subject, Duration limit) {
+    var answer = engine.request(wire(subject, ""), limit).toCompletableFuture();
+    var failure = assertThrows(ExecutionException.class, () -> answer.get(20, TimeUnit.SECONDS));
+    return ((LostException) failure.getCause()).loss();
+  }
+
+  // ---- the table
+
+  @Test
+  void anEntryIsMadeOnce() {
+    long version = a.create("k.1", bytes("one"), LONG).orElseThrow();
+
+    assertEquals(OptionalLong.empty(), b.create("k.1", bytes("two"), LONG));
+    var entry = b.get("k.1").orElseThrow();
+    assertArrayEquals(bytes("one"), entry.value().orElseThrow());
+    assertEquals(version, entry.version());
+    assertEquals("k.1", entry.key());
+    assertTrue(b.get("k.2").isEmpty());
+  }
+
+  @Test
+  void anEntryIsChangedByItsVersion() {
+    long first = a.create("k.3", bytes("one"), LONG).orElseThrow();
+    long second = b.update("k.3", bytes("two"), first, LONG).orElseThrow();
+
+    assertTrue(second > first);
+    assertEquals(OptionalLong.empty(), a.update("k.3", bytes("three"), first, LONG));
+    assertArrayEquals(bytes("two"), a.get("k.3").orElseThrow().value().orElseThrow());
+    assertFalse(a.delete("k.3", first));
+    assertTrue(a.delete("k.3", second));
+    assertTrue(a.get("k.3").isEmpty());
+    assertFalse(a.delete("k.3", second));
+    assertTrue(a.create("k.3", bytes("four"), LONG).orElseThrow() > second);
+  }
+
+  @Test
+  void aWatcherSeesWhatIsThereAndEachChange() throws InterruptedException {
+    long version = a.create("w.1", bytes("one"), LONG).orElseThrow();
+    a.create("other", bytes("x"), LONG);
+    var seen = new LinkedBlockingQueue<Engine.Entry>();
+    b.watch("w.", seen::add);
+
+    version = a.update("w.1", bytes("two"), version, LONG).orElseThrow();
+    a.create("w.2", bytes("three"), LONG);
+    a.delete("w.1", version);
+
+    var told = List.of(told(next(seen)), told(next(seen)), told(next(seen)), told(next(seen)));
+    assertEquals(List.of("w.1=one", "w.1=two", "w.2=three", "w.1 is gone"), told);
+  }
+
+  private static String told(Engine.Entry entry) {
+    return entry.key()
+        + entry.value().map(value -> "=" + new String(value, StandardCharsets.UTF_8)).orElse(" is gone");
+  }
+}

@@ -1,0 +1,329 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorStoppedException;
+import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
+import io.fibry.Done;
+import io.fibry.FailurePolicy;
+import io.fibry.MailboxFullException;
+import io.fibry.NoReplyException;
+import io.fibry.Request;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Actors of one node, as another one sees them. */
+@Timeout(60)
+class FarTest {
+  sealed interface Till {}
+  record Pay(int cents) implements Till {}
+  record Sum() implements Till, Request<Sum, Long> {}
+  record Fail(String text) implements Till, Request<Fail, Done> {}
+  record Promise() implements Till, Request<Promise, Done> {}
+  record Ignore() implements Till, Request<Ignore, Done> {}
+  record Left() implements Till, Request<Left, Long> {}
+  record Wait() implements Till {}
+
+  private static final Duration SHORT = Duration.ofMillis(300);
+
+  private final MemoryNetwork network = MemoryNetwork.create();
+  private final ActorScope scope = ActorSystem.openScope("far-test");
+  private final Cluster a = join("a");
+  private final Cluster b = join("b");
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private final CountDownLatch waits = new CountDownLatch(1);
+
+  private Cluster join(String node) {
+    return Cluster.join("bank", network.engine(), options -> options.withNode(node));
+  }
+
+  @AfterEach
+  void close() {
+    gate.countDown();
+    b.close();
+    a.close();
+    scope.close();
+  }
+
+  private Actor<Till> till() {
+    return till(Mailbox.unbounded());
+  }
+
+  private Actor<Till> till(Mailbox<Object> mailbox) {
+    return scope.anonymous().mailbox(mailbox).onFailure(FailurePolicy.goOn()).initialState(LongAdder::new)
+        .newActor(this::handle);
+  }
+
+  private void handle(LongAdder cents, Till message, ActorContext<Till> context) throws InterruptedException {
+    switch (message) {
+      case Pay pay -> cents.add(pay.cents());
+      case Sum sum -> context.reply(sum, cents.sum());
+      case Fail fail -> throw new IllegalStateException(fail.text());
+      case Promise promise -> context.replyWhen(promise, new CompletableFuture<>());
+      case Ignore ignore -> {}
+      case Left left -> context.reply(left, context.timeLeft().map(Duration::toMillis).orElse(-1L));
+      case Wait wait -> {
+        waits.countDown();
+        gate.await();
+      }
+    }
+  }
+
+  private Actor<Till> far() {
+    return b.actor("till", Till.class);
+  }
+
+  // ---- what arrives
+
+  @Test
+  void aRequestIsAnsweredByTheNodeThatOffersTheName() {
+    a.offer("till", Till.class, till());
+
+    assertTrue(far().sendMessage(new Pay(5)));
+    assertTrue(far().sendMessages(List.of(new Pay(3), new Pay(2))));
+
+    assertEquals(10, far().ask(new Sum()));
+    assertEquals(10, far().ask(new Sum(), Duration.ofSeconds(10)));
+    assertEquals(10, far().sendMessageReturn(new Sum()).join());
+    assertEquals(10, a.actor("till", Till.class).ask(new Sum()));
+  }
+
+  @Test
+  void messagesAndRequestsOfOneSenderKeepTheirOrder() {
+    a.offer("till", Till.class, till());
+    var till = far();
+
+    for (long i = 1; i <= 1_000; i++) {
+      till.sendMessage(new Pay(1));
+      if (i % 100 == 0) assertEquals(i, till.ask(new Sum()));
+    }
+  }
+
+  @Test
+  void manyThreadsAskAtOnce() {
+    a.offer("till", Till.class, till());
+    var till = far();
+
+    var sums = IntStream.range(0, 1_000).mapToObj(i -> till.sendMessageReturn(new Sum())).toList();
+
+    for (var sum : sums) assertEquals(0, sum.join());
+  }
+
+  @Test
+  void nodesThatOfferTheSameNameShareTheWork() {
+    a.offer("till", Till.class, till());
+    b.offer("till", Till.class, till());
+    for (int i = 0; i < 100; i++) far().sendMessage(new Pay(1));
+
+    long one = far().ask(new Sum());
+    long other = far().ask(new Sum());
+
+    assertNotEquals(0, one);
+    assertEquals(100, one + other);
+  }
+
+  @Test
+  void allInOneProcessNeedsNoServer() {
+    try (var alone = Cluster.local("bank")) {
+      alone.offer("till", Till.class, till());
+      alone.actor("till", Till.class).sendMessage(new Pay(7));
+
+      assertEquals(7, alone.actor("till", Till.class).ask(new Sum()));
+      assertEquals(List.of(alone.self()), alone.members());
+    }
+  }
+
+  // ---- how requests end
+
+  @Test
+  void whatTheHandlerThrewIsTold() {
+    a.offer("till", Till.class, till());
+
+    var failure = assertThrows(FarFailureException.class, () -> far().ask(new Fail("no\nmoney")));
+
+    assertEquals("no money", failure.getMessage());
+    assertEquals(IllegalStateException.class.getName(), failure.type());
+  }
+
+  @Test
+  void aNameThatNobodyOffersIsUnreachable() {
+    var failure = assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
+
+    assertFalse(failure.mayHaveRun());
+    assertEquals("Sum[] did not reach actor 'till': no node offers it", failure.getMessage());
+    assertEquals("till", failure.actor());
+  }
+
+  @Test
+  void theLimitGoesWithTheRequest() {
+    a.offer("till", Till.class, till());
+
+    long left = far().ask(new Left(), Duration.ofSeconds(10));
+    long byDefault = far().sendMessageReturn(new Left()).join();
+
+    assertTrue(left > 5_000 && left <= 9_900, left + " ms are left");
+    assertTrue(byDefault > 20_000 && byDefault <= 29_900, byDefault + " ms are left");
+  }
+
+  @Test
+  void aTimeOutSaysWhatTheFarActorDoes() {
+    a.offer("till", Till.class, till());
+
+    var failure = assertThrows(AskTimeoutException.class, () -> far().ask(new Promise(), SHORT));
+
+    assertTrue(failure.getMessage().contains("promised"), failure.getMessage());
+    assertThrows(AskTimeoutException.class, () -> join(far().sendMessageReturn(new Promise(), SHORT)));
+  }
+
+  private static <T> T join(CompletableFuture<T> future) throws Throwable {
+    try {
+      return future.get(20, TimeUnit.SECONDS);
+    } catch (ExecutionException failed) {
+      throw failed.getCause();
+    }
+  }
+
+  @Test
+  void aHandlerThatDoesNotAnswerIsTold() {
+    a.offer("till", Till.class, till());
+
+    assertThrows(NoReplyException.class, () -> far().ask(new Ignore()));
+  }
+
+  @Test
+  void aFullMailboxIsTold() throws InterruptedException {
+    a.offer("till", Till.class, till(Mailbox.bounded(1, Overflow.REJECT)));
+    far().sendMessage(new Wait());
+    waits.await();
+    far().sendMessage(new Pay(1));
+
+    var failure = assertThrows(MailboxFullException.class, () -> far().ask(new Sum()));
+
+    assertEquals(1, failure.capacity());
+  }
+
+  @Test
+  void anActorThatEndsWhileItIsAskedSaysSo() throws Throwable {
+    var till = till();
+    a.offer("till", Till.class, till);
+    far().sendMessage(new Wait());
+    var sum = far().sendMessageReturn(new Sum());
+    waits.await();
+
+    till.askExit();
+    gate.countDown();
+
+    assertThrows(ActorStoppedException.class, () -> join(sum));
+  }
+
+  @Test
+  void anOfferEndsWithItsActor() {
+    var till = till();
+    var offer = a.offer("till", Till.class, till);
+
+    till.close();
+
+    assertTrue(offer.waitForExit(Duration.ofSeconds(10)));
+    assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
+  }
+
+  @Test
+  void anOfferCanBeTakenBackAndMadeAgain() {
+    var till = till();
+    var offer = a.offer("till", Till.class, till);
+    assertEquals(0, far().ask(new Sum()));
+
+    offer.close();
+
+    assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
+    a.offer("till", Till.class, till);
+    assertEquals(0, far().ask(new Sum()));
+  }
+
+  @Test
+  void aNodeThatHasLeftAnswersAndAsksNobody() {
+    a.offer("till", Till.class, till());
+    var of = a.actor("till", Till.class);
+
+    a.close();
+
+    assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
+    assertThrows(ActorStoppedException.class, () -> of.ask(new Sum()));
+    assertFalse(of.sendMessage(new Pay(1)));
+  }
+
+  // ---- bad input
+
+  record Odd() implements Request<Odd, Thread> {}
+
+  @Test
+  void messagesWithoutAFormAreRefusedAtOnce() {
+    var failure = assertThrows(IllegalArgumentException.class, () -> a.actor("odd", Odd.class));
+
+    assertTrue(failure.getMessage().startsWith("messages of " + Odd.class.getName()
+        + " cannot be sent to another node: answers to "), failure.getMessage());
+    assertThrows(IllegalArgumentException.class, () -> a.actor("odd", Object.class));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "Till", "a.b", "a b", "*", "ä", "1a", "a\nb"})
+  void suchANameIsRefused(String name) {
+    var failure = assertThrows(IllegalArgumentException.class, () -> a.actor(name, Till.class));
+
+    assertTrue(failure.getMessage().contains("cannot name an actor: take 1 to 64"), failure.getMessage());
+    assertThrows(IllegalArgumentException.class, () -> a.offer(name, Till.class, till()));
+    assertThrows(IllegalArgumentException.class, () -> Cluster.local(name));
+  }
+
+  @Test
+  void aNodeOffersANameOnce() {
+    a.offer("till", Till.class, till());
+
+    var failure = assertThrows(IllegalStateException.class, () -> a.offer("till", Till.class, till()));
+
+    assertEquals("node 'a' offers 'till' already; close that offer", failure.getMessage());
+  }
+
+  @Test
+  void aFarActorTakesNoCodeAndIsNotEndedFromHere() {
+    var far = far();
+    for (Runnable call : List.<Runnable>of(() -> far.execute(() -> {}), far::kill, far::close, far::askExit,
+        far::sendPoisonPill, far::waitForExit, far::onExit, () -> far.closeOnExit(() -> {})))
+      assertTrue(assertThrows(UnsupportedOperationException.class, call::run).getMessage()
+          .startsWith("actor 'till' may be on another node: "));
+  }
+
+  @Test
+  void bytesOfOthersAreRefused() throws Throwable {
+    a.offer("till", Till.class, till());
+    try (var foreign = network.engine()) {
+      var answer = foreign.request(Wire.to("fb.bank.n.till", Map.of(), new byte[] {1, 2, 3}),
+          Duration.ofSeconds(10)).toCompletableFuture().get(10, TimeUnit.SECONDS);
+
+      assertEquals("FAILED", answer.header("Fb-S").orElseThrow());
+    }
+    assertEquals(0, far().ask(new Sum()));
+  }
+}

@@ -1,0 +1,153 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Nodes come, leave, and end without a word. */
+@Timeout(60)
+class MembersTest {
+  private static final Duration LEASE = Duration.ofSeconds(5);
+
+  private final ManualClock clock = new ManualClock();
+  private final MemoryNetwork network = MemoryNetwork.create(clock);
+  private final ActorScope scope = ActorSystem.openScope("members", options -> options.withScheduler(clock));
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private Cluster join(String node, Engine engine) {
+    return Cluster.join("bank", engine, options -> options.withNode(node).withLease(LEASE).withScope(scope));
+  }
+
+  private Cluster join(String node) {
+    return join(node, network.engine());
+  }
+
+  private static List<String> names(Cluster node) {
+    return node.members().stream().map(Cluster.Member::name).toList();
+  }
+
+  private static void await(Cluster node, String... names) {
+    Soon.becomesTrue(() -> names(node).equals(List.of(names)));
+  }
+
+  @Test
+  void nodesSeeEachOtherComeAndGo() {
+    try (var a = join("a")) {
+      await(a, "a");
+      try (var b = join("b")) {
+        await(a, "a", "b");
+        await(b, "a", "b");
+        assertEquals(a.self(), b.members().getFirst());
+      }
+      await(a, "a");
+    }
+  }
+
+  @Test
+  void membersCanBeFollowed() throws InterruptedException {
+    var seen = new LinkedBlockingQueue<List<Cluster.Member>>();
+    try (var a = join("a")) {
+      await(a, "a");
+      a.followMembers(seen::add);
+      assertEquals(List.of(a.self()), seen.poll(10, TimeUnit.SECONDS));
+
+      try (var b = join("b")) {
+        assertEquals(List.of(a.self(), b.self()), seen.poll(10, TimeUnit.SECONDS));
+      }
+      assertEquals(List.of(a.self()), seen.poll(10, TimeUnit.SECONDS));
+    }
+  }
+
+  @Test
+  void aNodeThatEndsWithoutAWordIsGoneWithItsLease() {
+    var cut = network.engine();
+    try (var a = join("a"); var b = join("b", cut)) {
+      await(a, "a", "b");
+      await(b, "a", "b");
+
+      cut.close();
+      for (int i = 0; i < 4; i++) clock.advance(LEASE.dividedBy(5));
+      assertTrue(scope.awaitQuiet(Duration.ofSeconds(10)));
+      assertEquals(List.of("a", "b"), names(a));
+      for (int i = 0; i < 6; i++) {
+        clock.advance(LEASE.dividedBy(5));
+        assertTrue(scope.awaitQuiet(Duration.ofSeconds(10)));
+      }
+
+      await(a, "a");
+    }
+  }
+
+  @Test
+  void signsKeepANodeAlive() {
+    try (var a = join("a")) {
+      await(a, "a");
+      for (int i = 0; i < 50; i++) {
+        clock.advance(LEASE.dividedBy(5));
+        assertTrue(scope.awaitQuiet(Duration.ofSeconds(10)));
+        assertEquals(List.of("a"), names(a));
+      }
+    }
+  }
+
+  @Test
+  void aNodeThatWasTakenForGoneJoinsAgain() {
+    try (var a = join("a"); var other = network.engine()) {
+      await(a, "a");
+      var entry = other.get("fb.bank.node.a").orElseThrow();
+
+      assertTrue(other.delete(entry.key(), entry.version()));
+      await(a);
+      clock.advance(LEASE.dividedBy(5));
+      assertTrue(scope.awaitQuiet(Duration.ofSeconds(10)));
+      clock.advance(LEASE.dividedBy(5));
+
+      await(a, "a");
+    }
+  }
+
+  @Test
+  void aNameIsOfOneNode() {
+    try (var a = join("a")) {
+      var failure = assertThrows(IllegalStateException.class, () -> join("a"));
+
+      assertEquals("a node 'a' of app 'bank' is alive, since " + a.self().since()
+          + "; give this one another name, or wait until the lease of the other has run out", failure.getMessage());
+    }
+    try (var again = join("a")) {
+      await(again, "a");
+    }
+  }
+
+  @Test
+  void aNodeWithoutANameGetsOne() {
+    try (var one = Cluster.local("bank"); var other = Cluster.local("bank")) {
+      assertNotEquals(one.self().name(), other.self().name());
+    }
+  }
+
+  @Test
+  void aLeaseHasTimeForItsSigns() {
+    var failure = assertThrows(IllegalArgumentException.class,
+        () -> Cluster.join("bank", network.engine(), options -> options.withLease(Duration.ofMillis(2_999))));
+
+    assertEquals("a lease of 2999 ms; give 3 seconds or more, since five signs must find the time",
+        failure.getMessage());
+  }
+}

@@ -1,0 +1,60 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** The code of the README runs. */
+class ReadmeTest {
+  // @start
+  sealed interface Till {}
+  record Pay(long cents) implements Till {}
+  record Sum() implements Till, Request<Sum, Long> {}
+
+  static long takings() {
+    var network = MemoryNetwork.create();
+    try (var shop = Cluster.join("shop", network.engine(), options -> options.withNode("till-1"));
+        var office = Cluster.join("shop", network.engine(), options -> options.withNode("office"));
+        var till = ActorSystem.anonymous().initialState(LongAdder::new)
+            .newActor((LongAdder cents, Till message, ActorContext<Till> context) -> {
+              switch (message) {
+                case Pay pay -> cents.add(pay.cents());
+                case Sum sum -> context.reply(sum, cents.sum());
+              }
+            })) {
+      shop.offer("till", Till.class, till);             // all nodes may send to it
+
+      var far = office.actor("till", Till.class);       // an Actor<Till> like any other
+      far.sendMessage(new Pay(500));
+      return far.ask(new Sum());
+    }
+  }
+  // @end
+
+  @Test
+  void itRuns() {
+    assertEquals(500, takings());
+  }
+
+  @Test
+  void itIsThatOfThisTest() throws IOException {
+    var shown = found("(?ms)^```java\n(.*?)^```$", "README.md");
+    var here = found("(?s)  // @start\n(.*?)  // @end", "src/test/java/io/fibry/cluster/ReadmeTest.java");
+
+    assertEquals(shown, here.stream().limit(1).map(code -> code.replaceAll("(?m)^  ", "")).toList());
+  }
+
+  private static List<String> found(String pattern, String file) throws IOException {
+    return Pattern.compile(pattern).matcher(Files.readString(Path.of(file))).results().map(match -> match.group(1))
+        .toList();
+  }
+}
