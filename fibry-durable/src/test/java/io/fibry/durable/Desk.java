@@ -56,6 +56,9 @@ final class Desk {
   /** A step that fails, then another one; then it may fail itself. Answers what was done. */
   record Repair(String once, boolean fail) implements Message, Once, Request<Repair, String> {}
 
+  /** In a step. */
+  record HoldInStep(String once, String gate) implements Message, Once, Request<HoldInStep, String> {}
+
   /** Works in a step each time it comes. */
   record Tick(Duration period) implements Message {}
 
@@ -129,6 +132,12 @@ final class Desk {
         }
         context.reply(work, String.join(" ", results));
       }
+      case HoldInStep hold -> context.reply(hold, context.step("charge", String.class, () -> {
+        String result = effect(context.stepKey("charge"));
+        begun.release();
+        gates.get(hold.gate()).await();
+        return result;
+      }));
       case Repair repair -> {
         String done;
         try {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.durable.Desk.Add;
 import io.fibry.durable.Desk.End;
 import io.fibry.durable.Desk.Forget;
+import io.fibry.durable.Desk.HoldInStep;
 import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Message;
 import io.fibry.durable.Desk.Remind;
@@ -21,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -159,6 +161,21 @@ abstract class LaterContract extends AtADesk {
 
     assertEquals("result-1 result-2 result-3", results);
     assertEquals(List.of("desk/ada/once:w/charge", "desk/ada/once:w/ship", "desk/ada/once:w/ship"), desk.effects);
+  }
+
+  @Test
+  void aStepInterruptedByACrashHasItsKeyAgain() throws IOException {
+    desk.gates.put("closed", new CountDownLatch(1));
+    desk.gates.put("open", new CountDownLatch(0));
+    var before = ada();
+    before.sendMessageReturn(new HoldInStep("h", "closed"));
+    desk.begun.acquireUninterruptibly();
+    crashAndReopen(before);
+
+    String result = ada().ask(new HoldInStep("h", "open"));
+
+    assertEquals("result-2", result);
+    assertEquals(List.of("desk/ada/once:h/charge", "desk/ada/once:h/charge"), desk.effects);
   }
 
   @Test

@@ -1,0 +1,105 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import io.fibry.pool.Entities;
+import io.fibry.store.MemoryStore;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What this program cannot read or write harms those whom it concerns, and no other. */
+@Timeout(60)
+class UnreadableTest {
+  record Add(String text) implements Request<Add, Integer> {}
+
+  interface Before {
+    sealed interface Event {}
+    record Kept(String text) implements Event {}
+    record Gone(String text) implements Event {}
+  }
+
+  interface Now {
+    sealed interface Event {}
+    record Kept(String text) implements Event {}
+  }
+
+  private static final Durable.Kind<Add> KIND = Durable.kind("list", Add.class);
+  private static final Durable<Add> BEFORE =
+      KIND.events(Before.Event.class, 0, (Integer count, Before.Event event) -> count + 1)
+          .by((count, add, context) -> context.reply(add, context.persist(
+              add.text().equals("gone") ? new Before.Gone(add.text()) : new Before.Kept(add.text()))));
+  private static final Durable<Add> NOW = KIND.events(Now.Event.class, 0, (Integer count, Now.Event event) -> count + 1)
+      .by((count, add, context) -> context.reply(add, context.persist(new Now.Kept(add.text()))));
+
+  private final ActorScope scope = ActorSystem.openScope("unreadable");
+  private final MemoryStore store = MemoryStore.open();
+
+  @AfterEach
+  void close() {
+    scope.close();
+    store.close();
+  }
+
+  private Entities<String, Add> lists(Durable<Add> kind) {
+    return kind.entities(scope.anonymous().onFailure(FailurePolicy.goOn()), store, Duration.ofMinutes(5));
+  }
+
+  @Test
+  void anUnknownEventFailsItsActorOnly() {
+    try (var lists = lists(BEFORE)) {
+      assertEquals(1, lists.actor("ada").ask(new Add("gone")));
+      assertEquals(1, lists.actor("grace").ask(new Add("kept")));
+    }
+
+    try (var lists = lists(NOW)) {
+      for (int again = 0; again < 2; again++) {
+        var failure = assertThrows(CodecException.class, () -> lists.actor("ada").ask(new Add("kept")));
+        assertEquals("turn 1 of list 'ada' cannot be read: "
+            + "Event: no type named 'Gone' is known; those of Event are [Kept], at byte 6", failure.getMessage());
+      }
+      assertEquals(2, lists.actor("grace").ask(new Add("kept")));
+    }
+    try (var lists = lists(BEFORE)) {
+      assertEquals(2, lists.actor("ada").ask(new Add("gone")));
+    }
+  }
+
+  @Test
+  void anErrorInACodecHarmsOneTurn() {
+    var error = new StackOverflowError("made up");
+    var texts = Codec.of(String.class);
+    var codec = new Codec<String>() {
+      @Override
+      public byte[] encode(String value) {
+        if (value.equals("deep")) throw error;
+        return texts.encode(value);
+      }
+
+      @Override
+      public String decode(byte[] bytes) {
+        return texts.decode(bytes);
+      }
+    };
+    var kind = KIND.events(codec, 0, (Integer count, String text) -> count + 1)
+        .by((count, add, context) -> context.reply(add, context.persist(add.text())));
+    try (var lists = lists(kind)) {
+      var ada = lists.actor("ada");
+      assertEquals(1, ada.ask(new Add("flat")));
+
+      assertSame(error, assertThrows(StackOverflowError.class, () -> ada.ask(new Add("deep"))));
+
+      assertEquals(2, ada.ask(new Add("flat")));
+      assertEquals(1, lists.actor("grace").ask(new Add("flat")));
+    }
+  }
+}

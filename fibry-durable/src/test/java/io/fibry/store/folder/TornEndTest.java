@@ -1,0 +1,104 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an opening finds where the power went, and where a later version was. */
+@Timeout(60)
+class TornEndTest {
+  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final String LOG = "00000001.log";
+
+  @TempDir
+  private Path home;
+
+  private static FolderStore open(Path folder) {
+    return FolderStore.open(folder, options -> options.withSegment(4096));
+  }
+
+  private static void append(Store store, long life, long number) throws Exception {
+    store.append(new Store.Turn(ADA, life, number, Instant.EPOCH, false, new byte[] {1, 2, 3}, List.of(), List.of()))
+        .toCompletableFuture().get();
+  }
+
+  private static int end(Path log) throws IOException {
+    return (Opening.lastNonZero(ByteBuffer.wrap(Files.readAllBytes(log))) / Frame.ALIGNMENT + 1) * Frame.ALIGNMENT;
+  }
+
+  @Test
+  void aTornEndIsKeptAside() throws Exception {
+    var whole = home.resolve("whole");
+    int begin;
+    int end;
+    byte[] log;
+    try (var store = open(whole)) {
+      long life = store.load(ADA).life();
+      append(store, life, 1);
+      begin = end(whole.resolve(LOG));
+      append(store, life, 2);
+      end = end(whole.resolve(LOG));
+      log = Files.readAllBytes(whole.resolve(LOG));
+    }
+    byte[] id = Files.readAllBytes(whole.resolve(Identity.NAME));
+
+    for (int cut = begin + 1; cut < end - Frame.ALIGNMENT; cut++) {
+      var folder = Files.createDirectory(home.resolve("cut-" + cut));
+      byte[] torn = log.clone();
+      Arrays.fill(torn, cut, torn.length, (byte) 0);
+      Files.write(folder.resolve(LOG), torn);
+      Files.write(folder.resolve(Identity.NAME), id);
+      int last = Opening.lastNonZero(ByteBuffer.wrap(torn));
+      boolean blank = last < begin;
+      try (var store = open(folder)) {
+        assertEquals(1, store.load(ADA).last());
+        assertEquals(blank ? List.of() : List.of("00000001-" + begin + ".torn"), store.health().torn());
+        append(store, store.load(ADA).life(), 2);
+      }
+      if (!blank) assertArrayEquals(Arrays.copyOfRange(torn, begin, last + 1),
+          Files.readAllBytes(folder.resolve("00000001-" + begin + ".torn")));
+      try (var store = open(folder)) {
+        assertEquals(2, store.load(ADA).last());
+        assertEquals(List.of(), store.health().torn());
+      }
+    }
+  }
+
+  @Test
+  void aNewerFormatIsRefused() throws Exception {
+    var folder = home.resolve("newer");
+    open(folder).close();
+    newer(folder.resolve(LOG), Segment.HEADER);
+    assertRefused(folder, LOG + " is damaged: it has format 2; this version reads format 1");
+
+    newer(folder.resolve(Identity.NAME), 24);
+    assertRefused(folder, " has format 2; this version reads format 1");
+  }
+
+  /** With a checksum of all before it, at its end. */
+  private static void newer(Path file, int header) throws IOException {
+    var bytes = ByteBuffer.wrap(Files.readAllBytes(file)).putInt(8, 2);
+    bytes.putInt(header - Integer.BYTES, Checksum.of(bytes.slice(0, header - Integer.BYTES)));
+    Files.write(file, bytes.array());
+  }
+
+  private static void assertRefused(Path folder, String why) {
+    var failure = assertThrows(StoreDamagedException.class, () -> open(folder));
+    assertTrue(failure.getMessage().contains(why), failure.getMessage());
+    assertTrue(failure.getMessage().contains(folder.toString()), failure.getMessage());
+  }
+}
