@@ -19,7 +19,7 @@ final class Node implements Cluster {
   private final ActorScope scope;
   private final Membership membership;
   private final Map<String, Actor<Object>> relays = new ConcurrentHashMap<>(); // by name
-  private final Map<String, Actor<Wire>> offers = new ConcurrentHashMap<>(); // likewise
+  private final Map<String, Actor<Object>> offers = new ConcurrentHashMap<>(); // likewise
 
   private Node(Engine engine, Options options, Subjects subjects, ActorScope scope, Membership membership) {
     this.engine = engine;

@@ -2,6 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.mailbox.Mailbox;
@@ -17,6 +18,11 @@ final class Offer<M> {
   private static final int WAITING = 4_096;
   private static final String GROUP = "n"; // of all nodes that offer the same name
 
+  /** Of the offer, which ends with its actor. */
+  private enum Life {
+    BEGIN, END
+  }
+
   private final Engine engine;
   private final String name;
   private final Protocol<M> protocol;
@@ -30,28 +36,36 @@ final class Offer<M> {
   }
 
   /** Ends with the actor that it answers. */
-  static <M> Actor<Wire> begin(ActorBuilder<Object> how, Engine engine, String subject, String name,
+  static <M> Actor<Object> begin(ActorBuilder<Object> how, Engine engine, String subject, String name,
       Protocol<M> protocol, Actor<? super M> actor) {
     var offer = new Offer<M>(engine, name, protocol, actor);
-    Actor<Wire> gate = how.mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)).onFailure(FailurePolicy.goOn())
+    Actor<Object> gate = how.mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)).onFailure(FailurePolicy.goOn())
         .newActor(offer::handle);
     boolean begun = false;
     try {
+      gate.sendMessage(Life.BEGIN);
       gate.closeOnExit(engine.subscribe(subject, Optional.of(GROUP), wire -> offer.receive(wire, gate)));
       begun = true;
     } finally {
       if (!begun) gate.kill();
     }
-    actor.onExit().thenRun(gate::sendPoisonPill);
     return gate;
   }
 
   /** On the engine's thread. */
-  private void receive(Wire wire, Actor<Wire> gate) {
+  private void receive(Wire wire, Actor<Object> gate) {
     if (!gate.sendMessage(wire)) wire.answerTo().ifPresent(to -> answer(Outcome.ofFull(to, name, WAITING)));
   }
 
-  private void handle(Wire wire) {
+  private void handle(Object message, ActorContext<Object> context) {
+    switch (message) {
+      case Wire wire -> give(wire);
+      case Life.BEGIN -> context.watch(actor, reason -> Life.END);
+      default -> context.self().sendPoisonPill();
+    }
+  }
+
+  private void give(Wire wire) {
     M message;
     try {
       message = protocol.decode(wire.body());

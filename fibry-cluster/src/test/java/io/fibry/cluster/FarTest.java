@@ -19,7 +19,9 @@ import io.fibry.NoReplyException;
 import io.fibry.Request;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -260,6 +262,25 @@ class FarTest {
     assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
     a.offer("till", Till.class, till);
     assertEquals(0, far().ask(new Sum()));
+  }
+
+  @Test
+  void anOfferThatWasTakenBackLeavesNothingAtALivingActor() {
+    var till = till();
+    var offers = new ArrayList<WeakReference<Object>>();
+    for (int i = 0; i < 10; i++) offers.add(takenBack(till));
+
+    Soon.becomesTrue(() -> {
+      System.gc();
+      return offers.stream().limit(9).allMatch(offer -> offer.refersTo(null)); // the node has the last one
+    });
+  }
+
+  private WeakReference<Object> takenBack(Actor<Till> till) {
+    var offer = a.offer("till", Till.class, till);
+    assertEquals(0, far().ask(new Sum()));
+    offer.close();
+    return new WeakReference<>(offer);
   }
 
   @Test
