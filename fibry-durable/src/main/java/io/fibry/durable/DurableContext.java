@@ -101,6 +101,9 @@ public interface DurableContext<M> extends ActorContext<M> {
    */
   void afterwards(Handler.Task task);
 
-  /** With this turn all that is kept is forgotten, reminders too: the next message begins anew. */
+  /**
+   * With this turn all that is kept is forgotten, reminders too, and answers to messages that are
+   * {@link Once}, also its own: such a message is new when it is sent again.
+   */
   void end();
 }
