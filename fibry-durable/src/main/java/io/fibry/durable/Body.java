@@ -12,7 +12,6 @@ import java.util.Optional;
  */
 record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes) {
   private static final Codec<Body> CODEC = Codec.of(Body.class);
-  static final Body NOTHING = new Body(Optional.empty(), List.of(), List.of());
 
   static Body of(byte[] bytes) {
     return CODEC.decode(bytes);

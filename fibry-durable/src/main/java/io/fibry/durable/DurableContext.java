@@ -102,8 +102,9 @@ public interface DurableContext<M> extends ActorContext<M> {
   void afterwards(Handler.Task task);
 
   /**
-   * With this turn all that is kept is forgotten, reminders too, and answers to messages that are
-   * {@link Once}, also its own: such a message is new when it is sent again.
+   * With this turn the state, the events before, and the reminders are forgotten: the next message
+   * finds the actor as it was at first. Messages that wait for it still come. One that is sent
+   * again, and is a {@link Once}, gets the answer of before; so does this very message.
    */
   void end();
 }

@@ -273,9 +273,10 @@ final class Live<S, E, M> {
   private void commit(Turn<S, E, M> turn, S next, boolean isNew) throws Exception {
     var outgoing = turn.outgoing();
     turn.kept().ifPresent(outgoing::done);
+    if (turn.ended()) outgoing.end(turns.reminders());
     var notes = new ArrayList<>(turn.over(ledger));
     if (isNew) turn.answered(delivery.now()).ifPresent(notes::add);
-    if (turn.ended()) end(outgoing);
+    if (turn.ended()) end(notes, outgoing);
     else if (definition.events().isEmpty()) commitState(next, notes, outgoing);
     else if (!turn.events().isEmpty() || !notes.isEmpty() || !outgoing.isEmpty()) {
       append(false, Optional.empty(), turn.events(), notes, outgoing);
@@ -284,11 +285,11 @@ final class Live<S, E, M> {
     }
   }
 
-  private void end(Outgoing outgoing) throws Exception {
-    outgoing.end(turns.reminders());
+  /** What it remembers of messages stays: they may come again. */
+  private void end(List<Note> notes, Outgoing outgoing) throws Exception {
     S anew = definition.initial(id);
-    append(Body.NOTHING.bytes(), true, List.of(), outgoing);
-    ledger = new Ledger(definition.kind().remembers(), definition.kind().rememberedFor());
+    append(true, Optional.empty(), List.of(), notes, outgoing);
+    stateSize = 0;
     state = anew;
   }
 

@@ -42,6 +42,9 @@ final class Desk {
   /** Answers how many items there are with it. */
   record Buy(String once, String item) implements Message, Once, Request<Buy, Integer> {}
 
+  /** Ends, and answers how many items there were. */
+  record Checkout(String once) implements Message, Once, Request<Checkout, Integer> {}
+
   record Note(String once, String item) implements Message, Once {}
 
   /** Waits until a test lets it go on, then adds; answers how many items there are. */
@@ -109,6 +112,10 @@ final class Desk {
       case Buy buy -> {
         context.reply(buy, state.items().size() + 1);
         return state.with(buy.item());
+      }
+      case Checkout checkout -> {
+        context.reply(checkout, state.items().size());
+        context.end();
       }
       case Note note -> {
         return state.with(note.item());

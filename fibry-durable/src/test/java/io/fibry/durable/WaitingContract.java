@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Request;
 import io.fibry.durable.Desk.Ball;
 import io.fibry.durable.Desk.Buy;
+import io.fibry.durable.Desk.Checkout;
 import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Message;
 import io.fibry.durable.Desk.Note;
 import io.fibry.durable.Desk.Pass;
 import io.fibry.durable.Desk.PassAndFail;
+import io.fibry.durable.Desk.Work;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -123,6 +125,36 @@ abstract class WaitingContract extends AtADesk {
     assertEquals(1, after.ask(new Buy("x", "a")));
     after.sendMessage(new Note("z", "c"));
     assertEquals("a b c", after.ask(new Items()));
+  }
+
+  @Test
+  void anEndForgetsNoAnswer() throws IOException {
+    var before = ada();
+    before.ask(new Buy("x", "a"));
+    assertEquals(1, before.ask(new Checkout("y")));
+    assertEquals(1, before.ask(new Checkout("y")));
+    assertEquals("", before.ask(new Items()));
+    crashAndReopenAfter(before);
+
+    var after = ada();
+
+    assertEquals(1, after.ask(new Checkout("y")));
+    assertEquals(1, after.ask(new Buy("x", "a")));
+    assertEquals("", after.ask(new Items()));
+    assertEquals(1, after.ask(new Buy("z", "b")));
+  }
+
+  @Test
+  void anEndForgetsNoStepOfAMessageThatComesAgain() throws IOException {
+    var before = ada();
+    assertThrows(IllegalStateException.class, () -> before.ask(new Work("x", List.of("charge", "ship"), 1)));
+    before.sendMessage(new Desk.End());
+    crashAndReopenAfter(before);
+
+    var after = ada();
+
+    assertEquals("result-1 result-2", after.ask(new Work("x", List.of("charge", "ship"), 0)));
+    assertEquals(2, desk.effects.size());
   }
 
   @Test
