@@ -32,21 +32,21 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @return a node that is alone
    */
   static Cluster local(String app) {
-    return join(app, MemoryNetwork.create().engine(), options -> options);
+    return join(app, MemoryNetwork.create(), options -> options);
   }
 
   /**
    * Makes this process a node of an app.
    *
    * @param app its name: 1 to 64 lower-case letters, digits and hyphens, a letter first
-   * @param engine carries the messages; closed with the node, or where it cannot join
+   * @param network carries the messages
    * @param options changes the defaults
    * @return this node
    * @throws IllegalStateException if a node of this name is alive
    * @throws LostException if there is no connection
    */
-  static Cluster join(String app, Engine engine, UnaryOperator<Options> options) {
-    return Node.join(app, engine, options.apply(Options.defaults()));
+  static Cluster join(String app, Network network, UnaryOperator<Options> options) {
+    return Node.join(app, network, options.apply(Options.defaults()));
   }
 
   /**

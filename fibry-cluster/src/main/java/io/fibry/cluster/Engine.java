@@ -103,7 +103,7 @@ public interface Engine extends AutoCloseable {
   /**
    * Tells of entries: first of those that are there, then of each change, in the order of each key.
    *
-   * @param prefix of their keys
+   * @param prefix of their keys: whole names, and a dot at its end
    * @param reader gets them on a thread of the engine, and must not wait
    * @return closing it ends that
    */

@@ -2,7 +2,7 @@ package io.fibry.cluster;
 
 import java.util.Objects;
 
-/** A message got no answer from the network, or did not leave. */
+/** A message did not get through, or got no answer; or nobody knows. */
 public final class LostException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
@@ -13,7 +13,11 @@ public final class LostException extends RuntimeException {
     /** No answer came in time. */
     LATE,
     /** There is no connection; the message did not leave. */
-    CUT
+    CUT,
+    /** The network does not let this program do so. */
+    DENIED,
+    /** The connection broke meanwhile: nobody knows whether it left. */
+    UNKNOWN
   }
 
   /** As told. */

@@ -15,6 +15,7 @@ final class MemoryEngine implements Engine {
   private final MemoryNetwork network;
   private final MemoryTable table;
   private final Set<Subscription> open = ConcurrentHashMap.newKeySet();
+  private final Set<CompletableFuture<Wire>> waiting = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   MemoryEngine(MemoryNetwork network, MemoryTable table) {
@@ -32,8 +33,18 @@ final class MemoryEngine implements Engine {
   @Override
   public CompletionStage<Wire> request(Wire message, Duration limit) {
     checkSize(message);
-    if (closed) return CompletableFuture.failedFuture(cut());
-    return network.request(message, limit);
+    var answer = new CompletableFuture<Wire>();
+    waiting.add(answer);
+    answer.whenComplete((wire, failure) -> waiting.remove(answer));
+    if (closed) answer.completeExceptionally(cut());
+    else network.request(message, limit, answer);
+    if (closed) closeWaiting(answer); // it may have been overlooked
+    return answer;
+  }
+
+  private static void closeWaiting(CompletableFuture<Wire> answer) {
+    answer.completeExceptionally(
+        new LostException(LostException.Loss.UNKNOWN, "the connection was closed before an answer came"));
   }
 
   private void checkSize(Wire message) {
@@ -109,5 +120,6 @@ final class MemoryEngine implements Engine {
   public void close() {
     closed = true;
     open.forEach(Subscription::close);
+    waiting.forEach(MemoryEngine::closeWaiting);
   }
 }

@@ -22,8 +22,9 @@ import java.util.function.Consumer;
  * A network in the memory of one process, without a server: for development and tests. Nothing is
  * lost on the way. Thread-safe.
  */
-public final class MemoryNetwork {
+public final class MemoryNetwork implements Network {
   private static final int MOST_BYTES = 1 << 20;
+  private static final Duration LAST_MESSAGES = Duration.ofSeconds(5); // to be read at the end
   private static final String ANSWERS = "_answer.";
 
   /** Who has subscribed. Its messages wait in an actor's mailbox. */
@@ -55,8 +56,12 @@ public final class MemoryNetwork {
     return new MemoryNetwork(Objects.requireNonNull(clock, "clock"));
   }
 
-  /** {@return the connection of one node, to be closed by it} */
-  public Engine engine() {
+  @Override
+  public Engine connect(String app, String node) {
+    return engine();
+  }
+
+  Engine engine() {
     return new MemoryEngine(this, table);
   }
 
@@ -86,8 +91,7 @@ public final class MemoryNetwork {
     return false;
   }
 
-  CompletableFuture<Wire> request(Wire message, Duration limit) {
-    var answer = new CompletableFuture<Wire>();
+  void request(Wire message, Duration limit, CompletableFuture<Wire> answer) {
     String subject = ANSWERS + numbers.incrementAndGet();
     asked.put(subject, answer);
     var timer = clock.after(limit, () -> answer.completeExceptionally(new LostException(LostException.Loss.LATE,
@@ -98,7 +102,6 @@ public final class MemoryNetwork {
     });
     if (!send(message.answeredTo(subject))) answer.completeExceptionally(
         new LostException(LostException.Loss.NOBODY, "nobody gets messages to " + message.subject()));
-    return answer;
   }
 
   Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
@@ -108,6 +111,7 @@ public final class MemoryNetwork {
     return () -> {
       readers.computeIfPresent(subject, (same, all) -> all.remove(one) && all.isEmpty() ? null : all);
       actor.sendPoisonPill();
+      actor.waitForExit(LAST_MESSAGES);
     };
   }
 }

@@ -19,7 +19,7 @@ final class Node implements Cluster {
   private final ActorScope scope;
   private final Membership membership;
   private final Map<String, Actor<Object>> relays = new ConcurrentHashMap<>(); // by name
-  private final Map<String, Actor<Object>> offers = new ConcurrentHashMap<>(); // likewise
+  private final Map<String, Offer<?>> offers = new ConcurrentHashMap<>(); // likewise
 
   private Node(Engine engine, Options options, Subjects subjects, ActorScope scope, Membership membership) {
     this.engine = engine;
@@ -29,12 +29,13 @@ final class Node implements Cluster {
     this.membership = membership;
   }
 
-  static Node join(String app, Engine engine, Options options) {
-    Objects.requireNonNull(engine, "engine");
+  static Node join(String app, Network network, Options options) {
+    Objects.requireNonNull(network, "network");
+    var subjects = new Subjects(app);
+    var engine = network.connect(app, options.node());
     ActorScope scope = null;
     Node joined = null;
     try {
-      var subjects = new Subjects(app);
       scope = options.scope().openScope(app + "-" + options.node(), own -> own.withAskLimit(options.askLimit()));
       joined = new Node(engine, options, subjects, scope, Membership.begin(scope, engine, subjects, options));
       return joined;
@@ -90,6 +91,7 @@ final class Node implements Cluster {
 
   @Override
   public void close() {
+    offers.values().forEach(Offer::close);
     scope.close();
     engine.close();
   }

@@ -22,10 +22,11 @@ final class Outcome {
   private static final String TYPE = "Fb-Type"; // of what the handler threw, or of the reason of an end
   private static final String RING = "Fb-Ring";
   private static final String NUMBER = "Fb-Number"; // the capacity of a mailbox, or milliseconds
+  private static final int MOST_TEXT = 1_000; // letters of a text
   private static final byte[] NOTHING = {};
 
   private enum Status {
-    OK, FAILED, FULL, STOPPED, LATE, NO_REPLY, CYCLE
+    OK, FAILED, FULL, STOPPED, LATE, NO_REPLY, CYCLE, GONE
   }
 
   private Outcome() {}
@@ -41,9 +42,14 @@ final class Outcome {
         Map.of(NUMBER, Integer.toString(capacity)));
   }
 
+  /** It was not handled. */
+  static Wire ofGone(String to, String actor) {
+    return wire(to, Status.GONE, "a node has just taken back its offer of actor '" + actor + "'", Map.of());
+  }
+
   static Wire ofFailure(String to, Throwable thrown) {
     var failure = thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
-    String text = String.valueOf(failure.getMessage()).replaceAll("\\p{Cntrl}+", " ");
+    String text = oneLine(String.valueOf(failure.getMessage()));
     return switch (failure) {
       case MailboxFullException full -> wire(to, Status.FULL, text, Map.of(NUMBER, Integer.toString(full.capacity())));
       case ActorStoppedException stopped -> wire(to, Status.STOPPED, text, Map.of(TYPE, typeOf(stopped.reason())));
@@ -53,6 +59,11 @@ final class Outcome {
       case AskCycleException cycle -> wire(to, Status.CYCLE, text, Map.of(RING, String.join("\t", cycle.ring())));
       default -> wire(to, Status.FAILED, text, Map.of(TYPE, failure.getClass().getName()));
     };
+  }
+
+  private static String oneLine(String text) {
+    String line = text.replaceAll("\\p{Cntrl}+", " ");
+    return line.length() <= MOST_TEXT ? line : line.substring(0, MOST_TEXT) + " ..";
   }
 
   private static String typeOf(ExitReason reason) {
@@ -89,6 +100,8 @@ final class Outcome {
       case STOPPED -> new ActorStoppedException(text, actor, request, reason(wire, text));
       case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null);
       case NO_REPLY -> new NoReplyException(text, actor, request);
+      case GONE -> new UnreachableException("{request} did not reach actor '" + actor + "': " + text, actor, request,
+          null, false);
       case CYCLE -> new AskCycleException(text, actor, request, List.of(wire.header(RING).orElse(actor).split("\t")));
       default -> new FarFailureException(text, wire.header(TYPE).orElse("an unknown class"));
     };

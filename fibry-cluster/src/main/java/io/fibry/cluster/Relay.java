@@ -87,7 +87,7 @@ final class Relay {
     if (loss == LostException.Loss.LATE) return new AskTimeoutException("actor '" + actor
         + "' on another node has not answered {request} in time; it may handle it all the same", actor, request, limit,
         null);
-    boolean mayHaveRun = loss == null;
+    boolean mayHaveRun = loss == null || loss == LostException.Loss.UNKNOWN;
     String why = loss == LostException.Loss.NOBODY ? "no node offers it" : failure.getMessage();
     return new UnreachableException("{request} did not reach actor '" + actor + "': " + why, actor, request, failure,
         mayHaveRun);

@@ -75,6 +75,16 @@ abstract class EngineContract {
   }
 
   @Test
+  void headersMayHaveAnyLetters() throws InterruptedException {
+    var headers = Map.of("Fb-Why", "Grüße %41 + ✓ \t 100%", "Fb-S", "");
+    b.subscribe("x.y", ALL, got::add);
+
+    a.publish(Wire.to("x.y", headers, new byte[0]));
+
+    assertEquals(headers, next(got).headers());
+  }
+
+  @Test
   void messagesKeepTheirOrder() throws InterruptedException {
     b.subscribe("x", ALL, got::add);
 
@@ -171,6 +181,29 @@ abstract class EngineContract {
     assertEquals(Loss.CUT, assertThrows(LostException.class, () -> a.subscribe("x", ALL, got::add)).loss());
   }
 
+  @Test
+  void aRequestThatWaitsWhileTheConnectionIsClosedFailsAtOnce() throws Exception {
+    b.subscribe("silent", ALL, got::add);
+    var answer = a.request(wire("silent", ""), LONG).toCompletableFuture();
+    next(got);
+
+    a.close();
+
+    var failure = assertThrows(ExecutionException.class, () -> answer.get(5, TimeUnit.SECONDS));
+    assertEquals(Loss.UNKNOWN, ((LostException) failure.getCause()).loss());
+  }
+
+  @Test
+  void anInterruptedThreadSendsAllTheSame() throws InterruptedException {
+    b.subscribe("x", ALL, got::add);
+
+    Thread.currentThread().interrupt();
+    for (int i = 0; i < 10; i++) a.publish(wire("x", "" + i));
+
+    assertTrue(Thread.interrupted());
+    for (int i = 0; i < 10; i++) assertEquals("" + i, text(next(got)));
+  }
+
   private static Loss loss(Engine engine, String subject, Duration limit) {
     var answer = engine.request(wire(subject, ""), limit).toCompletableFuture();
     var failure = assertThrows(ExecutionException.class, () -> answer.get(20, TimeUnit.SECONDS));
@@ -219,6 +252,32 @@ abstract class EngineContract {
 
     var told = List.of(told(next(seen)), told(next(seen)), told(next(seen)), told(next(seen)));
     assertEquals(List.of("w.1=one", "w.1=two", "w.2=three", "w.1 is gone"), told);
+  }
+
+  @Test
+  void anEntryGoesWithItsLease() throws InterruptedException {
+    var seen = new LinkedBlockingQueue<Engine.Entry>();
+    b.watch("l.", seen::add);
+    long version = a.create("l.1", bytes("one"), Duration.ofSeconds(1)).orElseThrow();
+
+    Soon.becomesTrue(() -> b.get("l.1").isEmpty());
+
+    assertEquals(OptionalLong.empty(), a.update("l.1", bytes("two"), version, LONG));
+    assertEquals("l.1=one", told(next(seen)));
+    assertEquals("l.1 is gone", told(next(seen)));
+    assertTrue(a.create("l.1", bytes("two"), LONG).orElseThrow() > version);
+    assertEquals("l.1=two", told(next(seen)));
+  }
+
+  @Test
+  void anUpdateBeginsTheLeaseAnew() throws InterruptedException {
+    long version = a.create("l.2", bytes("one"), Duration.ofSeconds(1)).orElseThrow();
+    version = a.update("l.2", bytes("two"), version, LONG).orElseThrow();
+    a.create("l.3", bytes("sand"), Duration.ofSeconds(2)).orElseThrow(); // it runs out later
+
+    Soon.becomesTrue(() -> b.get("l.3").isEmpty());
+
+    assertEquals(version, b.get("l.2").orElseThrow().version());
   }
 
   private static String told(Engine.Entry entry) {

@@ -30,12 +30,12 @@ class MembersTest {
     scope.close();
   }
 
-  private Cluster join(String node, Engine engine) {
-    return Cluster.join("bank", engine, options -> options.withNode(node).withLease(LEASE).withScope(scope));
+  private Cluster join(String node, Network network) {
+    return Cluster.join("bank", network, options -> options.withNode(node).withLease(LEASE).withScope(scope));
   }
 
   private Cluster join(String node) {
-    return join(node, network.engine());
+    return join(node, network);
   }
 
   private static List<String> names(Cluster node) {
@@ -77,7 +77,7 @@ class MembersTest {
   @Test
   void aNodeThatEndsWithoutAWordIsGoneWithItsLease() {
     var cut = network.engine();
-    try (var a = join("a"); var b = join("b", cut)) {
+    try (var a = join("a"); var b = join("b", (app, node) -> cut)) {
       await(a, "a", "b");
       await(b, "a", "b");
 
@@ -145,7 +145,7 @@ class MembersTest {
   @Test
   void aLeaseHasTimeForItsSigns() {
     var failure = assertThrows(IllegalArgumentException.class,
-        () -> Cluster.join("bank", network.engine(), options -> options.withLease(Duration.ofMillis(2_999))));
+        () -> Cluster.join("bank", network, options -> options.withLease(Duration.ofMillis(2_999))));
 
     assertEquals("a lease of 2999 ms; give 3 seconds or more, since five signs must find the time",
         failure.getMessage());

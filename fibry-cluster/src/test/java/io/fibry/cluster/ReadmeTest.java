@@ -22,8 +22,8 @@ class ReadmeTest {
 
   static long takings() {
     var network = MemoryNetwork.create();
-    try (var shop = Cluster.join("shop", network.engine(), options -> options.withNode("till-1"));
-        var office = Cluster.join("shop", network.engine(), options -> options.withNode("office"));
+    try (var shop = Cluster.join("shop", network, options -> options.withNode("till-1"));
+        var office = Cluster.join("shop", network, options -> options.withNode("office"));
         var till = ActorSystem.anonymous().initialState(LongAdder::new)
             .newActor((LongAdder cents, Till message, ActorContext<Till> context) -> {
               switch (message) {

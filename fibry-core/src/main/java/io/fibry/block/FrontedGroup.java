@@ -1,6 +1,7 @@
 package io.fibry.block;
 
 import io.fibry.Exitable;
+import io.fibry.Fronted;
 import io.fibry.RequestException;
 import java.time.Duration;
 import java.util.Objects;
@@ -11,7 +12,7 @@ import java.util.stream.Stream;
  * A fronted block that has members, actors which end before it. A handler of a member cannot wait
  * for the block, which waits for it.
  */
-public abstract class FrontedGroup<B extends Exitable> extends FrontedExitable<B> {
+public abstract class FrontedGroup<B extends Exitable> extends Fronted<B> {
 
   /** Ends the members and waits for them. */
   protected abstract void drain();

@@ -4,11 +4,11 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ExitReason;
+import io.fibry.Fronted;
 import io.fibry.Handler;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.block.Arguments;
-import io.fibry.block.FrontedExitable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.text.Durations;
@@ -24,7 +24,7 @@ import java.util.concurrent.CompletableFuture;
  * gatherer hands over its batch and waits for the writer's end; a writer that ends first asks the
  * gatherer to exit. The writer is made first, since a scope ends the last made first.
  */
-final class BatchActor<M> extends FrontedExitable<Actor<M>> implements Actor<M> {
+final class BatchActor<M> extends Fronted<Actor<M>> implements Actor<M> {
   private static final int ROOM = 1024;
 
   private final Actor<Object> writer;

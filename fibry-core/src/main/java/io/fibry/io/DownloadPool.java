@@ -4,8 +4,8 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.Exitable;
+import io.fibry.Fronted;
 import io.fibry.block.ChangedCopy;
-import io.fibry.block.FrontedExitable;
 import io.fibry.pool.Pools;
 import java.io.IOException;
 import java.net.URI;
@@ -21,7 +21,7 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /** A pool of workers. It cancels a request that no caller waits for. */
-final class DownloadPool extends FrontedExitable<Downloader> implements Downloader {
+final class DownloadPool extends Fronted<Downloader> implements Downloader {
   private static final Duration CONNECTING = Duration.ofSeconds(10);
   private static final Duration CLOSING = Duration.ofSeconds(1);
 

@@ -6,10 +6,10 @@ import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
+import io.fibry.Fronted;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.block.ChangedCopy;
-import io.fibry.block.FrontedExitable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.Scheduler;
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * scope, which is quiet although it waits, and without the builder's keys, weights and code around
  * messages.
  */
-final class UdpReceiver extends FrontedExitable<UdpServer> implements UdpServer {
+final class UdpReceiver extends Fronted<UdpServer> implements UdpServer {
   private static final Logger LOG = LoggerFactory.getLogger(UdpServer.class);
   private static final Mailbox<Object> MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_NEWEST);
   private static final Duration GRACE = Duration.ofSeconds(1); // for the fiber to end

@@ -6,9 +6,9 @@ import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
 import io.fibry.AskCycleException;
 import io.fibry.Exitable;
+import io.fibry.Fronted;
 import io.fibry.Sink;
 import io.fibry.Strategy;
-import io.fibry.block.FrontedExitable;
 import io.fibry.block.StackRoom;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * The live entities, in a scope of their own. The sweeper, an actor, turns the {@link IdleWheel};
  * its end is theirs.
  */
-final class LiveEntities<K, M, R> extends FrontedExitable<Entities.WithReturn<K, M, R>>
+final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
     implements Entities.WithReturn<K, M, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 

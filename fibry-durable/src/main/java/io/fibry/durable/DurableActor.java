@@ -2,6 +2,7 @@ package io.fibry.durable;
 
 import io.fibry.Actor;
 import io.fibry.Exitable;
+import io.fibry.Fronted;
 import io.fibry.Request;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
@@ -23,7 +24,7 @@ import java.util.function.Supplier;
  * The address of a durable actor. Where its kind keeps messages, they are stored on the sender's
  * thread, and then sent.
  */
-final class DurableActor<M> extends Fronted implements Actor<M> {
+final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
   private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
 
   private final Actor<Object> front;
@@ -41,8 +42,13 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   }
 
   @Override
-  Actor<Object> front() {
+  protected Actor<Object> front() {
     return front;
+  }
+
+  static Exitable behind(Exitable one) {
+    return one instanceof DurableActor<?> actor ? actor.front
+        : one instanceof DurableEntities<?> entities ? entities.front() : one;
   }
 
   private Store.Id id() {
@@ -267,12 +273,6 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   }
 
   @Override
-  public Actor<M> closeOnExit(AutoCloseable... resources) {
-    front.closeOnExit(resources);
-    return this;
-  }
-
-  @Override
   public boolean equals(Object other) {
     return other instanceof DurableActor<?> actor && front.equals(actor.front);
   }
@@ -280,5 +280,10 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   @Override
   public int hashCode() {
     return front.hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return front.toString();
   }
 }

@@ -1,11 +1,11 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
-import io.fibry.Exitable;
+import io.fibry.Fronted;
 import io.fibry.pool.Entities;
 
 /** Entities whose addresses keep messages. */
-final class DurableEntities<M> extends Fronted implements Entities<String, M> {
+final class DurableEntities<M> extends Fronted<Entities<String, M>> implements Entities<String, M> {
   private final Entities<String, Object> entities;
   private final Kinds<M> kind;
   private final Delivery delivery;
@@ -17,7 +17,7 @@ final class DurableEntities<M> extends Fronted implements Entities<String, M> {
   }
 
   @Override
-  Exitable front() {
+  protected Entities<String, Object> front() {
     return entities;
   }
 
@@ -32,8 +32,7 @@ final class DurableEntities<M> extends Fronted implements Entities<String, M> {
   }
 
   @Override
-  public Entities<String, M> closeOnExit(AutoCloseable... resources) {
-    entities.closeOnExit(resources);
-    return this;
+  public String toString() {
+    return entities.toString();
   }
 }

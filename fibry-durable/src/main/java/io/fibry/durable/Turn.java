@@ -248,13 +248,13 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   @Override
   public void watch(Exitable other, Function<ExitReason, ? extends M> told) {
     check();
-    core.watch(Fronted.behind(other), told); // so that its own end is known as such
+    core.watch(DurableActor.behind(other), told); // so that its own end is known as such
   }
 
   @Override
   public void unwatch(Exitable other) {
     check();
-    core.unwatch(Fronted.behind(other));
+    core.unwatch(DurableActor.behind(other));
   }
 
   // ---- for the actor

@@ -1,15 +1,17 @@
-package io.fibry.block;
+package io.fibry;
 
-import io.fibry.ExitReason;
-import io.fibry.Exitable;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A block whose name, life and end are those of an actor in front of it. {@code B} is the block's
- * own type.
+ * A block, perhaps of your own, whose name, life and end are those of an actor in front of it.
+ *
+ * @param <B> the block's own type
  */
-public abstract class FrontedExitable<B extends Exitable> implements Exitable {
+public abstract class Fronted<B extends Exitable> implements Exitable {
+
+  /** For a block. */
+  protected Fronted() {}
 
   /** {@return the actor in front} */
   protected abstract Exitable front();

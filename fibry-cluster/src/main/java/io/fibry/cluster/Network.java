@@ -1,0 +1,17 @@
+package io.fibry.cluster;
+
+/** What nodes find each other by: a server, or this process. */
+@FunctionalInterface
+public interface Network {
+
+  /**
+   * Connects a node.
+   *
+   * @param app whose nodes see each other
+   * @param node its name
+   * @return closed by the node
+   * @throws LostException if there is no connection, or the network refuses it
+   * @throws IllegalStateException if what is there cannot be used: an old server, say
+   */
+  Engine connect(String app, String node);
+}

@@ -1,0 +1,312 @@
+package io.fibry.test;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * A nats-server with JetStream as a child of this process, for tests and demonstrations. It listens
+ * on this machine only. Of one thread.
+ */
+public final class NatsServer implements AutoCloseable {
+  private static final String HOW = "no nats-server was found; install one by `go install "
+      + "github.com/nats-io/nats-server/v2@v2.15.2`, and put it in the path, or name it by the environment variable "
+      + "NATS_SERVER or the system property fibry.nats";
+  private static final String HERE = "127.0.0.1";
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int FIRST_PORT = 20_000; // below those that systems give away
+  private static final int PORTS = 12_000;
+
+  private final Path folder;
+  private final int port;
+  private final int health; // its port
+  private Process process;
+
+  private NatsServer(Path folder, int port, int health) {
+    this.folder = folder;
+    this.port = port;
+    this.health = health;
+  }
+
+  // ---- where it is
+
+  /** {@return the program; empty: it is not on this machine} */
+  public static Optional<Path> find() {
+    var named = Stream.of(System.getProperty("fibry.nats", ""), System.getenv().getOrDefault("NATS_SERVER", ""))
+        .filter(path -> !path.isBlank()).map(Path::of);
+    var inPath = Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+        .filter(path -> !path.isBlank()).map(path -> Path.of(path, "nats-server"));
+    return Stream.concat(named, inPath).filter(Files::isExecutable).findFirst();
+  }
+
+  private static String program() {
+    return find().orElseThrow(() -> new IllegalStateException(HOW)).toString();
+  }
+
+  // ---- starting
+
+  /**
+   * Starts one.
+   *
+   * @param folder for its data and its log
+   * @return when it answers
+   * @throws IllegalStateException if it is not on this machine, or does not start
+   */
+  public static NatsServer start(Path folder) {
+    return start(folder, "");
+  }
+
+  /**
+   * Starts one.
+   *
+   * @param folder for its data and its log
+   * @param more lines of configuration
+   * @return when it answers
+   * @throws IllegalStateException if it is not on this machine, or does not start
+   */
+  public static NatsServer start(Path folder, String more) {
+    var ports = freePorts(2);
+    return made(folder, "single", ports.get(0), ports.get(1), more).started();
+  }
+
+  /**
+   * Starts several that make one network.
+   *
+   * @param folder for their data and logs
+   * @param servers 3, say
+   * @return when they have a leader
+   * @throws IllegalStateException if it is not on this machine, or they do not start
+   */
+  public static List<NatsServer> cluster(Path folder, int servers) {
+    var ports = freePorts(3 * servers);
+    String routes = IntStream.range(0, servers).mapToObj(i -> "nats://" + HERE + ":" + ports.get(3 * i + 2))
+        .collect(Collectors.joining(", "));
+    var all = new ArrayList<NatsServer>();
+    boolean ready = false;
+    try {
+      for (int i = 0; i < servers; i++) {
+        String more = "cluster { name: fibry, listen: \"" + HERE + ":" + ports.get(3 * i + 2) + "\", routes: [" + routes
+            + "] }\n";
+        all.add(made(folder.resolve("n" + i), "n" + i, ports.get(3 * i), ports.get(3 * i + 1), more).started());
+      }
+      all.forEach(NatsServer::awaitReady);
+      ready = true;
+      return all;
+    } finally {
+      if (!ready) all.forEach(NatsServer::close);
+    }
+  }
+
+  private static NatsServer made(Path folder, String name, int port, int health, String more) {
+    var server = new NatsServer(folder, port, health);
+    try {
+      Files.createDirectories(folder);
+      Files.writeString(server.configuration(), "server_name: " + name + "\nlisten: \"" + HERE + ":" + port
+          + "\"\nhttp: \"" + HERE + ":" + health + "\"\nlog_file: \"" + server.log() + "\"\njetstream { store_dir: \""
+          + folder.resolve("data") + "\" }\nping_interval: 5s\n" + more);
+      return server;
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private static List<Integer> freePorts(int count) {
+    var open = new ArrayList<ServerSocket>();
+    try {
+      while (open.size() < count) {
+        int port = FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS);
+        try {
+          open.add(new ServerSocket(port, 1, InetAddress.getByName(HERE)));
+        } catch (IOException taken) {
+          continue;
+        }
+      }
+      return open.stream().map(ServerSocket::getLocalPort).toList();
+    } finally {
+      for (var one : open) try {
+        one.close();
+      } catch (IOException failure) {
+        throw new UncheckedIOException(failure);
+      }
+    }
+  }
+
+  private Path configuration() {
+    return folder.toAbsolutePath().resolve("server.conf");
+  }
+
+  private Path log() {
+    return folder.toAbsolutePath().resolve("server.log");
+  }
+
+  private NatsServer started() {
+    boolean up = false;
+    try {
+      process = new ProcessBuilder(program(), "-c", configuration().toString()).redirectErrorStream(true)
+          .redirectOutput(folder.resolve("output.log").toFile()).start();
+      Orphans.add(process);
+      awaitUp();
+      up = true;
+      return this;
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    } finally {
+      if (!up) close();
+    }
+  }
+
+  /** It sends a line of information to each client. */
+  private void awaitUp() {
+    await("it does not answer", () -> {
+      try (var socket = new Socket()) {
+        socket.connect(new InetSocketAddress(HERE, port), 1_000);
+        socket.setSoTimeout(1_000);
+        var line = new BufferedReader(new InputStreamReader(socket.getInputStream(), "US-ASCII")).readLine();
+        return line != null && line.startsWith("INFO");
+      }
+    });
+  }
+
+  /** In a network: until there is a leader, and this server has caught up. */
+  private void awaitReady() {
+    try (var client = HttpClient.newHttpClient()) {
+      var request = HttpRequest.newBuilder(URI.create("http://" + HERE + ":" + health + "/healthz")).build();
+      await("it finds no leader", () -> client.send(request, BodyHandlers.ofString()).statusCode() == 200);
+    }
+  }
+
+  @FunctionalInterface
+  private interface Check {
+    boolean passes() throws IOException, InterruptedException;
+  }
+
+  private void await(String otherwise, Check check) {
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (true) try {
+      if (passes(check)) return;
+      if (!process.isAlive() || System.nanoTime() > end) throw new IllegalStateException(
+          "nats-server " + (process.isAlive() ? otherwise : "ended") + ": " + lastWords());
+      TimeUnit.MILLISECONDS.sleep(20);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while a nats-server starts", interrupt);
+    }
+  }
+
+  private static boolean passes(Check check) throws InterruptedException {
+    try {
+      return check.passes();
+    } catch (IOException notYet) {
+      return false;
+    }
+  }
+
+  private String lastWords() {
+    try {
+      var lines = new ArrayList<String>();
+      for (var file : List.of(log(), folder.resolve("output.log")))
+        if (Files.exists(file)) lines.addAll(Files.readAllLines(file));
+      return String.join("\n", lines.subList(Math.max(0, lines.size() - 5), lines.size()));
+    } catch (IOException none) {
+      return "its log cannot be read";
+    }
+  }
+
+  // ---- use
+
+  /** {@return where clients connect to} */
+  public String url() {
+    return "nats://" + HERE + ":" + port;
+  }
+
+  /** Ends it at once, as a crash does. */
+  public void kill() {
+    process.destroyForcibly();
+    try {
+      process.waitFor();
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Starts it again, with the same port and data. */
+  public void restart() {
+    if (process.isAlive()) kill();
+    started();
+  }
+
+  /** Stops it where it is, until it goes on. */
+  public void pause() {
+    signal("STOP");
+  }
+
+  /** Lets it go on. */
+  public void goOn() {
+    signal("CONT");
+  }
+
+  private void signal(String name) {
+    try {
+      int code = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
+      if (code != 0) throw new IllegalStateException("no signal " + name + " to nats-server: code " + code);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Ends it; its data stay. */
+  @Override
+  public void close() {
+    if (process != null) kill();
+  }
+
+  @Override
+  public String toString() {
+    return "nats-server at " + url();
+  }
+
+  /** Servers that a process leaves behind when it ends. */
+  private static final class Orphans {
+    private static final List<Process> ALL = new ArrayList<>();
+
+    static {
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+        synchronized (ALL) {
+          ALL.forEach(Process::destroyForcibly);
+        }
+      }, "nats-servers"));
+    }
+
+    private Orphans() {}
+
+    static void add(Process process) {
+      synchronized (ALL) {
+        ALL.removeIf(one -> !one.isAlive());
+        ALL.add(process);
+      }
+    }
+  }
+}

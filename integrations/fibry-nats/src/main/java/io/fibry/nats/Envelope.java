@@ -1,0 +1,66 @@
+package io.fibry.nats;
+
+import io.fibry.cluster.Wire;
+import io.nats.client.Message;
+import io.nats.client.impl.Headers;
+import io.nats.client.impl.NatsMessage;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** Messages as those of NATS, whose headers are printable ASCII. */
+final class Envelope {
+  private static final byte[] HEX = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
+
+  private Envelope() {}
+
+  static NatsMessage of(Wire wire) {
+    var message = NatsMessage.builder().subject(wire.subject()).data(wire.body());
+    wire.answerTo().ifPresent(message::replyTo);
+    if (wire.headers().isEmpty()) return message.build();
+    var headers = new Headers();
+    wire.headers().forEach((name, text) -> headers.put(name, encode(text)));
+    return message.headers(headers).build();
+  }
+
+  static Wire open(Message message) {
+    var body = message.getData() == null ? new byte[0] : message.getData();
+    return new Wire(message.getSubject(), Optional.ofNullable(message.getReplyTo()), headers(message), body);
+  }
+
+  private static Map<String, String> headers(Message message) {
+    if (!message.hasHeaders()) return Map.of();
+    var headers = new HashMap<String, String>();
+    message.getHeaders().forEach((name, texts) -> {
+      if (!texts.isEmpty()) headers.put(name, decode(texts.getFirst()));
+    });
+    return headers;
+  }
+
+  static String encode(String text) {
+    if (text.chars().allMatch(Envelope::isPlain)) return text;
+    var encoded = new StringBuilder();
+    for (byte one : text.getBytes(StandardCharsets.UTF_8)) {
+      if (isPlain(one)) encoded.append((char) one);
+      else encoded.append('%').append((char) HEX[one >> 4 & 15]).append((char) HEX[one & 15]);
+    }
+    return encoded.toString();
+  }
+
+  private static boolean isPlain(int letter) {
+    return letter >= ' ' && letter <= '~' && letter != '%';
+  }
+
+  /** A foreign program may write what is no code: then that is the text. */
+  static String decode(String text) {
+    if (text.indexOf('%') < 0) return text;
+    try {
+      String decoded = URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+      return decoded.indexOf('\n') < 0 && decoded.indexOf('\r') < 0 ? decoded : text;
+    } catch (IllegalArgumentException plain) {
+      return text;
+    }
+  }
+}

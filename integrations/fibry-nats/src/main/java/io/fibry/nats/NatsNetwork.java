@@ -1,0 +1,163 @@
+package io.fibry.nats;
+
+import io.fibry.cluster.Engine;
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.Network;
+import io.nats.client.AuthenticationException;
+import io.nats.client.Connection;
+import io.nats.client.Nats;
+import io.nats.client.Options;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Executors;
+import java.util.function.UnaryOperator;
+import javax.net.ssl.SSLContext;
+
+/**
+ * Servers of NATS with JetStream, 2.12 or newer, that nodes find each other by. Immutable.
+ *
+ * {@snippet :
+ * var network = NatsNetwork.at("nats://n1:4222,nats://n2:4222,nats://n3:4222").withReplicas(3);
+ * var cluster = Cluster.join("bank", network, options -> options.withNode("n1"));
+ * }
+ */
+public final class NatsNetwork implements Network {
+  private static final String LEAST_VERSION = "2.12.0";
+  private static final Duration CONNECTING = Duration.ofSeconds(5); // to one server
+  private static final Duration PING = Duration.ofSeconds(5);
+  private static final int MOST_OUTGOING = 16_384; // messages that wait for the socket
+
+  private final String servers;
+  private final int replicas;
+  private final UnaryOperator<Options.Builder> more;
+
+  private NatsNetwork(String servers, int replicas, UnaryOperator<Options.Builder> more) {
+    this.servers = servers;
+    this.replicas = replicas;
+    this.more = more;
+  }
+
+  /**
+   * Where the servers are.
+   *
+   * @param servers URLs with commas between them, such as {@code nats://n1:4222}, or {@code tls://}
+   *     for TLS with the certificates that the JDK trusts; one will do, since it tells the others
+   * @return what it keeps is on one server, unless {@link #withReplicas} says more
+   */
+  public static NatsNetwork at(String servers) {
+    var network = new NatsNetwork(Objects.requireNonNull(servers, "servers"), 1, builder -> builder);
+    network.options("check", "check"); // its URLs
+    return network;
+  }
+
+  /**
+   * On how many servers each entry and record is kept, so that one may fail.
+   *
+   * @param servers 1, 3 or 5, of those that are there
+   * @return a changed copy
+   */
+  public NatsNetwork withReplicas(int servers) {
+    if (servers != 1 && servers != 3 && servers != 5) throw new IllegalArgumentException(
+        servers + " replicas; take 1, 3 or 5, since a majority decides");
+    return new NatsNetwork(this.servers, servers, more);
+  }
+
+  /**
+   * Who this program is, for the servers.
+   *
+   * @param file of credentials, as {@code nsc} writes them
+   * @return a changed copy
+   */
+  public NatsNetwork withCredentials(Path file) {
+    String path = Objects.requireNonNull(file, "file").toString();
+    return withOptions(builder -> builder.authHandler(Nats.credentials(path)));
+  }
+
+  /**
+   * Encrypts, and checks who the servers are.
+   *
+   * @param context certificates and keys
+   * @return a changed copy
+   */
+  public NatsNetwork withTls(SSLContext context) {
+    Objects.requireNonNull(context, "context");
+    return withOptions(builder -> builder.sslContext(context));
+  }
+
+  /**
+   * Changes how the client connects: a token, a proxy, time-outs.
+   *
+   * @param options gets and answers the client's options; those of reconnecting, its threads and its
+   *     listeners are set by the library
+   * @return a changed copy
+   */
+  public NatsNetwork withOptions(UnaryOperator<Options.Builder> options) {
+    Objects.requireNonNull(options, "options");
+    return new NatsNetwork(servers, replicas, builder -> options.apply(more.apply(builder)));
+  }
+
+  private Options.Builder options(String app, String node) {
+    return more.apply(Options.builder().servers(servers.split("\\s*,\\s*")).connectionTimeout(CONNECTING)
+        .pingInterval(PING)).connectionName(app + "/" + node).inboxPrefix("fb." + app + ".r." + node + ".");
+  }
+
+  @Override
+  public Engine connect(String app, String node) {
+    var troubles = new Troubles(app + "/" + node);
+    var options = options(app, node).maxReconnects(-1).reconnectBufferSize(0).reportNoResponders().useTimeoutException()
+        .maxMessagesInOutgoingQueue(MOST_OUTGOING)
+        .executor(Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("nats-" + node).factory()))
+        .errorListener(troubles).connectionListener(troubles).build();
+    var connection = open(options);
+    boolean usable = false;
+    try {
+      checkVersion(connection);
+      var engine = new NatsEngine(connection, NatsTable.of(connection, app, replicas), troubles);
+      usable = true;
+      return engine;
+    } finally {
+      if (!usable) close(connection);
+    }
+  }
+
+  private Connection open(Options options) {
+    try {
+      return Nats.connect(options);
+    } catch (AuthenticationException refused) {
+      throw new LostException(Loss.DENIED, "the server of NATS refuses this program: " + refused.getMessage());
+    } catch (IOException cut) {
+      throw new LostException(Loss.CUT, "no server of NATS can be used: " + Troubles.text(cut));
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new LostException(Loss.CUT, "interrupted while it connected to " + servers);
+    }
+  }
+
+  private static void checkVersion(Connection connection) {
+    var server = connection.getServerInfo();
+    if (!server.isSameOrNewerThanVersion(LEAST_VERSION)) throw new IllegalStateException("the server of NATS at "
+        + connection.getConnectedUrl() + " is of version " + server.getVersion() + "; take " + LEAST_VERSION
+        + " or newer, since older ones ignore leases");
+    if (!server.isJetStreamAvailable()) throw new IllegalStateException(
+        "the server of NATS at " + connection.getConnectedUrl() + " has no JetStream; start it with -js");
+  }
+
+  static void close(Connection connection) {
+    boolean interrupted = Thread.interrupted(); // it would not close
+    try {
+      connection.close();
+    } catch (InterruptedException again) {
+      interrupted = true;
+    } finally {
+      if (interrupted) Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "NATS at " + servers;
+  }
+}

@@ -1,0 +1,164 @@
+package io.fibry.nats;
+
+import io.fibry.cluster.Engine.Entry;
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.pubsub.Subscription;
+import io.nats.client.Connection;
+import io.nats.client.JetStream;
+import io.nats.client.JetStreamApiException;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.Message;
+import io.nats.client.PublishOptions;
+import io.nats.client.PushSubscribeOptions;
+import io.nats.client.api.ConsumerConfiguration;
+import io.nats.client.api.DeliverPolicy;
+import io.nats.client.api.MessageInfo;
+import io.nats.client.api.StreamConfiguration;
+import io.nats.client.impl.Headers;
+import io.nats.client.impl.NatsMessage;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * A table as a bucket of JetStream. It is written by plain messages: those of the client's own
+ * bucket carry no lease when they update. Reads ask the leader, since other servers may be behind.
+ */
+final class NatsTable {
+  private static final Duration MARKED = Duration.ofSeconds(10); // how long an entry that is gone is told of
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final String OPERATION = "KV-Operation";
+  private static final String EXPIRED = "Nats-Marker-Reason";
+  private static final int WRONG_VERSION = 10071;
+  private static final int BUSY = 10164; // another message to the subject is on its way
+  private static final int NONE = 10037;
+
+  private final Connection connection;
+  private final JetStream stream;
+  private final JetStreamManagement management;
+  private final String name;
+  private final String subjects;
+
+  private NatsTable(Connection connection, String bucket) throws IOException {
+    this.connection = connection;
+    this.stream = connection.jetStream();
+    this.management = connection.jetStreamManagement();
+    this.name = "KV_" + bucket;
+    this.subjects = "$KV." + bucket + ".";
+  }
+
+  static NatsTable of(Connection connection, String app, int replicas) {
+    try {
+      var table = new NatsTable(connection, "FB_" + app + "_own");
+      Streams.make(table.management, table.configuration(replicas));
+      return table;
+    } catch (IOException cut) {
+      throw new LostException(Loss.CUT, "JetStream does not answer: " + Troubles.text(cut));
+    }
+  }
+
+  private StreamConfiguration configuration(int replicas) {
+    return StreamConfiguration.builder().name(name).subjects(subjects + ">").maxMessagesPerSubject(1)
+        .replicas(replicas).allowMessageTtl().subjectDeleteMarkerTtl(MARKED).allowRollup(true).denyDelete(true)
+        .build();
+  }
+
+  // ---- writing
+
+  OptionalLong create(String key, byte[] value, Duration lease) {
+    var made = write(key, value, 0, lease, new Headers());
+    for (int i = 0; made.isEmpty() && i < 3; i++) { // it may change meanwhile
+      var last = last(key);
+      if (last.isPresent() && !isGone(last.get().getHeaders())) return OptionalLong.empty();
+      made = write(key, value, last.map(MessageInfo::getSeq).orElse(0L), lease, new Headers());
+    }
+    return made;
+  }
+
+  OptionalLong update(String key, byte[] value, long version, Duration lease) {
+    return write(key, value, version, lease, new Headers());
+  }
+
+  boolean delete(String key, long version) {
+    return write(key, new byte[0], version, MARKED, new Headers().put(OPERATION, "DEL")).isPresent();
+  }
+
+  private OptionalLong write(String key, byte[] value, long version, Duration lease, Headers headers) {
+    var message = NatsMessage.builder().subject(subjects + key).headers(headers).data(value).build();
+    var options = PublishOptions.builder().expectedLastSubjectSequence(version)
+        .messageTtlSeconds(Math.toIntExact(lease.plusNanos(999_999_999).toSeconds())).build();
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    for (int times = 1;; times++) try {
+      return OptionalLong.of(stream.publish(message, options).getSeqno());
+    } catch (JetStreamApiException refused) {
+      if (refused.getApiErrorCode() == WRONG_VERSION) return OptionalLong.empty();
+      if (refused.getApiErrorCode() != BUSY || System.nanoTime() > end) throw unknown("changed", key, refused);
+      pause(key, times, refused);
+    } catch (IOException | IllegalStateException cut) {
+      throw unknown("changed", key, cut);
+    }
+  }
+
+  private static void pause(String key, int times, Exception why) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(5, 10 + Math.min(90, 10 * times)));
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw unknown("changed", key, why);
+    }
+  }
+
+  private static LostException unknown(String what, String key, Exception why) {
+    return new LostException(why instanceof IllegalStateException ? Loss.CUT : Loss.UNKNOWN,
+        "nobody knows whether '" + key + "' was " + what + ": " + Troubles.text(why));
+  }
+
+  // ---- reading
+
+  Optional<Entry> get(String key) {
+    return last(key).filter(last -> !isGone(last.getHeaders()))
+        .map(last -> new Entry(key, Optional.of(bytes(last.getData())), last.getSeq()));
+  }
+
+  private Optional<MessageInfo> last(String key) {
+    try {
+      return Optional.of(management.getLastMessage(name, subjects + key));
+    } catch (JetStreamApiException none) {
+      if (none.getApiErrorCode() == NONE) return Optional.empty();
+      throw unknown("there", key, none);
+    } catch (IOException | IllegalStateException cut) {
+      throw unknown("there", key, cut);
+    }
+  }
+
+  private static boolean isGone(Headers headers) {
+    return headers != null && (headers.containsKey(OPERATION) || headers.containsKey(EXPIRED));
+  }
+
+  private static byte[] bytes(byte[] data) {
+    return data == null ? new byte[0] : data;
+  }
+
+  Subscription watch(String prefix, Consumer<Entry> reader) {
+    var options = PushSubscribeOptions.builder().stream(name).ordered(true)
+        .configuration(ConsumerConfiguration.builder().deliverPolicy(DeliverPolicy.LastPerSubject).build()).build();
+    try {
+      var dispatcher = connection.createDispatcher();
+      stream.subscribe(subjects + prefix + ">", dispatcher, message -> reader.accept(entry(message)), false, options);
+      return () -> connection.closeDispatcher(dispatcher);
+    } catch (JetStreamApiException | IOException | IllegalStateException cut) {
+      throw unknown("watched", prefix, cut);
+    }
+  }
+
+  private Entry entry(Message message) {
+    String key = message.getSubject().substring(subjects.length());
+    var value = isGone(message.getHeaders()) ? Optional.<byte[]>empty() : Optional.of(bytes(message.getData()));
+    return new Entry(key, value, message.metaData().streamSequence());
+  }
+}

@@ -1,0 +1,79 @@
+package io.fibry.nats;
+
+import io.nats.client.Connection;
+import io.nats.client.ConnectionListener;
+import io.nats.client.Consumer;
+import io.nats.client.ErrorListener;
+import io.nats.client.Message;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What the client tells by the way, and nobody else: logged, and passed on where somebody waits. */
+final class Troubles implements ErrorListener, ConnectionListener {
+  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final Pattern DENIED =
+      Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*", Pattern.CASE_INSENSITIVE);
+
+  /** Gets what the server does not let this program do. */
+  @FunctionalInterface
+  interface Denied {
+    void denied(boolean toSend, String subject);
+  }
+
+  private final String who;
+  private final CopyOnWriteArrayList<Denied> readers = new CopyOnWriteArrayList<>();
+
+  Troubles(String who) {
+    this.who = who;
+  }
+
+  AutoCloseable onDenied(Denied reader) {
+    readers.add(reader);
+    return () -> readers.remove(reader);
+  }
+
+  @Override
+  public void errorOccurred(Connection connection, String error) {
+    LOG.warn("{}: the server of NATS says: {}", who, error);
+    var denied = DENIED.matcher(error.strip());
+    if (denied.matches())
+      readers.forEach(one -> one.denied(denied.group(1).equalsIgnoreCase("publish"), denied.group(2)));
+  }
+
+  @Override
+  public void exceptionOccurred(Connection connection, Exception failure) {
+    LOG.debug("{}: the client of NATS", who, failure);
+  }
+
+  @Override
+  public void slowConsumerDetected(Connection connection, Consumer consumer) {
+    LOG.error("{}: messages came faster than they were read, and {} were lost", who, consumer.getDroppedCount());
+  }
+
+  @Override
+  public void messageDiscarded(Connection connection, Message message) {
+    LOG.warn("{}: a message to {} did not leave, since its thread was interrupted", who, message.getSubject());
+  }
+
+  @Override
+  @SuppressWarnings("deprecation") // it must be there
+  public void connectionEvent(Connection connection, Events event) {
+    switch (event) {
+      case DISCONNECTED -> LOG.warn("{}: the connection to NATS is cut; it is tried again", who);
+      case RECONNECTED -> LOG.info("{}: connected again, to {}", who, connection.getConnectedUrl());
+      case LAME_DUCK -> LOG.info("{}: the server of NATS at {} is about to end", who, connection.getConnectedUrl());
+      default -> LOG.debug("{}: {}", who, event);
+    }
+  }
+
+  /** Why, in the words of the innermost cause that has some. */
+  static String text(Throwable failure) {
+    String text = Optional.ofNullable(failure.getMessage()).orElse(failure.getClass().getSimpleName());
+    for (var cause = failure.getCause(); cause != null; cause = cause.getCause())
+      if (cause.getMessage() != null && !text.contains(cause.getMessage())) text += ": " + cause.getMessage();
+    return text;
+  }
+}

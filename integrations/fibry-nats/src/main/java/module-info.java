@@ -1,0 +1,12 @@
+import org.jspecify.annotations.NullMarked;
+
+/** Nodes that find each other by servers of NATS. */
+@NullMarked
+module io.fibry.nats {
+  requires transitive io.fibry.cluster;
+  requires transitive io.nats.jnats;
+  requires org.slf4j;
+  requires static org.jspecify;
+
+  exports io.fibry.nats;
+}

@@ -1,0 +1,14 @@
+package io.fibry.cluster;
+
+import io.fibry.nats.NatsNetwork;
+import io.fibry.nats.Servers;
+
+class EngineOverNatsTest extends EngineContract {
+  private String app; // made by the first use, which is in the constructor of the contract
+
+  @Override
+  Engine engine() {
+    if (app == null) app = Servers.app();
+    return NatsNetwork.at(Servers.shared().url()).connect(app, "test");
+  }
+}
