@@ -40,13 +40,18 @@ final class Envelope {
   }
 
   static String encode(String text) {
-    if (text.chars().allMatch(Envelope::isPlain)) return text;
+    if (isPlain(text)) return text;
     var encoded = new StringBuilder();
     for (byte one : text.getBytes(StandardCharsets.UTF_8)) {
       if (isPlain(one)) encoded.append((char) one);
       else encoded.append('%').append((char) HEX[one >> 4 & 15]).append((char) HEX[one & 15]);
     }
     return encoded.toString();
+  }
+
+  private static boolean isPlain(String text) {
+    for (int i = 0; i < text.length(); i++) if (!isPlain(text.charAt(i))) return false;
+    return true;
   }
 
   private static boolean isPlain(int letter) {

@@ -8,20 +8,21 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
-import io.nats.client.JetStreamStatusException;
 import io.nats.client.Message;
+import io.nats.client.MessageHandler;
 import io.nats.client.impl.NatsMessage;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
@@ -31,15 +32,24 @@ final class NatsEngine implements Engine {
   private static final Duration PATIENCE = Duration.ofSeconds(5); // with the server
 
   /** A request without an answer so far. */
-  private record Asked(String subject, CompletableFuture<Wire> answer) {}
+  private record Asked(String subject, CompletableFuture<Wire> answer) {
+    void fail(LostException why) {
+      answer.completeExceptionally(why);
+    }
+  }
 
   private final Connection connection;
   private final NatsTable table;
-  private final Set<Asked> asked = ConcurrentHashMap.newKeySet();
+  private final String answers; // the beginning of their subjects
+  private final AtomicLong numbers = new AtomicLong(); // of requests
+  private final Map<Long, Asked> asked = new ConcurrentHashMap<>(); // by number
+  private volatile boolean closed;
 
   NatsEngine(Connection connection, NatsTable table, Troubles troubles) {
     this.connection = connection;
     this.table = table;
+    this.answers = connection.createInbox() + ".";
+    listen(answers + "*", Optional.empty(), this::answered);
     troubles.onDenied(this::denied);
   }
 
@@ -53,29 +63,39 @@ final class NatsEngine implements Engine {
 
   @Override
   public CompletionStage<Wire> request(Wire message, Duration limit) {
-    var checked = checked(message);
+    long number = numbers.incrementAndGet();
+    var checked = checked(message.answeredTo(answers + number));
     var one = new Asked(message.subject(), new CompletableFuture<>());
-    asked.add(one);
-    var timer = Scheduler.system().after(limit, () -> one.answer.completeExceptionally(
-        new LostException(Loss.LATE, "no answer from " + message.subject() + " came in time")));
+    var timer = Scheduler.system().after(limit, () -> one.fail(
+        new LostException(Loss.LATE, "no answer from " + one.subject + " came in time")));
+    asked.put(number, one);
     one.answer.whenComplete((wire, failure) -> {
-      asked.remove(one);
+      asked.remove(number);
       timer.cancel();
     });
     try {
-      uninterrupted(message.subject(), () -> connection.requestWithTimeout(checked, limit)
-          .whenComplete((wire, failure) -> tell(one, wire, failure)));
+      uninterrupted(one.subject, () -> connection.publish(checked));
+      if (closed) one.fail(closed(one)); // it may have been overlooked
     } catch (LostException lost) {
-      one.answer.completeExceptionally(lost);
+      one.fail(lost);
     }
     return one.answer;
   }
 
-  private static void tell(Asked one, Message answer, Throwable failure) {
-    if (failure == null) one.answer.complete(Envelope.open(answer));
-    else if (failure instanceof JetStreamStatusException) one.answer.completeExceptionally(
-        new LostException(Loss.NOBODY, "nobody gets messages to " + one.subject));
-    else if (!(failure instanceof TimeoutException)) one.answer.completeExceptionally(closed(one)); // the timer tells
+  /** Of the server, if nobody gets the request. */
+  private void answered(Message message) {
+    var one = asked.get(number(message.getSubject()));
+    if (one == null) return; // it was late
+    if (message.isStatusMessage()) one.fail(new LostException(Loss.NOBODY, "nobody gets messages to " + one.subject));
+    else one.answer.complete(Envelope.open(message));
+  }
+
+  private long number(String subject) {
+    try {
+      return Long.parseLong(subject, answers.length(), subject.length(), 10);
+    } catch (NumberFormatException foreign) {
+      return -1;
+    }
   }
 
   private static LostException closed(Asked one) {
@@ -83,8 +103,7 @@ final class NatsEngine implements Engine {
   }
 
   private void denied(boolean toSend, String subject) {
-    if (toSend) asked.stream().filter(one -> one.subject.equals(subject)).forEach(one -> one.answer
-        .completeExceptionally(denied("send to " + subject)));
+    if (toSend) for (var one : asked.values()) if (one.subject.equals(subject)) one.fail(denied("send to " + subject));
   }
 
   private static LostException denied(String what) {
@@ -123,8 +142,12 @@ final class NatsEngine implements Engine {
 
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
+    return listen(subject, group, message -> reader.accept(Envelope.open(message)));
+  }
+
+  private Subscription listen(String subject, Optional<String> group, MessageHandler reader) {
     try {
-      var dispatcher = connection.createDispatcher(message -> reader.accept(Envelope.open(message)));
+      var dispatcher = connection.createDispatcher(reader);
       connection.clearLastError();
       if (group.isPresent()) dispatcher.subscribe(subject, group.get());
       else dispatcher.subscribe(subject);
@@ -194,6 +217,7 @@ final class NatsEngine implements Engine {
   @Override
   public void close() {
     NatsNetwork.close(connection);
-    asked.forEach(one -> one.answer.completeExceptionally(closed(one)));
+    closed = true;
+    asked.values().forEach(one -> one.fail(closed(one)));
   }
 }

@@ -107,10 +107,11 @@ public final class NatsNetwork implements Network {
   @Override
   public Engine connect(String app, String node) {
     var troubles = new Troubles(app + "/" + node);
-    var options = options(app, node).maxReconnects(-1).reconnectBufferSize(0).reportNoResponders().useTimeoutException()
-        .maxMessagesInOutgoingQueue(MOST_OUTGOING)
-        .executor(Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("nats-" + node).factory()))
-        .errorListener(troubles).connectionListener(troubles).build();
+    var threads = Thread.ofVirtual().name("nats-" + node).factory();
+    var options = options(app, node).maxReconnects(-1).reconnectBufferSize(0)
+        .maxMessagesInOutgoingQueue(MOST_OUTGOING).executor(Executors.newThreadPerTaskExecutor(threads))
+        .callbackThreadFactory(threads).connectThreadFactory(threads).errorListener(troubles)
+        .connectionListener(troubles).build();
     var connection = open(options);
     boolean usable = false;
     try {

@@ -32,6 +32,7 @@ import java.util.function.Consumer;
 final class NatsTable {
   private static final Duration MARKED = Duration.ofSeconds(10); // how long an entry that is gone is told of
   private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration BEAT = Duration.ofSeconds(1); // of a watch; after three without it begins anew
   private static final String OPERATION = "KV-Operation";
   private static final String EXPIRED = "Nats-Marker-Reason";
   private static final int WRONG_VERSION = 10071;
@@ -114,8 +115,9 @@ final class NatsTable {
   }
 
   private static LostException unknown(String what, String key, Exception why) {
-    return new LostException(why instanceof IllegalStateException ? Loss.CUT : Loss.UNKNOWN,
-        "nobody knows whether '" + key + "' was " + what + ": " + Troubles.text(why));
+    return why instanceof IllegalStateException
+        ? new LostException(Loss.CUT, "'" + key + "' was not " + what + ": " + Troubles.text(why))
+        : new LostException(Loss.UNKNOWN, "nobody knows whether '" + key + "' was " + what + ": " + Troubles.text(why));
   }
 
   // ---- reading
@@ -130,9 +132,9 @@ final class NatsTable {
       return Optional.of(management.getLastMessage(name, subjects + key));
     } catch (JetStreamApiException none) {
       if (none.getApiErrorCode() == NONE) return Optional.empty();
-      throw unknown("there", key, none);
+      throw unknown("read", key, none);
     } catch (IOException | IllegalStateException cut) {
-      throw unknown("there", key, cut);
+      throw unknown("read", key, cut);
     }
   }
 
@@ -145,8 +147,10 @@ final class NatsTable {
   }
 
   Subscription watch(String prefix, Consumer<Entry> reader) {
-    var options = PushSubscribeOptions.builder().stream(name).ordered(true)
-        .configuration(ConsumerConfiguration.builder().deliverPolicy(DeliverPolicy.LastPerSubject).build()).build();
+    var options = PushSubscribeOptions.builder().stream(name).ordered(true).messageAlarmTime(3 * BEAT.toMillis())
+        .configuration(ConsumerConfiguration.builder().deliverPolicy(DeliverPolicy.LastPerSubject).idleHeartbeat(BEAT)
+            .build())
+        .build();
     try {
       var dispatcher = connection.createDispatcher();
       stream.subscribe(subjects + prefix + ">", dispatcher, message -> reader.accept(entry(message)), false, options);

@@ -1,0 +1,226 @@
+package io.fibry.nats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Actor;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.Engine;
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.UnreachableException;
+import io.fibry.cluster.Wire;
+import io.fibry.test.NatsServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What happens to connections and nodes when their server fails, or does not let them. */
+@Timeout(120)
+class FaultsTest {
+  record Count() implements Request<Count, Integer> {}
+
+  private final ActorScope scope = ActorSystem.openScope("faults");
+  private NatsServer server;
+
+  @BeforeEach
+  void start() {
+    Servers.assumeThere();
+    server = NatsServer.start(Servers.folder());
+  }
+
+  @AfterEach
+  void end() {
+    if (server != null) server.close();
+    scope.close();
+  }
+
+  private Engine engine() {
+    return NatsNetwork.at(server.url()).connect("faults", "engine");
+  }
+
+  private Cluster join(String node) {
+    return Cluster.join("faults", NatsNetwork.at(server.url()), options -> options.withNode(node).withScope(scope));
+  }
+
+  private Actor<Count> counter() {
+    return scope.anonymous().initialState(() -> new int[1])
+        .newActor((int[] counts, Count count, ActorContext<Count> context) -> context.reply(count, ++counts[0]));
+  }
+
+  private static void eventually(BooleanSupplier fact) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
+    while (!fact.getAsBoolean()) {
+      assertTrue(System.nanoTime() < end, "it never came true");
+      Thread.onSpinWait();
+    }
+  }
+
+  private static Wire wire(String text) {
+    return Wire.to("x", Map.of(), text.getBytes());
+  }
+
+  private static boolean publishes(Engine engine, String text) {
+    try {
+      engine.publish(wire(text));
+      return true;
+    } catch (LostException cut) {
+      assertEquals(Loss.CUT, cut.loss());
+      return false;
+    }
+  }
+
+  @Test
+  void aServerThatComesBackIsUsedAgain() throws InterruptedException {
+    var got = new LinkedBlockingQueue<String>();
+    var seen = new LinkedBlockingQueue<Long>();
+    try (var engine = engine()) {
+      engine.subscribe("x", Optional.empty(), one -> got.add(new String(one.body())));
+      engine.watch("k.", entry -> seen.add(entry.version()));
+      long version = engine.create("k.1", new byte[1], Duration.ofMinutes(5)).orElseThrow();
+      assertEquals(version, seen.take());
+
+      server.kill();
+      eventually(() -> !publishes(engine, "lost"));
+      assertThrows(LostException.class, () -> engine.get("k.1"));
+      assertThrows(LostException.class, () -> engine.create("k.2", new byte[1], Duration.ofMinutes(5)));
+      server.restart();
+
+      eventually(() -> publishes(engine, "found"));
+      String one = got.take();
+      while (one.equals("lost")) one = got.take(); // it left before the end was known
+      assertEquals("found", one);
+      assertEquals(version, engine.get("k.1").orElseThrow().version());
+      long next = engine.update("k.1", new byte[2], version, Duration.ofMinutes(5)).orElseThrow();
+      assertEquals(next, seen.poll(40, TimeUnit.SECONDS));
+    }
+  }
+
+  @Test
+  void nodesGoOnWhenTheirServerComesBack() {
+    try (var a = join("a"); var b = join("b")) {
+      a.offer("counter", Count.class, counter());
+      var far = b.actor("counter", Count.class);
+      assertEquals(1, far.ask(new Count()));
+
+      server.kill();
+      eventually(() -> {
+        try {
+          return far.ask(new Count(), Duration.ofMillis(200)) < 0;
+        } catch (UnreachableException cut) {
+          return !cut.mayHaveRun();
+        } catch (RuntimeException unknown) {
+          return false;
+        }
+      });
+      server.restart();
+
+      eventually(() -> {
+        try {
+          return far.ask(new Count(), Duration.ofSeconds(1)) > 1;
+        } catch (RuntimeException notYet) {
+          return false;
+        }
+      });
+      eventually(() -> a.members().size() == 2 && b.members().size() == 2);
+    }
+  }
+
+  @Test
+  void aServerThatStandsStillDelaysOnly() {
+    try (var a = join("a"); var b = join("b")) {
+      a.offer("counter", Count.class, counter());
+      var far = b.actor("counter", Count.class);
+      assertEquals(1, far.ask(new Count()));
+
+      server.pause();
+      var answer = far.sendMessageReturn(new Count());
+      assertThrows(RuntimeException.class, () -> far.ask(new Count(), Duration.ofMillis(300)));
+      server.goOn();
+
+      assertEquals(2, answer.orTimeout(30, TimeUnit.SECONDS).join());
+    }
+  }
+
+  @Test
+  void whatTheServerForbidsIsTold() {
+    server.close();
+    server = NatsServer.start(Servers.folder(), """
+        authorization { users: [
+          { user: all, password: x }
+          { user: few, password: x, permissions: {
+            publish: { deny: ["fb.faults.n.secret"] }, subscribe: { deny: ["fb.faults.n.hidden"] } } } ] }
+        """);
+    var network = NatsNetwork.at(server.url());
+    try (
+        var all = Cluster.join("faults", network.withOptions(options -> options.userInfo("all", "x")),
+            options -> options.withNode("all"));
+        var few = Cluster.join("faults", network.withOptions(options -> options.userInfo("few", "x")),
+            options -> options.withNode("few"))) {
+      all.offer("secret", Count.class, counter());
+      all.offer("open", Count.class, counter());
+
+      assertEquals(1, few.actor("open", Count.class).ask(new Count()));
+      var failure =
+          assertThrows(UnreachableException.class, () -> few.actor("secret", Count.class).ask(new Count()));
+      var refused =
+          assertThrows(LostException.class, () -> few.offer("hidden", Count.class, counter()));
+
+      assertEquals("Count[] did not reach actor 'secret': the server of NATS does not let this program send to "
+          + "fb.faults.n.secret", failure.getMessage());
+      assertEquals("the server of NATS does not let this program subscribe to fb.faults.n.hidden",
+          refused.getMessage());
+      few.offer("shown", Count.class, counter());
+    }
+  }
+
+  @Test
+  void headersThatAreTooLongAreRefused() {
+    try (var engine = engine()) {
+      var failure = assertThrows(IllegalArgumentException.class,
+          () -> engine.publish(Wire.to("x", Map.of("Fb-Why", "w".repeat(9_000)), new byte[0])));
+
+      assertTrue(failure.getMessage().endsWith(" bytes; at most 8192 can be sent"), failure.getMessage());
+    }
+  }
+
+  @Test
+  void theLargestMessageArrives() throws InterruptedException {
+    var got = new LinkedBlockingQueue<Integer>();
+    try (var engine = engine()) {
+      engine.subscribe("x", Optional.empty(), one -> got.add(one.body().length));
+
+      engine.publish(Wire.to("x", Map.of("Fb-Why", "w".repeat(8_000)), new byte[engine.mostBytes()]));
+
+      assertEquals(engine.mostBytes(), got.poll(20, TimeUnit.SECONDS));
+    }
+  }
+
+  @Test
+  void entriesSurviveACrashOfTheServer() {
+    try (var engine = engine()) {
+      long version = engine.create("k.1", new byte[1], Duration.ofMinutes(5)).orElseThrow();
+      server.kill();
+      server.restart();
+
+      try (var other = engine()) {
+        assertEquals(version, other.get("k.1").orElseThrow().version());
+        assertTrue(other.create("k.2", new byte[1], Duration.ofMinutes(5)).orElseThrow() > version);
+        assertEquals(List.of(true, false), List.of(other.delete("k.1", version), other.delete("k.1", version)));
+      }
+    }
+  }
+}

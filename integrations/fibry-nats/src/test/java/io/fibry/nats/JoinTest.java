@@ -1,0 +1,187 @@
+package io.fibry.nats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.Network;
+import io.fibry.test.NatsServer;
+import io.nats.client.Nats;
+import io.nats.client.api.StreamConfiguration;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a node is told that cannot join. */
+@Timeout(60)
+class JoinTest {
+  private static Cluster join(Network network) {
+    return Cluster.join("bank", network, options -> options.withNode("a"));
+  }
+
+  /** A server that introduces itself, and answers pings. */
+  private static final class Pretender implements AutoCloseable {
+    private final ServerSocket socket;
+
+    Pretender(String information) throws IOException {
+      socket = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+      Thread.ofVirtual().start(() -> {
+        while (!socket.isClosed()) try (var one = socket.accept()) {
+          var out = one.getOutputStream();
+          out.write(("INFO {" + information + "}\r\n").getBytes(StandardCharsets.US_ASCII));
+          var in = one.getInputStream();
+          for (int read = in.read(); read >= 0; read = in.read())
+            if (read == 'P') out.write("PONG\r\n".getBytes(StandardCharsets.US_ASCII));
+        } catch (IOException gone) {
+          // the next one
+        }
+      });
+    }
+
+    NatsNetwork network() {
+      return NatsNetwork.at("nats://127.0.0.1:" + socket.getLocalPort());
+    }
+
+    @Override
+    public void close() throws IOException {
+      socket.close();
+    }
+  }
+
+  private static String about(String version, boolean jetStream) {
+    return "\"server_id\":\"x\",\"version\":\"" + version + "\",\"proto\":1,\"headers\":true,\"max_payload\":1048576,"
+        + "\"jetstream\":" + jetStream;
+  }
+
+  @Test
+  void anOldServerIsRefused() throws IOException {
+    try (var old = new Pretender(about("2.9.10", true))) {
+      String text = assertThrows(IllegalStateException.class, () -> join(old.network())).getMessage();
+
+      assertTrue(text.endsWith(" is of version 2.9.10; take 2.12.0 or newer, since older ones ignore leases"), text);
+    }
+  }
+
+  @Test
+  void aServerWithoutJetStreamIsRefused() throws IOException {
+    try (var plain = new Pretender(about("2.15.2", false))) {
+      String text = assertThrows(IllegalStateException.class, () -> join(plain.network())).getMessage();
+
+      assertTrue(text.endsWith(" has no JetStream; start it with -js"), text);
+    }
+  }
+
+  @Test
+  void whereNobodyListensThereIsNoConnection() {
+    var failure = assertThrows(LostException.class, () -> join(NatsNetwork.at("nats://127.0.0.1:1")));
+
+    assertEquals(Loss.CUT, failure.loss());
+    assertTrue(failure.getMessage().startsWith("no server of NATS can be used: Unable to connect to NATS servers: "),
+        failure.getMessage());
+    assertTrue(failure.getMessage().contains("127.0.0.1:1"), failure.getMessage());
+  }
+
+  @Test
+  void wrongCredentialsAreTold() {
+    Servers.assumeThere();
+    try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n")) {
+      var failure = assertThrows(LostException.class, () -> join(NatsNetwork.at(server.url())));
+
+      assertEquals(Loss.DENIED, failure.loss());
+      assertTrue(failure.getMessage().startsWith("the server of NATS refuses this program: "), failure.getMessage());
+      join(NatsNetwork.at(server.url()).withOptions(options -> options.userInfo("ada", "secret"))).close();
+    }
+  }
+
+  @Test
+  void aStreamOfAnotherKindIsTold() throws Exception {
+    String app = Servers.app();
+    var network = NatsNetwork.at(Servers.shared().url());
+    var tools = Nats.connect(Servers.shared().url());
+    try {
+      tools.jetStreamManagement().addStream(StreamConfiguration.builder().name("KV_FB_" + app + "_own")
+          .subjects("$KV.FB_" + app + "_own.>").maxMessagesPerSubject(5).build());
+    } finally {
+      tools.close();
+    }
+
+    var failure = assertThrows(IllegalStateException.class, () -> Cluster.join(app, network, options -> options));
+
+    assertEquals("stream KV_FB_" + app + "_own is not as this program would make it (messages of a subject 5 instead "
+        + "of 1; leases false instead of true; time of markers null instead of PT10S); change it by the tools of NATS, "
+        + "or give the same options as the nodes that made it", failure.getMessage());
+  }
+
+  @Test
+  void oneServerKeepsNoReplicas() {
+    var network = NatsNetwork.at(Servers.shared().url()).withReplicas(3);
+
+    var failure = assertThrows(IllegalStateException.class,
+        () -> Cluster.join(Servers.app(), network, options -> options));
+
+    assertTrue(failure.getMessage().contains("cannot be made: replicas > 1 not supported in non-clustered mode"),
+        failure.getMessage());
+  }
+
+  @Test
+  void threeServersKeepReplicas() {
+    Servers.assumeThere();
+    var servers = NatsServer.cluster(Servers.folder(), 3);
+    try (var cluster = join(NatsNetwork.at(servers.getFirst().url()).withReplicas(3))) {
+      assertEquals("a", cluster.self().name());
+    } finally {
+      servers.forEach(NatsServer::close);
+    }
+  }
+
+  @Test
+  void aNameIsOfOneNode() {
+    var network = NatsNetwork.at(Servers.shared().url());
+    String app = Servers.app();
+    try (var first = Cluster.join(app, network, options -> options.withNode("a"))) {
+      String text = assertThrows(IllegalStateException.class,
+          () -> Cluster.join(app, network, options -> options.withNode("a"))).getMessage();
+
+      assertTrue(text.startsWith("a node 'a' of app '" + app + "' is alive, since " + first.self().since()), text);
+    }
+    Cluster.join(app, network, options -> options.withNode("a")).close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2, 4, 7, -1})
+  void aMajorityDecides(int replicas) {
+    assertEquals(replicas + " replicas; take 1, 3 or 5, since a majority decides",
+        assertThrows(IllegalArgumentException.class, () -> NatsNetwork.at("nats://x").withReplicas(replicas))
+            .getMessage());
+  }
+
+  @Test
+  void anAddressThatIsNoneIsRefused() {
+    for (var bad : List.of("http://x y", "nats://:99999999"))
+      assertThrows(IllegalArgumentException.class, () -> NatsNetwork.at(bad), bad);
+    assertThrows(NullPointerException.class, () -> NatsNetwork.at(null));
+  }
+
+  @Test
+  void aServerThatSaysNothingIsGivenUp() throws Exception {
+    try (var silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+      long begin = System.nanoTime();
+
+      var failure = assertThrows(LostException.class,
+          () -> join(NatsNetwork.at("nats://127.0.0.1:" + silent.getLocalPort())));
+
+      assertEquals(Loss.CUT, failure.loss());
+      assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(15));
+    }
+  }
+}
