@@ -1,16 +1,21 @@
 package io.fibry.cluster;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 /**
@@ -54,9 +59,10 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    *
    * @param name of the node
    * @param id of its life: a node that ended and came back has another one
+   * @param hosts the kinds of entities that it is home to
    * @param since when it joined, by its own clock
    */
-  record Member(String name, String id, Instant since) {}
+  record Member(String name, String id, Set<String> hosts, Instant since) {}
 
   /** {@return this node} */
   Member self();
@@ -99,7 +105,44 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   <M> Exitable offer(String name, Class<M> messages, Actor<? super M> actor);
 
   /**
-   * Leaves: offers end after what has arrived, then the others learn that this node is gone. Waits
+   * The addresses of the entities of a kind, wherever they live.
+   *
+   * @param <M> messages
+   * @param kind 1 to 64 lower-case letters, digits and hyphens, a letter first
+   * @param messages their type
+   * @return valid as long as this node lives, also while no node is home to the kind. A key is a text
+   *     of 1 to 512 bytes. Its actor cannot be ended from here, and takes no code; {@code size()} is
+   *     that of this node
+   * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
+   * @throws IllegalStateException if other nodes have split the kind into another number of parts
+   */
+  <M> Entities<String, M> entities(String kind, Class<M> messages);
+
+  /**
+   * Makes this node home to its share of the entities of a kind. All nodes that are share the keys.
+   * They move when nodes come and go: an entity that moves has handled what waited for it, and has
+   * ended, before it begins at its next home. No message is lost or handled twice on the way. Where
+   * a node ends without a word, what waited there is lost, and its keys have another home when its
+   * lease is over.
+   *
+   * @param <M> messages
+   * @param <B> messages of the builder
+   * @param kind 1 to 64 lower-case letters, digits and hyphens, a letter first
+   * @param messages their type
+   * @param how births make actors; the entities end before its scope
+   * @param idle as of {@link Entities#of}
+   * @param birth as there: what an entity knew elsewhere is gone, unless it keeps it somewhere
+   * @return their addresses, wherever they live; closing it gives all that live here away, and waits
+   *     for that
+   * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
+   * @throws IllegalStateException if this node is home to the kind already, or other nodes have split
+   *     it into another number of parts
+   */
+  <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
+      BiFunction<ActorBuilder<B>, String, Actor<M>> birth);
+
+  /**
+   * Leaves: gives its entities away, offers end after what has arrived, then the others learn that this node is gone. Waits
    * for that.
    */
   @Override
@@ -107,22 +150,31 @@ public sealed interface Cluster extends AutoCloseable permits Node {
 
   /** How a node is. Immutable. */
   final class Options {
+    private static final int MOST_PARTS = 4_096;
     private static final Duration LEAST_LEASE = Duration.ofSeconds(3);
     private final String node;
     private final Duration lease;
     private final Duration askLimit;
+    private final int parts;
     private final ActorScope scope;
+    private final InstantSource wall;
+    private final Duration calm;
 
-    private Options(String node, Duration lease, Duration askLimit, ActorScope scope) {
+    private Options(String node, Duration lease, Duration askLimit, int parts, ActorScope scope, InstantSource wall,
+        Duration calm) {
       this.node = node;
       this.lease = lease;
       this.askLimit = askLimit;
+      this.parts = parts;
       this.scope = scope;
+      this.wall = wall;
+      this.calm = calm;
     }
 
     private static Options defaults() {
       return new Options("n" + UUID.randomUUID().toString().substring(0, 8), Duration.ofSeconds(6),
-          Duration.ofSeconds(30), ActorSystem.root());
+          Duration.ofSeconds(30), 256, ActorSystem.root(), InstantSource.system(),
+          Duration.ofSeconds(2));
     }
 
     /**
@@ -133,7 +185,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
      * @return a changed copy
      */
     public Options withNode(String name) {
-      return new Options(Subjects.checked("a node", name), lease, askLimit, scope);
+      return new Options(Subjects.checked("a node", name), lease, askLimit, parts, scope, wall, calm);
     }
 
     /**
@@ -146,7 +198,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     public Options withLease(Duration lease) {
       if (Objects.requireNonNull(lease, "lease").compareTo(LEAST_LEASE) < 0) throw new IllegalArgumentException(
           "a lease of " + lease.toMillis() + " ms; give 3 seconds or more, since five signs must find the time");
-      return new Options(node, lease, askLimit, scope);
+      return new Options(node, lease, askLimit, parts, scope, wall, calm);
     }
 
     /**
@@ -158,7 +210,25 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     public Options withAskLimit(Duration limit) {
       if (!Objects.requireNonNull(limit, "limit").isPositive())
         throw new IllegalArgumentException("an ask limit of " + limit + " leaves no time; give more than zero");
-      return new Options(node, lease, limit, scope);
+      return new Options(node, lease, limit, parts, scope, wall, calm);
+    }
+
+    /**
+     * Into how many parts the keys of a kind are split, which are what moves between nodes. The same
+     * for all nodes, for ever.
+     *
+     * @param parts 1 to 4,096; 256 unless told, enough for some dozens of nodes
+     * @return a changed copy
+     */
+    public Options withParts(int parts) {
+      if (parts < 1 || parts > MOST_PARTS) throw new IllegalArgumentException(
+          parts + " parts; take 1 to " + MOST_PARTS + ", and several for each node that there may ever be");
+      return new Options(node, lease, askLimit, parts, scope, wall, calm);
+    }
+
+    /** For tests. */
+    Options withWallClock(InstantSource wall) {
+      return new Options(node, lease, askLimit, parts, scope, wall, calm);
     }
 
     /**
@@ -168,7 +238,24 @@ public sealed interface Cluster extends AutoCloseable permits Node {
      * @return a changed copy
      */
     public Options withScope(ActorScope scope) {
-      return new Options(node, lease, askLimit, Objects.requireNonNull(scope, "scope"));
+      return new Options(node, lease, askLimit, parts, Objects.requireNonNull(scope, "scope"), wall, calm);
+    }
+
+    int parts() {
+      return parts;
+    }
+
+    /** For tests: how long to wait when nodes came and went. */
+    Options withCalm(Duration calm) {
+      return new Options(node, lease, askLimit, parts, scope, wall, calm);
+    }
+
+    Duration calm() {
+      return calm;
+    }
+
+    InstantSource wall() {
+      return wall;
     }
 
     String node() {

@@ -16,6 +16,9 @@ import java.util.function.Consumer;
  */
 public interface Engine extends AutoCloseable {
 
+  /** The lease of an entry that does not go by itself. */
+  Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
+
   /**
    * Sends a message to all who have subscribed to its subject, and to one of each group. It gets
    * there once, or not at all.
@@ -63,7 +66,7 @@ public interface Engine extends AutoCloseable {
    *
    * @param key of it
    * @param value of it
-   * @param lease it goes by itself after this time, unless it is updated
+   * @param lease it goes by itself after this time, unless it is updated; or {@link #FOR_EVER}
    * @return its version; empty: there is one already
    * @throws LostException if nobody knows whether it is there
    */

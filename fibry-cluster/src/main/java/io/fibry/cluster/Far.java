@@ -14,13 +14,13 @@ import java.util.concurrent.CompletableFuture;
  * thread.
  */
 final class Far<M> implements Actor<M> {
-  private final String name;
+  private final Relay.Address to;
   private final Protocol<M> protocol;
   private final Actor<Object> relay;
   private final Duration longest; // for answers without a limit
 
-  Far(String name, Protocol<M> protocol, Actor<Object> relay, Duration longest) {
-    this.name = name;
+  Far(Relay.Address to, Protocol<M> protocol, Actor<Object> relay, Duration longest) {
+    this.to = to;
     this.protocol = protocol;
     this.relay = relay;
     this.longest = longest;
@@ -28,18 +28,18 @@ final class Far<M> implements Actor<M> {
 
   @Override
   public String name() {
-    return name;
+    return to.actor();
   }
 
   // ---- messages
 
   private Relay.Tell tell(M message) {
-    return new Relay.Tell(message, protocol.encode(message));
+    return new Relay.Tell(to, message, protocol.encode(message));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
   private <R> Relay.Call<R> call(Request<?, R> request) {
-    return new Relay.Call<>(request, protocol.encode((M) Objects.requireNonNull(request, "request")));
+    return new Relay.Call<>(to, request, protocol.encode((M) Objects.requireNonNull(request, "request")));
   }
 
   @SuppressWarnings("unchecked") // the relay takes any message
@@ -101,7 +101,7 @@ final class Far<M> implements Actor<M> {
 
   private UnsupportedOperationException notFromHere(String what) {
     return new UnsupportedOperationException(
-        "actor '" + name + "' may be on another node: " + what + "; do it where the actor lives");
+        "actor '" + to.actor() + "' may be on another node: " + what + "; do it where the actor lives");
   }
 
   @Override
@@ -151,16 +151,16 @@ final class Far<M> implements Actor<M> {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Far<?> far && far.relay == relay;
+    return other instanceof Far<?> far && far.relay == relay && far.to.equals(to);
   }
 
   @Override
   public int hashCode() {
-    return relay.hashCode();
+    return 31 * relay.hashCode() + to.hashCode();
   }
 
   @Override
   public String toString() {
-    return "far actor '" + name + "'";
+    return "far actor '" + to.actor() + "'";
   }
 }

@@ -16,7 +16,11 @@ import java.util.function.Consumer;
 
 /** The table of a {@link MemoryNetwork}. Its fields are under the object's own monitor. */
 final class MemoryTable {
-  private record Held(byte[] value, long version, Scheduler.Timer end) {
+  private record Held(byte[] value, long version, Optional<Scheduler.Timer> end) {
+    void stop() {
+      end.ifPresent(Scheduler.Timer::cancel);
+    }
+
     Entry entry(String key) {
       return new Entry(key, Optional.of(value), version);
     }
@@ -43,13 +47,15 @@ final class MemoryTable {
 
   synchronized OptionalLong update(String key, byte[] value, long version, Duration lease) {
     if (!has(key, version)) return OptionalLong.empty();
-    held.get(key).end.cancel();
+    held.get(key).stop();
     return OptionalLong.of(put(key, value, lease));
   }
 
   private long put(String key, byte[] value, Duration lease) {
     long version = ++versions;
-    var now = new Held(value.clone(), version, clock.after(lease, () -> delete(key, version)));
+    var end = lease.compareTo(Engine.FOR_EVER) < 0
+        ? Optional.of(clock.after(lease, () -> delete(key, version))) : Optional.<Scheduler.Timer>empty();
+    var now = new Held(value.clone(), version, end);
     held.put(key, now);
     tell(now.entry(key));
     return version;
@@ -62,7 +68,7 @@ final class MemoryTable {
 
   synchronized boolean delete(String key, long version) {
     if (!has(key, version)) return false;
-    held.remove(key).end.cancel();
+    held.remove(key).stop();
     tell(new Entry(key, Optional.empty(), ++versions));
     return true;
   }

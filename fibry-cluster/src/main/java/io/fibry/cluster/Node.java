@@ -1,103 +1,200 @@
 package io.fibry.cluster;
 
 import io.fibry.Actor;
-import io.fibry.ActorScope;
+import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
+import io.fibry.Sink;
+import io.fibry.codec.Codec;
+import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
-/** A scope with an actor for each name that this node sends to or offers, and for its lease. */
+/** A scope with an actor for each name and part that this node sends to, and for what it offers. */
 final class Node implements Cluster {
-  private final Engine engine;
-  private final Options options;
-  private final Subjects subjects;
-  private final ActorScope scope;
-  private final Membership membership;
-  private final Map<String, Actor<Object>> relays = new ConcurrentHashMap<>(); // by name
-  private final Map<String, Offer<?>> offers = new ConcurrentHashMap<>(); // likewise
+  private static final Codec<Kind> KIND = Codec.of(Kind.class);
+  private static final Duration LEAVING = Duration.ofSeconds(20);
 
-  private Node(Engine engine, Options options, Subjects subjects, ActorScope scope, Membership membership) {
-    this.engine = engine;
+  /** Of entities; in the table, for all nodes. */
+  private record Kind(int parts) {}
+
+  private final Surroundings around;
+  private final Options options;
+  private final Map<String, Actor<Object>> relays = new ConcurrentHashMap<>(); // by subject
+  private final Map<String, Offer<?>> offers = new ConcurrentHashMap<>(); // by name
+  private final Map<String, Hosting<?>> homes = new ConcurrentHashMap<>(); // by kind
+  private final Map<String, Exitable> doors = new ConcurrentHashMap<>(); // of homes: their end is that
+  private final AtomicLong messages = new AtomicLong(); // to entities, so far
+
+  private Node(Surroundings around, Options options) {
+    this.around = around;
     this.options = options;
-    this.subjects = subjects;
-    this.scope = scope;
-    this.membership = membership;
   }
 
   static Node join(String app, Network network, Options options) {
     Objects.requireNonNull(network, "network");
     var subjects = new Subjects(app);
     var engine = network.connect(app, options.node());
-    ActorScope scope = null;
-    Node joined = null;
+    boolean joined = false;
     try {
-      scope = options.scope().openScope(app + "-" + options.node(), own -> own.withAskLimit(options.askLimit()));
-      joined = new Node(engine, options, subjects, scope, Membership.begin(scope, engine, subjects, options));
-      return joined;
-    } finally {
-      if (joined == null) {
-        if (scope != null) scope.close();
-        engine.close();
+      var scope = options.scope().openScope(app + "-" + options.node(), own -> own.withAskLimit(options.askLimit()));
+      try {
+        var clock = scope.anonymous().forBlocks().scheduler();
+        var lease = Lease.begin(scope, engine, subjects, options);
+        var membership = new Membership(scope, engine, subjects);
+        var node =
+            new Node(new Surroundings(scope, clock, engine, subjects, lease, membership, options.node(),
+                options.calm()), options);
+        engine.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
+        joined = true;
+        return node;
+      } finally {
+        if (!joined) scope.close();
       }
+    } finally {
+      if (!joined) engine.close();
     }
   }
 
+  // ---- nodes
+
   @Override
   public Member self() {
-    return membership.self();
+    return around.lease().self();
   }
 
   @Override
   public List<Member> members() {
-    return membership.all().value();
+    return around.membership().now();
   }
 
   @Override
   public Subscription followMembers(Handler<List<Member>> follower) {
-    return membership.all().subscribe(follower);
+    return around.membership().all().subscribe(follower);
   }
+
+  /** What another node has for one of the parts here; on the engine's thread. */
+  private void receive(Wire wire) {
+    var part = wire.header(Hosting.PART).orElse("");
+    int dot = part.indexOf('.');
+    var home = dot < 0 ? null : homes.get(part.substring(0, dot));
+    if (home == null || !part.substring(dot + 1).matches("\\d{1,4}")) return;
+    home.pass(Integer.parseInt(part.substring(dot + 1)), wire);
+  }
+
+  // ---- actors
 
   @Override
   public <M> Actor<M> actor(String name, Class<M> messages) {
-    String subject = subjects.ofName(name);
+    var route = Route.toName(around.subjects().ofName(name));
     var protocol = Protocol.of(messages);
-    var relay = relays.computeIfAbsent(name, none -> relay(name, subject));
-    return new Far<>(name, protocol, relay, options.askLimit());
+    return new Far<>(new Relay.Address(name, Optional.empty()), protocol, relay(route), options.askLimit());
   }
 
-  private Actor<Object> relay(String name, String subject) {
-    return scope.anonymous().onFailure(FailurePolicy.goOn())
-        .newActor(new Relay(engine, name, subject, options.askLimit())::handle);
+  private Actor<Object> relay(Route route) {
+    return relays.computeIfAbsent(route.subject(), none -> around.scope().anonymous().onFailure(FailurePolicy.goOn())
+        .newActor(new Relay(around.engine(), around.clock(), route, options.askLimit())::handle));
   }
 
   @Override
   public <M> Exitable offer(String name, Class<M> messages, Actor<? super M> actor) {
-    String subject = subjects.ofName(name);
+    String subject = around.subjects().ofName(name);
     var protocol = Protocol.of(messages);
     Objects.requireNonNull(actor, "actor");
-    var made = offers.compute(name, (same, before) -> {
-      if (before != null && !before.onExit().isDone())
-        throw new IllegalStateException(
-            "node '" + options.node() + "' offers '" + name + "' already; close that offer");
-      return Offer.begin(scope.anonymous(), engine, subject, name, protocol, actor);
+    return offers.compute(name, (same, before) -> {
+      if (before != null && !before.onExit().isDone()) throw new IllegalStateException(
+          "node '" + options.node() + "' offers '" + name + "' already; close that offer");
+      return Offer.begin(around.scope().anonymous(), around.engine(), subject, name, protocol, actor);
     });
-    return made;
+  }
+
+  // ---- entities
+
+  @Override
+  public <M> Entities<String, M> entities(String kind, Class<M> messages) {
+    return addresses(kind, Protocol.of(messages), around.scope().anonymous().newSink());
   }
 
   @Override
+  public <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
+      BiFunction<ActorBuilder<B>, String, Actor<M>> birth) {
+    Objects.requireNonNull(birth, "birth");
+    Entities.of(Objects.requireNonNull(how, "how"), idle, birth).close(); // checks them
+    return host(kind, Protocol.of(messages), part -> Entities.of(how, idle, birth));
+  }
+
+  private <M> Entities<String, M> host(String kind, Protocol<M> protocol, IntFunction<Entities<String, M>> birth) {
+    int parts = parts(kind);
+    var home = homes.compute(kind, (same, before) -> {
+      if (before != null) throw new IllegalStateException(
+          "node '" + options.node() + "' is home to '" + kind + "' already; close those entities");
+      return Hosting.begin(around, kind, parts, protocol, birth);
+    });
+    Sink<Void> door = around.scope().anonymous().newSink();
+    doors.put(kind, door);
+    door.closeOnExit(() -> {
+      home.leave(LEAVING);
+      doors.remove(kind, door);
+      homes.remove(kind, home);
+    });
+    return addresses(kind, protocol, door);
+  }
+
+  private <M> Entities<String, M> addresses(String kind, Protocol<M> protocol, Exitable front) {
+    int parts = parts(kind);
+    String life = options.node() + "." + around.lease().self().id() + ".";
+    Supplier<String> ids = () -> life + messages.incrementAndGet();
+    IntFunction<Actor<Object>> relays = part -> relay(
+        new Route(around.subjects().ofPart(kind, part), Optional.of(ids), () -> absent(kind)));
+    return new FarEntities<>(front, kind, parts, protocol, relays, () -> size(kind), options.askLimit());
+  }
+
+  private Optional<String> absent(String kind) {
+    if (homes.containsKey(kind) || around.membership().hosts(kind)) return Optional.empty();
+    return Optional.of("no node is home to '" + kind + "'");
+  }
+
+  private long size(String kind) {
+    var home = homes.get(kind);
+    return home == null ? 0 : home.size();
+  }
+
+  /** The first node that asks decides for all. */
+  private int parts(String kind) {
+    String key = around.subjects().keyOfKind(kind);
+    around.engine().create(key, KIND.encode(new Kind(options.parts())), Engine.FOR_EVER);
+    int parts = around.engine().get(key).flatMap(Engine.Entry::value).map(KIND::decode)
+        .orElseThrow(() -> new IllegalStateException("the entry '" + key + "' was taken away")).parts;
+    if (parts != options.parts()) throw new IllegalStateException("the keys of '" + kind + "' are split into " + parts
+        + " parts, and node '" + options.node() + "' wants " + options.parts() + "; join withParts(" + parts + ")");
+    return parts;
+  }
+
+  // ---- the end
+
+  @Override
   public void close() {
+    doors.values().forEach(Exitable::askExit);
+    doors.values().forEach(Exitable::close);
     offers.values().forEach(Offer::close);
-    scope.close();
-    engine.close();
+    if (!around.scope().isClosed()) around.lease().leave();
+    around.membership().close();
+    around.scope().close();
+    around.engine().close();
   }
 
   @Override
   public String toString() {
-    return "node '" + options.node() + "' of app '" + subjects.app() + "'";
+    return "node '" + options.node() + "' of app '" + around.subjects().app() + "'";
   }
 }

@@ -6,12 +6,10 @@ import io.fibry.ActorContext;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Fronted;
-import io.fibry.Request;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Subscription;
 import java.util.Optional;
-import org.slf4j.LoggerFactory;
 
 /**
  * What this node does with messages of others to one of its actors. They wait in a mailbox of their
@@ -27,19 +25,15 @@ final class Offer<M> extends Fronted<Offer<M>> {
     BEGIN, END
   }
 
-  private final Engine engine;
-  private final String name;
-  private final Protocol<M> protocol;
+  private final Reception<M> reception;
   private final Actor<? super M> actor;
   private final Actor<Object> gate;
   private final Subscription arrivals;
   private volatile boolean ending;
 
-  private Offer(ActorBuilder<Object> how, Engine engine, String subject, String name, Protocol<M> protocol,
+  private Offer(ActorBuilder<Object> how, Engine engine, String subject, Reception<M> reception,
       Actor<? super M> actor) {
-    this.engine = engine;
-    this.name = name;
-    this.protocol = protocol;
+    this.reception = reception;
     this.actor = actor;
     this.gate = how.mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)).onFailure(FailurePolicy.goOn())
         .newActor(this::handle);
@@ -57,7 +51,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
   /** Ends with the actor that it answers. */
   static <M> Offer<M> begin(ActorBuilder<Object> how, Engine engine, String subject, String name,
       Protocol<M> protocol, Actor<? super M> actor) {
-    return new Offer<>(how, engine, subject, name, protocol, actor);
+    return new Offer<>(how, engine, subject, new Reception<>(engine, name, protocol, () -> true), actor);
   }
 
   // ---- its end
@@ -100,57 +94,17 @@ final class Offer<M> extends Fronted<Offer<M>> {
 
   /** On the engine's thread. */
   private void receive(Wire wire) {
-    if (!gate.sendMessage(wire)) wire.answerTo()
-        .ifPresent(to -> answer(ending ? Outcome.ofGone(to, name) : Outcome.ofFull(to, name, WAITING)));
+    if (!gate.sendMessage(wire)) reception.refuse(wire, WAITING, ending);
   }
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case Wire wire -> give(wire);
+      case Wire wire -> reception.read(wire).ifPresent(given -> reception.give(wire, given, actor));
       case Life.BEGIN -> context.watch(actor, reason -> Life.END);
       default -> {
         ending = true;
         context.self().sendPoisonPill();
       }
-    }
-  }
-
-  private void give(Wire wire) {
-    M message;
-    try {
-      message = protocol.decode(wire.body());
-    } catch (RuntimeException unreadable) {
-      LoggerFactory.getLogger(Cluster.class).warn("actor '{}' got a message that it cannot read", name, unreadable);
-      wire.answerTo().ifPresent(to -> answer(Outcome.ofFailure(to, unreadable)));
-      return;
-    }
-    if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) ask(wire, request);
-    else actor.sendMessage(message); // where it is refused, it is a dead letter here
-  }
-
-  @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
-  private <R> void ask(Wire wire, Request<?, R> request) {
-    String to = wire.answerTo().orElseThrow();
-    var asked = (Actor<Object>) (Actor<?>) actor;
-    var limit = Relay.limit(wire);
-    var answer = limit.isPresent() ? asked.sendMessageReturn((Request<Object, R>) request, limit.get())
-        : asked.sendMessageReturn((Request<Object, R>) request);
-    answer.whenComplete((value, failure) -> answer(to, request, value, failure));
-  }
-
-  private void answer(String to, Object request, Object value, Throwable failure) {
-    try {
-      answer(failure == null ? Outcome.ofAnswer(to, request, value) : Outcome.ofFailure(to, failure));
-    } catch (RuntimeException unwritable) {
-      answer(Outcome.ofFailure(to, unwritable));
-    }
-  }
-
-  private void answer(Wire wire) {
-    try {
-      engine.publish(wire);
-    } catch (LostException cut) {
-      LoggerFactory.getLogger(Cluster.class).debug("an answer of actor '{}' did not leave", name, cut);
     }
   }
 }

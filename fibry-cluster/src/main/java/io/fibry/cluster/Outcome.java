@@ -79,6 +79,11 @@ final class Outcome {
 
   // ---- where it was asked
 
+  /** It did not reach its actor, and may find it elsewhere. */
+  static boolean isGone(Wire wire) {
+    return statusOf(wire).filter(Status.GONE::equals).isPresent();
+  }
+
   /** Tells the asker. */
   static <R> void tell(CompletableFuture<R> asker, Request<?, R> request, String actor, Wire wire) {
     var status = statusOf(wire);

@@ -32,4 +32,28 @@ record Subjects(String app) {
   String keysOfNodes() {
     return "fb." + app + "." + NODES;
   }
+
+  /** Of the messages to a part of the keys. */
+  String ofPart(String kind, int part) {
+    return "fb." + app + ".e." + kind + "." + part;
+  }
+
+  /** Of what nodes send to a node itself. */
+  String ofNode(String node) {
+    return "fb." + app + ".x." + node;
+  }
+
+  /** In the table. */
+  String keyOfPart(String kind, int part) {
+    return keysOfParts(kind) + part;
+  }
+
+  String keysOfParts(String kind) {
+    return "fb." + app + ".part." + kind + ".";
+  }
+
+  /** In the table. */
+  String keyOfKind(String kind) {
+    return "fb." + app + ".kind." + checked("a kind", kind);
+  }
 }

@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +44,7 @@ final class NatsEngine implements Engine {
   private final String answers; // the beginning of their subjects
   private final AtomicLong numbers = new AtomicLong(); // of requests
   private final Map<Long, Asked> asked = new ConcurrentHashMap<>(); // by number
+  private final ReentrantLock flushing = new ReentrantLock();
   private volatile boolean closed;
 
   NatsEngine(Connection connection, NatsTable table, Troubles troubles) {
@@ -151,7 +153,7 @@ final class NatsEngine implements Engine {
       connection.clearLastError();
       if (group.isPresent()) dispatcher.subscribe(subject, group.get());
       else dispatcher.subscribe(subject);
-      connection.flush(PATIENCE);
+      flush(() -> connection.flush(PATIENCE));
       if (isDenied(subject)) throw denied("subscribe to " + subject);
       return () -> drain(dispatcher);
     } catch (IllegalStateException | TimeoutException cut) {
@@ -162,6 +164,21 @@ final class NatsEngine implements Engine {
     }
   }
 
+  @FunctionalInterface
+  private interface Flush {
+    void run() throws TimeoutException, InterruptedException;
+  }
+
+  /** One after the other: the client takes three at once for a server that does not answer. */
+  private void flush(Flush flush) throws TimeoutException, InterruptedException {
+    flushing.lockInterruptibly();
+    try {
+      flush.run();
+    } finally {
+      flushing.unlock();
+    }
+  }
+
   /** The server has answered, and told of an error before. */
   private boolean isDenied(String subject) {
     var error = connection.getLastError();
@@ -169,10 +186,13 @@ final class NatsEngine implements Engine {
   }
 
   /** Waits until what has arrived is read. */
-  private static void drain(Dispatcher dispatcher) {
+  private void drain(Dispatcher dispatcher) {
     boolean interrupted = Thread.interrupted();
     try {
-      if (dispatcher.isActive()) dispatcher.drain(PATIENCE).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      if (!dispatcher.isActive()) return;
+      var drained = new CompletableFuture<Boolean>();
+      flush(() -> dispatcher.drain(PATIENCE).thenAccept(drained::complete));
+      drained.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     } catch (IllegalStateException | ExecutionException | TimeoutException cut) {
       LoggerFactory.getLogger(NatsNetwork.class).debug("a subscription ended with its connection", cut);
     } catch (InterruptedException again) {

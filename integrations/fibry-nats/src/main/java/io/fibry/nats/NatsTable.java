@@ -1,5 +1,6 @@
 package io.fibry.nats;
 
+import io.fibry.cluster.Engine;
 import io.fibry.cluster.Engine.Entry;
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
@@ -91,8 +92,10 @@ final class NatsTable {
 
   private OptionalLong write(String key, byte[] value, long version, Duration lease, Headers headers) {
     var message = NatsMessage.builder().subject(subjects + key).headers(headers).data(value).build();
-    var options = PublishOptions.builder().expectedLastSubjectSequence(version)
-        .messageTtlSeconds(Math.toIntExact(lease.plusNanos(999_999_999).toSeconds())).build();
+    var expecting = PublishOptions.builder().expectedLastSubjectSequence(version);
+    var options = lease.compareTo(Engine.FOR_EVER) < 0
+        ? expecting.messageTtlSeconds(Math.toIntExact(lease.plusNanos(999_999_999).toSeconds())).build()
+        : expecting.build();
     long end = System.nanoTime() + PATIENCE.toNanos();
     for (int times = 1;; times++) try {
       return OptionalLong.of(stream.publish(message, options).getSeqno());
@@ -154,7 +157,9 @@ final class NatsTable {
     try {
       var dispatcher = connection.createDispatcher();
       stream.subscribe(subjects + prefix + ">", dispatcher, message -> reader.accept(entry(message)), false, options);
-      return () -> connection.closeDispatcher(dispatcher);
+      return () -> {
+        if (dispatcher.isActive()) connection.closeDispatcher(dispatcher);
+      };
     } catch (JetStreamApiException | IOException | IllegalStateException cut) {
       throw unknown("watched", prefix, cut);
     }

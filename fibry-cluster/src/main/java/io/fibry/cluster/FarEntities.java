@@ -1,0 +1,53 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.Exitable;
+import io.fibry.Fronted;
+import io.fibry.pool.Entities;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+
+/** Addresses of entities, wherever they live. Messages to each part have a relay here. */
+final class FarEntities<M> extends Fronted<Entities<String, M>> implements Entities<String, M> {
+  private final Exitable front;
+  private final String kind;
+  private final int parts;
+  private final Protocol<M> protocol;
+  private final IntFunction<Actor<Object>> relays; // by part
+  private final LongSupplier size;
+  private final Duration longest; // for answers without a limit
+
+  FarEntities(Exitable front, String kind, int parts, Protocol<M> protocol, IntFunction<Actor<Object>> relays,
+      LongSupplier size, Duration longest) {
+    this.front = front;
+    this.kind = kind;
+    this.parts = parts;
+    this.protocol = protocol;
+    this.relays = relays;
+    this.size = size;
+    this.longest = longest;
+  }
+
+  @Override
+  protected Exitable front() {
+    return front;
+  }
+
+  @Override
+  public Actor<M> actor(String key) {
+    int part = Keys.part(Keys.checked(kind, key), parts);
+    return new Far<>(new Relay.Address(kind + "/" + key, Optional.of(key)), protocol, relays.apply(part), longest);
+  }
+
+  @Override
+  public long size() {
+    return size.getAsLong();
+  }
+
+  @Override
+  public String toString() {
+    return "far entities '" + kind + "'";
+  }
+}

@@ -1,0 +1,87 @@
+package io.fibry.cluster;
+
+import io.fibry.AskTimeoutException;
+import io.fibry.Request;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A request on its way. Where nobody gets it, it was certainly not handled: while a part of the keys
+ * moves from node to node, it is sent again.
+ */
+final class FarRequest<R> {
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(2); // then twice as long
+  private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
+
+  private final Engine engine;
+  private final Scheduler clock;
+  private final Route route;
+  private final Relay.Call<R> call;
+  private final Duration limit;
+  private final long end;
+  private final Map<String, String> headers;
+  private final CompletableFuture<R> answer = new CompletableFuture<>();
+  private Duration pause = FIRST_PAUSE; // of one sending after the other
+
+  FarRequest(Engine engine, Scheduler clock, Route route, Relay.Call<R> call, Duration limit) {
+    this.engine = engine;
+    this.clock = clock;
+    this.route = route;
+    this.call = call;
+    this.limit = limit;
+    this.end = clock.nanoTime() + Math.min(Long.MAX_VALUE / 2, limit.toNanos());
+    this.headers = route.headers(call.to().key());
+  }
+
+  CompletableFuture<R> answer() {
+    return answer;
+  }
+
+  void send() {
+    var left = Duration.ofNanos(Math.max(1, end - clock.nanoTime()));
+    headers.put(Route.TIME_LEFT, Long.toString(Math.max(1, left.toMillis())));
+    try {
+      engine.request(Wire.to(route.subject(), headers, call.body()), left).whenComplete(this::ended);
+    } catch (RuntimeException unsendable) {
+      answer.completeExceptionally(unsendable);
+    }
+  }
+
+  private void ended(Wire wire, Throwable failure) {
+    try {
+      boolean nobody = failure == null ? Outcome.isGone(wire) : loss(failure) == Loss.NOBODY;
+      if (nobody && !answer.isDone() && route.absent().get().isEmpty() && clock.nanoTime() + pause.toNanos() - end < 0)
+        sendLater();
+      else if (failure == null) Outcome.tell(answer, call.request(), call.to().actor(), wire);
+      else answer.completeExceptionally(lost(failure));
+    } catch (Throwable unreadable) { // of a codec, or of memory
+      answer.completeExceptionally(new UnreachableException("the answer of actor '" + call.to().actor()
+          + "' to {request} cannot be read", call.to().actor(), call.request(), unreadable, true));
+    }
+  }
+
+  private void sendLater() {
+    clock.after(pause, this::send);
+    var next = pause.multipliedBy(2);
+    pause = next.compareTo(LONGEST_PAUSE) < 0 ? next : LONGEST_PAUSE;
+  }
+
+  private static Loss loss(Throwable failure) {
+    return failure instanceof LostException lost ? lost.loss() : Loss.UNKNOWN;
+  }
+
+  private Throwable lost(Throwable failure) {
+    String actor = call.to().actor();
+    Request<?, R> request = call.request();
+    if (loss(failure) == Loss.LATE) return new AskTimeoutException("actor '" + actor
+        + "' on another node has not answered {request} in time; it may handle it all the same", actor, request, limit,
+        null);
+    String why = loss(failure) == Loss.NOBODY
+        ? route.absent().get().orElse("at the moment no node has its key") : failure.getMessage();
+    return new UnreachableException("{request} did not reach actor '" + actor + "': " + why, actor, request, failure,
+        loss(failure) == Loss.UNKNOWN);
+  }
+}

@@ -1,0 +1,216 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.Done;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster.Member;
+import io.fibry.codec.Codec;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.LoggerFactory;
+
+/**
+ * That this node is alive, in the table. It gives a sign five times in its lease. It takes itself
+ * for dead two seconds before others may, by two clocks: a machine that stands still stops the one,
+ * and the other can be set. Whichever says that the lease is over is believed. A node that has
+ * lapsed joins again, with another life. Fields without a remark are of the actor that gives signs.
+ */
+final class Lease {
+  static final Codec<Member> CODEC = Codec.of(Member.class);
+  private static final Duration BEFORE_OTHERS = Duration.ofSeconds(2);
+
+  private sealed interface Event {}
+
+  private record Sign() implements Event {}
+
+  private record Host(String kind, boolean now) implements Event, Request<Host, Done> {}
+
+  private record Leave() implements Event, Request<Leave, Done> {}
+
+  /** Until when it is believed, by both clocks. */
+  private record Life(Member member, boolean begun, long nanos, long millis) {}
+
+  private final Engine engine;
+  private final String key;
+  private final Duration time;
+  private final Scheduler clock;
+  private final InstantSource wall;
+  private final List<Runnable> onLapse = new CopyOnWriteArrayList<>();
+  private final Set<String> hosts = new TreeSet<>();
+  private volatile Life life; // written by that actor, or before it begins
+  private OptionalLong version; // empty: it has lapsed
+  private boolean left; // for good
+  private Actor<Event> signs; // written before others know this object
+
+  private Lease(Engine engine, Subjects subjects, Cluster.Options options, Scheduler clock) {
+    this.engine = engine;
+    this.key = subjects.keyOfNode(options.node());
+    this.time = options.lease();
+    this.clock = clock;
+    this.wall = options.wall();
+    this.life = new Life(member(options.node()), false, 0, 0);
+    long nanos = clock.nanoTime();
+    long millis = wall.millis();
+    this.version = engine.create(key, CODEC.encode(life.member), time);
+    if (version.isPresent()) extend(nanos, millis);
+  }
+
+  static Lease begin(ActorScope scope, Engine engine, Subjects subjects, Cluster.Options options) {
+    var lease = new Lease(engine, subjects, options, scope.anonymous().forBlocks().scheduler());
+    if (lease.version.isEmpty()) throw new IllegalStateException("a node '" + options.node() + "' of app '"
+        + subjects.app() + "' is alive" + lease.holder()
+        + "; give this one another name, or wait until the lease of the other has run out");
+    lease.signs = scope.anonymous().onFailure(FailurePolicy.goOn()).newActor(lease::handle);
+    lease.signs.sendMessageEvery(new Sign(), options.lease().dividedBy(5));
+    return lease;
+  }
+
+  private String holder() {
+    return engine.get(key).flatMap(Engine.Entry::value).map(bytes -> ", since " + CODEC.decode(bytes).since())
+        .orElse("");
+  }
+
+  private Member member(String node) {
+    return new Member(node, UUID.randomUUID().toString(), Set.copyOf(hosts), wall.instant());
+  }
+
+  // ---- read by all
+
+  Member self() {
+    return life.member;
+  }
+
+  /** Others have not given this node up. */
+  boolean isValid() {
+    var now = life;
+    return now.begun && clock.nanoTime() - now.nanos < 0 && wall.millis() < now.millis;
+  }
+
+  /** Runs code, which must not wait, each time that this node has been given up. */
+  void onLapse(Runnable told) {
+    onLapse.add(told);
+  }
+
+  /** Tells the others what this node is home to; returns when they can know. */
+  void host(String kind, boolean now) {
+    signs.ask(new Host(kind, now));
+  }
+
+  /** Tells the others that this node is gone. */
+  void leave() {
+    signs.ask(new Leave());
+    signs.close();
+  }
+
+  // ---- signs
+
+  private void handle(Event event, ActorContext<Event> context) {
+    switch (event) {
+      case Sign sign -> renew();
+      case Host host -> {
+        if (host.now) hosts.add(host.kind);
+        else hosts.remove(host.kind);
+        renew();
+        context.reply(host, Done.DONE);
+      }
+      case Leave leave -> {
+        delete();
+        context.reply(leave, Done.DONE);
+      }
+    }
+  }
+
+  private void renew() {
+    if (left) return;
+    try {
+      if (version.isPresent() && !isValid()) lapse("its lease ran out before a sign was confirmed");
+      if (version.isEmpty()) joinAgain();
+      else if (!update() && isStillOurs()) update();
+    } catch (LostException cut) {
+      LoggerFactory.getLogger(Cluster.class).warn("node '{}' could not give a sign of life: {}", self().name(),
+          cut.getMessage());
+    }
+  }
+
+  /** False: the entry has another version, perhaps that of a sign of which nobody told us. */
+  private boolean update() {
+    var member = new Member(self().name(), self().id(), Set.copyOf(hosts), self().since());
+    long nanos = clock.nanoTime();
+    long millis = wall.millis();
+    var next = engine.update(key, CODEC.encode(member), version.getAsLong(), time);
+    if (next.isEmpty()) return false;
+    version = next;
+    life = new Life(member, true, life.nanos, life.millis);
+    extend(nanos, millis);
+    return true;
+  }
+
+  /** The network counts from when it has got the sign, which is later than this. */
+  private void extend(long nanos, long millis) {
+    var ours = time.minus(BEFORE_OTHERS);
+    life = new Life(life.member, true, nanos + ours.toNanos(), millis + ours.toMillis());
+  }
+
+  private boolean isStillOurs() {
+    var entry = engine.get(key);
+    boolean ours = entry.flatMap(Engine.Entry::value).map(CODEC::decode).filter(one -> one.id().equals(self().id()))
+        .isPresent();
+    if (ours) version = OptionalLong.of(entry.get().version());
+    else lapse("others took it for gone");
+    return ours;
+  }
+
+  private void lapse(String why) {
+    LoggerFactory.getLogger(Cluster.class).warn("node '{}' has lapsed: {}; it joins again", self().name(), why);
+    version = OptionalLong.empty();
+    life = new Life(life.member, false, 0, 0);
+    onLapse.forEach(Runnable::run);
+  }
+
+  private void joinAgain() {
+    var before = self();
+    var member = member(before.name());
+    long nanos = clock.nanoTime();
+    long millis = wall.millis();
+    var made = engine.create(key, CODEC.encode(member), time);
+    if (made.isEmpty()) made = replace(before, member);
+    if (made.isEmpty()) {
+      LoggerFactory.getLogger(Cluster.class).error("node '{}' cannot join again: another one has its name",
+          before.name());
+      return;
+    }
+    version = made;
+    life = new Life(member, true, nanos, millis);
+    extend(nanos, millis);
+  }
+
+  /** What is left of the life before, in the eyes of the network. */
+  private OptionalLong replace(Member before, Member next) {
+    var entry = engine.get(key);
+    if (entry.flatMap(Engine.Entry::value).map(CODEC::decode).filter(one -> one.id().equals(before.id())).isEmpty())
+      return OptionalLong.empty();
+    return engine.update(key, CODEC.encode(next), entry.get().version(), time);
+  }
+
+  private void delete() {
+    left = true;
+    try {
+      if (version.isPresent()) engine.delete(key, version.getAsLong());
+    } catch (LostException cut) {
+      LoggerFactory.getLogger(Cluster.class).debug("node '{}' left without a word", self().name(), cut);
+    }
+    version = OptionalLong.empty();
+    life = new Life(life.member, false, 0, 0);
+  }
+}

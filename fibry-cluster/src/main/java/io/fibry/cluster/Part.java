@@ -1,0 +1,246 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.FailurePolicy;
+import io.fibry.pool.Entities;
+import io.fibry.pubsub.Subscription;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/**
+ * The entities of one part of the keys, as long as their messages come to this node: before they
+ * are its own, while they are, and after it has given them away. Then it passes on what still
+ * comes, so that nothing is lost on the way; the next node tells doubles by their ids. An actor,
+ * the gate, does one after the other; fields without a remark are of its thread.
+ */
+final class Part<M> {
+  private static final int MOST_WAITING = 4_096; // messages
+  private static final Duration DRAINING = Duration.ofSeconds(10); // entities, of what waits for them
+  private static final Duration KILLING = Duration.ofSeconds(2);
+  private static final Duration REMEMBERED = Duration.ofSeconds(10); // ids of messages; passing on lasts two
+
+  private enum Stage {
+    HOLDING, OPEN, GIVEN, PASSING
+  }
+
+  private sealed interface Event<M> {}
+
+  private record Direct<M>(Wire wire) implements Event<M> {}
+
+  private record Passed<M>(Wire wire) implements Event<M> {}
+
+  /** All that was held by the node before has come. */
+  private record Handed<M>() implements Event<M> {}
+
+  private record Open<M>(Entities<String, M> entities, boolean handed) implements Event<M> {}
+
+  private record Give<M>(Runnable given) implements Event<M> {}
+
+  private record PassTo<M>(String node) implements Event<M> {}
+
+  private record End<M>(Runnable ended) implements Event<M> {}
+
+  private final Scheduler clock;
+  private final Reception<M> reception;
+  private final Consumer<Hand> hands; // to other nodes
+  private final Actor<Event<M>> gate;
+  private Subscription arrivals; // written before the steward knows this object
+  private final AtomicInteger waiting = new AtomicInteger(); // here; of all threads
+  private final ArrayDeque<Wire> held = new ArrayDeque<>();
+  private final ArrayDeque<Wire> handed = new ArrayDeque<>(); // by the node before
+  private volatile boolean alone; // no other node gets these messages, too; read by all
+  private Stage stage = Stage.HOLDING;
+  private boolean hasAll; // that was held by the node before
+  private Optional<Entities<String, M>> entities = Optional.empty();
+  private final Set<String> seen = new HashSet<>(); // ids, as long as messages may come twice
+  private long forgetAt;
+  private Optional<Give<M>> giving = Optional.empty();
+  private String next = ""; // the node that has the part now
+
+  /** A message for the next owner; empty: that were all. */
+  record Hand(String node, Optional<Wire> wire) {}
+
+  private Part(ActorScope scope, Scheduler clock, Reception<M> reception, Consumer<Hand> hands) {
+    this.clock = clock;
+    this.reception = reception;
+    this.hands = hands;
+    this.gate = scope.anonymous().onFailure(FailurePolicy.goOn()).newActor(this::handle);
+  }
+
+  /** It holds what comes, from the moment that this returns. */
+  static <M> Part<M> hold(Surroundings around, String subject, Reception<M> reception, Consumer<Hand> hands) {
+    var part = new Part<M>(around.scope(), around.clock(), reception, hands);
+    boolean listens = false;
+    try {
+      part.arrivals = around.engine().subscribe(subject, Optional.empty(), part::receive);
+      part.gate.closeOnExit(part.arrivals);
+      listens = true;
+      return part;
+    } finally {
+      if (!listens) part.gate.kill();
+    }
+  }
+
+  /** On the engine's thread. */
+  private void receive(Wire wire) {
+    arrive(new Direct<>(wire), wire);
+  }
+
+  /** From the node before, on the engine's thread. */
+  void pass(Wire wire) {
+    arrive(new Passed<>(wire), wire);
+  }
+
+  /** Where another node gets it, too, only that one knows how it ends. */
+  private void arrive(Event<M> message, Wire wire) {
+    if (waiting.incrementAndGet() <= MOST_WAITING && gate.sendMessage(message)) return;
+    waiting.decrementAndGet();
+    if (alone) reception.refuse(wire, MOST_WAITING, false);
+  }
+
+  // ---- for the steward
+
+  void handed() {
+    gate.sendMessage(new Handed<>());
+  }
+
+  /** It is this node's own. */
+  void open(Entities<String, M> entities, boolean handed) {
+    gate.sendMessage(new Open<>(entities, handed));
+  }
+
+  /** Lets the entities handle what waits for them, and puts them away. */
+  void give(Runnable given) {
+    gate.sendMessage(new Give<>(given));
+  }
+
+  void passTo(String node) {
+    gate.sendMessage(new PassTo<>(node));
+  }
+
+  /** After what has arrived. */
+  void end(Runnable ended) {
+    gate.sendMessage(new End<>(ended));
+  }
+
+  /** At once: others have this part. What waits is not answered. */
+  void drop() {
+    alone = false;
+    gate.kill();
+    gate.onExit().thenRun(() -> entities.ifPresent(Entities::kill)); // seen: the gate has ended
+  }
+
+  // ---- the gate
+
+  private void handle(Event<M> event, ActorContext<Event<M>> context) {
+    switch (event) {
+      case Direct<M> direct -> {
+        if (isNew(direct.wire)) take(direct.wire);
+      }
+      case Passed<M> passed -> {
+        if (!isNew(passed.wire)) break;
+        if (stage == Stage.HOLDING) handed.add(passed.wire);
+        else take(passed.wire);
+      }
+      case Handed<M> all -> {
+        hasAll = true;
+        begin();
+      }
+      case Open<M> open -> {
+        entities = Optional.of(open.entities);
+        stage = Stage.HOLDING;
+        hasAll |= open.handed;
+        begin();
+      }
+      case Give<M> give -> {
+        giving = Optional.of(give);
+        giveAway();
+      }
+      case PassTo<M> to -> {
+        next = to.node;
+        stage = Stage.PASSING;
+        while (!held.isEmpty()) take(held.poll());
+        hands.accept(new Hand(next, Optional.empty()));
+      }
+      case End<M> end -> {
+        arrivals.close(); // after what is on its way here, which is passed on, too
+        context.self().sendPoisonPill();
+        end.ended.run();
+      }
+    }
+  }
+
+  /** First what the node before has held, then what came here meanwhile. */
+  private void begin() {
+    if (stage != Stage.HOLDING || entities.isEmpty() || !hasAll) return;
+    stage = Stage.OPEN;
+    forgetAt = clock.nanoTime() + REMEMBERED.toNanos();
+    while (!handed.isEmpty()) take(handed.poll());
+    while (!held.isEmpty()) take(held.poll());
+    alone = true;
+    giveAway();
+  }
+
+  /** Not before it has begun: so each node hears of the next one, and passes on to that. */
+  private void giveAway() {
+    if (stage != Stage.OPEN || giving.isEmpty()) return;
+    putAway();
+    stage = Stage.GIVEN;
+    alone = false;
+    hasAll = false;
+    giving.get().given.run();
+    giving = Optional.empty();
+  }
+
+  private void take(Wire wire) {
+    switch (stage) {
+      case HOLDING, GIVEN -> held.add(wire);
+      case PASSING -> {
+        waiting.decrementAndGet();
+        wire.header(Route.ID).ifPresent(seen::remove); // it may come back
+        hands.accept(new Hand(next, Optional.of(wire)));
+      }
+      default -> {
+        waiting.decrementAndGet();
+        give(wire);
+      }
+    }
+  }
+
+  private void give(Wire wire) {
+    if (!reception.mayAnswer().getAsBoolean()) return;
+    var key = wire.header(Route.KEY);
+    if (key.isEmpty()) return; // of a foreign program
+    var message = reception.read(wire);
+    if (message.isPresent()) reception.give(wire, message.get(), entities.orElseThrow().actor(key.get()));
+  }
+
+  /** It is not here, nor was handled here. */
+  private boolean isNew(Wire wire) {
+    if (stage == Stage.OPEN && clock.nanoTime() - forgetAt >= 0) {
+      if (!seen.isEmpty()) seen.clear();
+      return true;
+    }
+    boolean first = wire.header(Route.ID).map(seen::add).orElse(true);
+    if (!first) waiting.decrementAndGet();
+    return first;
+  }
+
+  private void putAway() {
+    entities.ifPresent(all -> {
+      all.sendPoisonPill();
+      if (all.waitForExit(DRAINING)) return;
+      all.kill();
+      all.waitForExit(KILLING);
+    });
+    entities = Optional.empty();
+  }
+}

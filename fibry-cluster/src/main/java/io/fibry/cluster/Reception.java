@@ -1,0 +1,66 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.Request;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives messages of other nodes to actors of this one, and sends their answers back. Thread-safe.
+ *
+ * @param what the name of the actor, or the kind
+ * @param mayAnswer false: others have given this node up, so what it says may be old
+ */
+record Reception<M>(Engine engine, String what, Protocol<M> protocol, BooleanSupplier mayAnswer) {
+
+  /** Empty: its sender is told that nobody can read it. */
+  Optional<M> read(Wire wire) {
+    try {
+      return Optional.of(protocol.decode(wire.body()));
+    } catch (RuntimeException unreadable) {
+      LoggerFactory.getLogger(Cluster.class).warn("'{}' got a message that it cannot read", what, unreadable);
+      wire.answerTo().ifPresent(to -> send(Outcome.ofFailure(to, unreadable)));
+      return Optional.empty();
+    }
+  }
+
+  /** May wait for room in the mailbox. */
+  void give(Wire wire, M message, Actor<? super M> actor) {
+    if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) ask(wire, request, actor);
+    else actor.sendMessage(message); // where it is refused, it is a dead letter here
+  }
+
+  @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
+  private <R> void ask(Wire wire, Request<?, R> request, Actor<? super M> actor) {
+    String to = wire.answerTo().orElseThrow();
+    var asked = (Actor<Object>) (Actor<?>) actor;
+    var limit = Relay.limit(wire);
+    var answer = limit.isPresent() ? asked.sendMessageReturn((Request<Object, R>) request, limit.get())
+        : asked.sendMessageReturn((Request<Object, R>) request);
+    answer.whenComplete((value, failure) -> answer(to, request, value, failure));
+  }
+
+  private void answer(String to, Object request, Object value, Throwable failure) {
+    try {
+      send(failure == null ? Outcome.ofAnswer(to, request, value) : Outcome.ofFailure(to, failure));
+    } catch (RuntimeException unwritable) {
+      send(Outcome.ofFailure(to, unwritable));
+    }
+  }
+
+  /** It was not handled. */
+  void refuse(Wire wire, int capacity, boolean gone) {
+    wire.answerTo()
+        .ifPresent(to -> send(gone ? Outcome.ofGone(to, what) : Outcome.ofFull(to, what, capacity)));
+  }
+
+  private void send(Wire answer) {
+    if (!mayAnswer.getAsBoolean()) return;
+    try {
+      engine.publish(answer);
+    } catch (LostException cut) {
+      LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' did not leave", what, cut);
+    }
+  }
+}

@@ -1,0 +1,14 @@
+package io.fibry.cluster;
+
+import io.fibry.ActorScope;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+
+/**
+ * What each piece of a node works with.
+ *
+ * @param node its name
+ * @param calm after nodes came and went, and for messages that are on their way
+ */
+record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects, Lease lease,
+    Membership membership, String node, Duration calm) {}

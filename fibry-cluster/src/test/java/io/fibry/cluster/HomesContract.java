@@ -1,0 +1,281 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
+import io.fibry.Request;
+import io.fibry.pool.Entities;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Entities of several nodes: where they live, and how they move. */
+@Timeout(120)
+abstract class HomesContract {
+  sealed interface Account {}
+  record Pay(int cents) implements Account {}
+  record Give(int cents) implements Account, Request<Give, Long> {}
+  record Where() implements Account, Request<Where, String> {}
+
+  private static final Duration CALM = Duration.ofMillis(300);
+  private static final int PARTS = 32;
+  private static final Duration LONG = Duration.ofMinutes(5);
+
+  private final String app;
+  private final Network network;
+  private final ActorScope scope = ActorSystem.openScope("homes-test");
+  private final Map<String, LongAdder> cents = new ConcurrentHashMap<>(); // as a store would have them
+  private final Map<String, AtomicInteger> alive = new ConcurrentHashMap<>();
+  private final AtomicBoolean twoAtOnce = new AtomicBoolean();
+
+  HomesContract(String app, Network network) {
+    this.app = app;
+    this.network = network;
+  }
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private Cluster join(String node) {
+    return join(node, network);
+  }
+
+  private Cluster join(String node, Network network) {
+    return Cluster.join(app, network,
+        options -> options.withNode(node).withParts(PARTS).withLease(Duration.ofSeconds(3)).withCalm(CALM)
+            .withScope(scope));
+  }
+
+  private Entities<String, Account> home(Cluster node) {
+    return node.host("account", Account.class, scope.anonymous(), LONG,
+        (builder, key) -> birth(builder, key, node.self().name()));
+  }
+
+  private Actor<Account> birth(ActorBuilder<Object> builder, String key, String node) {
+    var living = alive.computeIfAbsent(key, none -> new AtomicInteger());
+    if (living.incrementAndGet() > 1) twoAtOnce.set(true);
+    return builder.initialState(() -> key).onStop(state -> living.decrementAndGet())
+        .newActor(
+            (String state, Account message, ActorContext<Account> context) -> handle(state, message, context, node));
+  }
+
+  private void handle(String key, Account message, ActorContext<Account> context, String node) {
+    var mine = cents.computeIfAbsent(key, none -> new LongAdder());
+    switch (message) {
+      case Pay pay -> mine.add(pay.cents());
+      case Give give -> {
+        mine.add(give.cents());
+        context.reply(give, mine.sum());
+      }
+      case Where where -> context.reply(where, node);
+    }
+  }
+
+  private static Entities<String, Account> addresses(Cluster node) {
+    return node.entities("account", Account.class);
+  }
+
+  private static void awaitHosts(Cluster node, int hosts) {
+    Soon.becomesTrue(() -> node.members().stream().filter(one -> one.hosts().contains("account")).count() == hosts);
+  }
+
+  private long sum() {
+    return cents.values().stream().mapToLong(LongAdder::sum).sum();
+  }
+
+  @Test
+  void oneNodeIsHomeToAllKeys() {
+    try (var a = join("a")) {
+      var accounts = home(a);
+
+      assertTrue(accounts.actor("ada").sendMessage(new Pay(5)));
+      assertEquals(7, accounts.actor("ada").ask(new Give(2)));
+      assertEquals(1, accounts.actor("grace").ask(new Give(1)));
+
+      assertEquals(2, accounts.size());
+      assertEquals("account/ada", accounts.actor("ada").name());
+      assertEquals(accounts.actor("ada"), accounts.actor("ada"));
+    }
+  }
+
+  @Test
+  void keysAreSharedAndFound() {
+    try (var a = join("a"); var b = join("b"); var c = join("c")) {
+      home(a);
+      home(b);
+      awaitHosts(c, 2);
+      var accounts = addresses(c);
+
+      for (int i = 0; i < 100; i++) assertEquals(1, accounts.actor("k" + i).ask(new Give(1)));
+      Soon.becomesTrue(() -> nodes(accounts) == 2);
+
+      assertFalse(twoAtOnce.get());
+      assertEquals(100, sum());
+    }
+  }
+
+  private static long nodes(Entities<String, Account> accounts) {
+    return IntStream.range(0, 100).mapToObj(i -> accounts.actor("k" + i).ask(new Where())).distinct().count();
+  }
+
+  @Test
+  void movesLoseNothingAndDoNothingTwice() throws Exception {
+    try (var a = join("a"); var asking = join("asking")) {
+      home(a);
+      awaitHosts(asking, 1);
+      var accounts = addresses(asking);
+      var end = new AtomicBoolean();
+      try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
+        var all = IntStream.range(0, 8).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
+        for (int i = 0; i < 3; i++) {
+          try (var b = join("b")) {
+            home(b);
+            Soon.becomesTrue(() -> nodes(accounts) == 2);
+          }
+          Soon.becomesTrue(() -> nodes(accounts) == 1);
+        }
+        end.set(true);
+        long paid = 0;
+        for (var one : all) paid += one.get(60, TimeUnit.SECONDS);
+
+        assertEquals(paid, sum());
+        assertFalse(twoAtOnce.get());
+      }
+    }
+  }
+
+  private static Callable<Long> paying(Entities<String, Account> accounts, int asker, AtomicBoolean end) {
+    return () -> {
+      long paid = 0;
+      for (int i = 0; !end.get(); i++, paid++) accounts.actor(asker + "-" + i % 50).ask(new Give(1));
+      return paid;
+    };
+  }
+
+  @Test
+  void messagesOfOneSenderKeepTheirOrderWhileTheirActorMoves() {
+    try (var a = join("a"); var asking = join("asking")) {
+      home(a);
+      awaitHosts(asking, 1);
+      var accounts = addresses(asking);
+      for (int i = 0; i < 5; i++) try (var b = join("b")) {
+        home(b);
+        var there = new Cluster.Member("b", "", Set.of("account"), Instant.EPOCH);
+        var here = new Cluster.Member("a", "", Set.of("account"), Instant.EPOCH);
+        var ada = accounts.actor(IntStream.range(0, 1_000).mapToObj(n -> "ada" + n)
+            .filter(key -> Keys.wish("account", Keys.part(key, PARTS), List.of(here, there)).orElseThrow().equals("b"))
+            .findFirst().orElseThrow());
+
+        while (!ada.ask(new Where()).equals("b")) {
+          ada.sendMessage(new Pay(1));
+          long before = ada.ask(new Give(0));
+          ada.sendMessage(new Pay(1));
+          assertEquals(before + 1, ada.ask(new Give(0)));
+        }
+      }
+    }
+  }
+
+  @Test
+  void keysOfANodeThatEndsWithoutAWordHaveAnotherHome() {
+    var cut = network.connect(app, "b");
+    try (var a = join("a"); var b = join("b", (same, node) -> cut); var asking = join("asking")) {
+      home(a);
+      home(b);
+      awaitHosts(asking, 2);
+      var accounts = addresses(asking);
+      Soon.becomesTrue(() -> nodes(accounts) == 2);
+
+      cut.close();
+
+      for (int i = 0; i < 100; i++) answered(accounts.actor("k" + i));
+      assertEquals(1, nodes(accounts));
+    }
+  }
+
+  private static void answered(Actor<Account> actor) {
+    while (true) try {
+      assertEquals("a", actor.ask(new Where(), Duration.ofSeconds(10)));
+      return;
+    } catch (AskTimeoutException wasOnItsWay) {
+      // once more
+    }
+  }
+
+  // ---- bad input
+
+  @Test
+  void whereNobodyIsHomeSaysSo() {
+    try (var a = join("a")) {
+      var ada = addresses(a).actor("ada");
+
+      var failure = assertThrows(UnreachableException.class, () -> ada.ask(new Give(1)));
+
+      assertFalse(failure.mayHaveRun());
+      assertEquals("Give[cents=1] did not reach actor 'account/ada': no node is home to 'account'",
+          failure.getMessage());
+    }
+  }
+
+  @Test
+  void aNodeIsHomeToAKindOnce() {
+    try (var a = join("a")) {
+      var first = home(a);
+
+      var failure = assertThrows(IllegalStateException.class, () -> home(a));
+
+      assertEquals("node 'a' is home to 'account' already; close those entities", failure.getMessage());
+      first.close();
+      assertEquals(1, home(a).actor("ada").ask(new Give(1)));
+    }
+  }
+
+  @Test
+  void allNodesHaveTheSameNumberOfParts() {
+    try (var a = join("a"); var other = Cluster.join(app, network, options -> options.withNode("b"))) {
+      home(a);
+
+      var failure = assertThrows(IllegalStateException.class, () -> addresses(other));
+
+      assertEquals("the keys of 'account' are split into 32 parts, and node 'b' wants 256; join withParts(32)",
+          failure.getMessage());
+    }
+  }
+
+  @Test
+  void aKeyHasALimit() {
+    try (var a = join("a")) {
+      var accounts = addresses(a);
+
+      assertEquals("a key of 'account' has 0 bytes; take 1 to 512",
+          assertThrows(IllegalArgumentException.class, () -> accounts.actor("")).getMessage());
+      assertEquals("a key of 'account' has 514 bytes; take 1 to 512",
+          assertThrows(IllegalArgumentException.class, () -> accounts.actor("ä".repeat(257))).getMessage());
+      accounts.actor("ä".repeat(256));
+      assertThrows(IllegalArgumentException.class, () -> a.entities("Account", Account.class));
+    }
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class HomesInMemoryTest extends HomesContract {
+  HomesInMemoryTest() {
+    super("bank", MemoryNetwork.create());
+  }
+}
