@@ -6,8 +6,10 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
+import io.fibry.store.Store;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -140,6 +142,37 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    */
   <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
       BiFunction<ActorBuilder<B>, String, Actor<M>> birth);
+
+  /**
+   * The addresses of durable entities, wherever they live. If the kind keeps messages, {@code
+   * sendMessage} is true when the message is stored: it is handled, though nodes may end.
+   *
+   * @param <M> messages
+   * @param kind their definition, the same for all nodes
+   * @return as of {@link #entities(String, Class)}
+   * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
+   * @throws IllegalStateException if other nodes have split the kind into another number of parts
+   */
+  <M> Entities<String, M> entities(Durable<M> kind);
+
+  /**
+   * Makes this node home to its share of the durable entities of a kind. What they know is in a
+   * store that all nodes have, such as a database: an entity goes on at its next home as if it had
+   * stayed. A node that was taken for gone answers nothing, and what it still wants to store is
+   * refused.
+   *
+   * @param <M> messages
+   * @param kind their definition, the same for all nodes
+   * @param store where they are kept, for all nodes; closed after this node
+   * @param how makes actors; the entities end before its scope
+   * @param idle as of {@link Durable#entities}
+   * @return as of {@link #host(String, Class, ActorBuilder, Duration, BiFunction)}, and
+   *     {@link #entities(Durable)}
+   * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
+   * @throws IllegalStateException if this node is home to the kind already, or other nodes have split
+   *     it into another number of parts
+   */
+  <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> how, Duration idle);
 
   /**
    * Leaves: gives its entities away, offers end after what has arrived, then the others learn that this node is gone. Waits

@@ -3,11 +3,14 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ExitReason;
 import io.fibry.Request;
+import io.fibry.RequestException;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import org.slf4j.LoggerFactory;
 
 /**
  * The address of an actor that may be on another node. Messages become bytes on their sender's
@@ -49,11 +52,22 @@ final class Far<M> implements Actor<M> {
 
   @Override
   public boolean sendMessage(M message) {
-    return relay.sendMessage(tell(message));
+    return to.keeps() ? keep(message) : relay.sendMessage(tell(message));
+  }
+
+  private boolean keep(M message) {
+    try {
+      return relay.ask(any(new Relay.Keep(to, message, protocol.encode(message))), longest);
+    } catch (RequestException | CancellationException unknown) {
+      LoggerFactory.getLogger(Cluster.class).warn("nobody knows whether '{}' keeps a message", to.actor(), unknown);
+      return false;
+    }
   }
 
   @Override
   public boolean sendMessages(List<? extends M> block) {
+    if (to.keeps()) throw new UnsupportedOperationException(
+        "actor '" + to.actor() + "' keeps messages, and stores each by itself");
     return relay.sendMessages(block.stream().map(this::tell).toList());
   }
 

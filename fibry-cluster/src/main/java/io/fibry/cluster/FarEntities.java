@@ -15,16 +15,19 @@ final class FarEntities<M> extends Fronted<Entities<String, M>> implements Entit
   private final String kind;
   private final int parts;
   private final Protocol<M> protocol;
+  private final boolean keeps; // messages are stored before they are handled
   private final IntFunction<Actor<Object>> relays; // by part
   private final LongSupplier size;
   private final Duration longest; // for answers without a limit
 
-  FarEntities(Exitable front, String kind, int parts, Protocol<M> protocol, IntFunction<Actor<Object>> relays,
+  FarEntities(Exitable front, String kind, int parts, Protocol<M> protocol, boolean keeps,
+      IntFunction<Actor<Object>> relays,
       LongSupplier size, Duration longest) {
     this.front = front;
     this.kind = kind;
     this.parts = parts;
     this.protocol = protocol;
+    this.keeps = keeps;
     this.relays = relays;
     this.size = size;
     this.longest = longest;
@@ -38,7 +41,8 @@ final class FarEntities<M> extends Fronted<Entities<String, M>> implements Entit
   @Override
   public Actor<M> actor(String key) {
     int part = Keys.part(Keys.checked(kind, key), parts);
-    return new Far<>(new Relay.Address(kind + "/" + key, Optional.of(key)), protocol, relays.apply(part), longest);
+    return new Far<>(new Relay.Address(kind + "/" + key, Optional.of(key), keeps), protocol, relays.apply(part),
+        longest);
   }
 
   @Override

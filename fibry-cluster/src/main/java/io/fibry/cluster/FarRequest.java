@@ -19,21 +19,21 @@ final class FarRequest<R> {
   private final Engine engine;
   private final Scheduler clock;
   private final Route route;
-  private final Relay.Call<R> call;
+  private final Relay.Sent<R> sent;
   private final Duration limit;
   private final long end;
   private final Map<String, String> headers;
   private final CompletableFuture<R> answer = new CompletableFuture<>();
   private Duration pause = FIRST_PAUSE; // of one sending after the other
 
-  FarRequest(Engine engine, Scheduler clock, Route route, Relay.Call<R> call, Duration limit) {
+  FarRequest(Engine engine, Scheduler clock, Route route, Relay.Sent<R> sent, Duration limit) {
     this.engine = engine;
     this.clock = clock;
     this.route = route;
-    this.call = call;
+    this.sent = sent;
     this.limit = limit;
     this.end = clock.nanoTime() + Math.min(Long.MAX_VALUE / 2, limit.toNanos());
-    this.headers = route.headers(call.to().key());
+    this.headers = sent.headers(route);
   }
 
   CompletableFuture<R> answer() {
@@ -44,7 +44,7 @@ final class FarRequest<R> {
     var left = Duration.ofNanos(Math.max(1, end - clock.nanoTime()));
     headers.put(Route.TIME_LEFT, Long.toString(Math.max(1, left.toMillis())));
     try {
-      engine.request(Wire.to(route.subject(), headers, call.body()), left).whenComplete(this::ended);
+      engine.request(Wire.to(route.subject(), headers, sent.body()), left).whenComplete(this::ended);
     } catch (RuntimeException unsendable) {
       answer.completeExceptionally(unsendable);
     }
@@ -55,11 +55,11 @@ final class FarRequest<R> {
       boolean nobody = failure == null ? Outcome.isGone(wire) : loss(failure) == Loss.NOBODY;
       if (nobody && !answer.isDone() && route.absent().get().isEmpty() && clock.nanoTime() + pause.toNanos() - end < 0)
         sendLater();
-      else if (failure == null) Outcome.tell(answer, call.request(), call.to().actor(), wire);
+      else if (failure == null) Outcome.tell(answer, sent.request(), sent.to().actor(), wire, sent::answer);
       else answer.completeExceptionally(lost(failure));
     } catch (Throwable unreadable) { // of a codec, or of memory
-      answer.completeExceptionally(new UnreachableException("the answer of actor '" + call.to().actor()
-          + "' to {request} cannot be read", call.to().actor(), call.request(), unreadable, true));
+      answer.completeExceptionally(new UnreachableException("the answer of actor '" + sent.to().actor()
+          + "' to {request} cannot be read", sent.to().actor(), sent.request(), unreadable, true));
     }
   }
 
@@ -74,8 +74,8 @@ final class FarRequest<R> {
   }
 
   private Throwable lost(Throwable failure) {
-    String actor = call.to().actor();
-    Request<?, R> request = call.request();
+    String actor = sent.to().actor();
+    Request<?, R> request = sent.request();
     if (loss(failure) == Loss.LATE) return new AskTimeoutException("actor '" + actor
         + "' on another node has not answered {request} in time; it may handle it all the same", actor, request, limit,
         null);

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +38,15 @@ final class Hosting<M> {
    * @param after the version of the entry before
    */
   private record Right(String node, String life, boolean free, long after) {}
+
+  /** What is at home here. */
+  interface Birth<M> {
+
+    Entities<String, M> entities(int part);
+
+    /** Something waits at the store for an actor. */
+    default void look(String key) {}
+  }
 
   private enum Stage {
     AWAY, OWNED, GIVING, GIVEN, PASSING, ENDING
@@ -78,7 +86,7 @@ final class Hosting<M> {
   private final Surroundings around;
   private final String kind;
   private final Reception<M> reception;
-  private final IntFunction<Entities<String, M>> birth; // of the entities of a part
+  private final Birth<M> birth;
   private final AtomicReferenceArray<Part<M>> parts; // null: none; read by all
   private final AtomicReferenceArray<Entities<String, M>> entities; // null: none; read by all
   private final Actor<Event> steward;
@@ -89,7 +97,7 @@ final class Hosting<M> {
   private Optional<CompletableFuture<Done>> left = Optional.empty(); // this node gives all away
 
   private Hosting(Surroundings around, String kind, int parts, Reception<M> reception,
-      IntFunction<Entities<String, M>> birth) {
+      Birth<M> birth) {
     this.around = around;
     this.kind = kind;
     this.reception = reception;
@@ -102,7 +110,7 @@ final class Hosting<M> {
   }
 
   static <M> Hosting<M> begin(Surroundings around, String kind, int parts, Protocol<M> protocol,
-      IntFunction<Entities<String, M>> birth) {
+      Birth<M> birth) {
     var reception = new Reception<>(around.engine(), kind, protocol, around.lease()::isValid);
     var hosting = new Hosting<M>(around, kind, parts, reception, birth);
     boolean begun = false;
@@ -324,7 +332,7 @@ final class Hosting<M> {
     boolean fresh = parts.get(number) == null;
     boolean taken = false;
     if (fresh) parts.set(number, Part.hold(around, around.subjects().ofPart(kind, number), reception,
-        hand -> hand(number, hand)));
+        birth::look, hand -> hand(number, hand)));
     try {
       taken = slot.right.filter(this::isOurs).isPresent() || write(number, false);
     } finally {
@@ -334,7 +342,7 @@ final class Hosting<M> {
     slot.stage = Stage.OWNED;
     slot.waits = !nobodyHands;
     slot.until = around.clock().nanoTime() + PATIENCE.toNanos();
-    var own = birth.apply(number);
+    var own = birth.entities(number);
     entities.set(number, own);
     parts.get(number).open(own, nobodyHands);
   }

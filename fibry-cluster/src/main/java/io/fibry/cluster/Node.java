@@ -7,8 +7,11 @@ import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Sink;
 import io.fibry.codec.Codec;
+import io.fibry.durable.Durable;
+import io.fibry.durable.Sharing;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
+import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import org.slf4j.LoggerFactory;
 
 /** A scope with an actor for each name and part that this node sends to, and for what it offers. */
 final class Node implements Cluster {
@@ -34,6 +38,7 @@ final class Node implements Cluster {
   private final Map<String, Offer<?>> offers = new ConcurrentHashMap<>(); // by name
   private final Map<String, Hosting<?>> homes = new ConcurrentHashMap<>(); // by kind
   private final Map<String, Exitable> doors = new ConcurrentHashMap<>(); // of homes: their end is that
+  private final Map<Store, Subscription> news = new ConcurrentHashMap<>(); // of what waits for others
   private final AtomicLong messages = new AtomicLong(); // to entities, so far
 
   private Node(Surroundings around, Options options) {
@@ -56,6 +61,7 @@ final class Node implements Cluster {
             new Node(new Surroundings(scope, clock, engine, subjects, lease, membership, options.node(),
                 options.calm()), options);
         engine.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
+        scope.whenClosing(() -> node.news.values().forEach(Subscription::close));
         joined = true;
         return node;
       } finally {
@@ -98,7 +104,7 @@ final class Node implements Cluster {
   public <M> Actor<M> actor(String name, Class<M> messages) {
     var route = Route.toName(around.subjects().ofName(name));
     var protocol = Protocol.of(messages);
-    return new Far<>(new Relay.Address(name, Optional.empty()), protocol, relay(route), options.askLimit());
+    return new Far<>(new Relay.Address(name, Optional.empty(), false), protocol, relay(route), options.askLimit());
   }
 
   private Actor<Object> relay(Route route) {
@@ -122,7 +128,14 @@ final class Node implements Cluster {
 
   @Override
   public <M> Entities<String, M> entities(String kind, Class<M> messages) {
-    return addresses(kind, Protocol.of(messages), around.scope().anonymous().newSink());
+    return addresses(kind, Protocol.of(messages), false, around.scope().anonymous().newSink());
+  }
+
+  @Override
+  public <M> Entities<String, M> entities(Durable<M> kind) {
+    var sharing = Sharing.of(kind);
+    return addresses(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.keepsMessages(),
+        around.scope().anonymous().newSink());
   }
 
   @Override
@@ -130,10 +143,31 @@ final class Node implements Cluster {
       BiFunction<ActorBuilder<B>, String, Actor<M>> birth) {
     Objects.requireNonNull(birth, "birth");
     Entities.of(Objects.requireNonNull(how, "how"), idle, birth).close(); // checks them
-    return host(kind, Protocol.of(messages), part -> Entities.of(how, idle, birth));
+    return host(kind, Protocol.of(messages), false, part -> Entities.of(how, idle, birth));
   }
 
-  private <M> Entities<String, M> host(String kind, Protocol<M> protocol, IntFunction<Entities<String, M>> birth) {
+  @Override
+  public <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> how, Duration idle) {
+    var sharing = Sharing.of(kind);
+    Objects.requireNonNull(how, "how");
+    int parts = parts(sharing.kind());
+    sharing.entities(how, Objects.requireNonNull(store, "store"), idle, none -> false).close(); // checks them
+    var birth = new Hosting.Birth<M>() {
+      @Override
+      public Entities<String, M> entities(int part) {
+        return sharing.entities(how, store, idle, key -> Keys.part(key, parts) == part);
+      }
+
+      @Override
+      public void look(String key) {
+        Sharing.look(store, new Store.Id(sharing.kind(), key));
+      }
+    };
+    news.computeIfAbsent(store, none -> Sharing.onElsewhere(store, actor -> tell(actor, parts)));
+    return host(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.keepsMessages(), birth);
+  }
+
+  private <M> Entities<String, M> host(String kind, Protocol<M> protocol, boolean keeps, Hosting.Birth<M> birth) {
     int parts = parts(kind);
     var home = homes.compute(kind, (same, before) -> {
       if (before != null) throw new IllegalStateException(
@@ -147,16 +181,27 @@ final class Node implements Cluster {
       doors.remove(kind, door);
       homes.remove(kind, home);
     });
-    return addresses(kind, protocol, door);
+    return addresses(kind, protocol, keeps, door);
   }
 
-  private <M> Entities<String, M> addresses(String kind, Protocol<M> protocol, Exitable front) {
+  private <M> Entities<String, M> addresses(String kind, Protocol<M> protocol, boolean keeps, Exitable front) {
     int parts = parts(kind);
     String life = options.node() + "." + around.lease().self().id() + ".";
     Supplier<String> ids = () -> life + messages.incrementAndGet();
     IntFunction<Actor<Object>> relays = part -> relay(
         new Route(around.subjects().ofPart(kind, part), Optional.of(ids), () -> absent(kind)));
-    return new FarEntities<>(front, kind, parts, protocol, relays, () -> size(kind), options.askLimit());
+    return new FarEntities<>(front, kind, parts, protocol, keeps, relays, () -> size(kind), options.askLimit());
+  }
+
+  /** A turn has left something at the store, for an actor of another node; on a thread of the store. */
+  private void tell(Store.Id actor, int parts) {
+    String subject = around.subjects().ofPart(actor.kind(), Keys.part(actor.key(), parts));
+    var look = Wire.to(subject, Map.of(Route.KEY, actor.key(), Route.LOOK, ""), new byte[0]);
+    try {
+      around.engine().publish(look);
+    } catch (LostException cut) {
+      LoggerFactory.getLogger(Cluster.class).debug("{} hears later of what waits for it", actor, cut);
+    }
   }
 
   private Optional<String> absent(String kind) {
@@ -189,7 +234,7 @@ final class Node implements Cluster {
     offers.values().forEach(Offer::close);
     if (!around.scope().isClosed()) around.lease().leave();
     around.membership().close();
-    around.scope().close();
+    around.scope().close(); // and `news` with it
     around.engine().close();
   }
 

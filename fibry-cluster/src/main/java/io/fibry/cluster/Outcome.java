@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Function;
 
 /** How a request ended, on its way back to its asker. */
 final class Outcome {
@@ -35,6 +36,11 @@ final class Outcome {
 
   static Wire ofAnswer(String to, Object request, Object answer) {
     return Wire.to(to, Map.of(STATUS, Status.OK.name()), Protocol.encodeAnswer(request, answer));
+  }
+
+  /** It is stored. */
+  static Wire ofKept(String to) {
+    return Wire.to(to, Map.of(STATUS, Status.OK.name()), NOTHING);
   }
 
   static Wire ofFull(String to, String actor, int capacity) {
@@ -85,9 +91,10 @@ final class Outcome {
   }
 
   /** Tells the asker. */
-  static <R> void tell(CompletableFuture<R> asker, Request<?, R> request, String actor, Wire wire) {
+  static <R> void tell(CompletableFuture<R> asker, Request<?, R> request, String actor, Wire wire,
+      Function<byte[], R> read) {
     var status = statusOf(wire);
-    if (status.filter(Status.OK::equals).isPresent()) asker.complete(Protocol.decodeAnswer(request, wire.body()));
+    if (status.filter(Status.OK::equals).isPresent()) asker.complete(read.apply(wire.body()));
     else asker.completeExceptionally(failure(status, request, actor, wire));
   }
 

@@ -50,6 +50,7 @@ final class Part<M> {
 
   private final Scheduler clock;
   private final Reception<M> reception;
+  private final Consumer<String> look; // after what waits at the store for a key
   private final Consumer<Hand> hands; // to other nodes
   private final Actor<Event<M>> gate;
   private Subscription arrivals; // written before the steward knows this object
@@ -68,16 +69,19 @@ final class Part<M> {
   /** A message for the next owner; empty: that were all. */
   record Hand(String node, Optional<Wire> wire) {}
 
-  private Part(ActorScope scope, Scheduler clock, Reception<M> reception, Consumer<Hand> hands) {
+  private Part(ActorScope scope, Scheduler clock, Reception<M> reception, Consumer<String> look,
+      Consumer<Hand> hands) {
     this.clock = clock;
+    this.look = look;
     this.reception = reception;
     this.hands = hands;
     this.gate = scope.anonymous().onFailure(FailurePolicy.goOn()).newActor(this::handle);
   }
 
   /** It holds what comes, from the moment that this returns. */
-  static <M> Part<M> hold(Surroundings around, String subject, Reception<M> reception, Consumer<Hand> hands) {
-    var part = new Part<M>(around.scope(), around.clock(), reception, hands);
+  static <M> Part<M> hold(Surroundings around, String subject, Reception<M> reception, Consumer<String> look,
+      Consumer<Hand> hands) {
+    var part = new Part<M>(around.scope(), around.clock(), reception, look, hands);
     boolean listens = false;
     try {
       part.arrivals = around.engine().subscribe(subject, Optional.empty(), part::receive);
@@ -219,6 +223,10 @@ final class Part<M> {
     if (!reception.mayAnswer().getAsBoolean()) return;
     var key = wire.header(Route.KEY);
     if (key.isEmpty()) return; // of a foreign program
+    if (wire.header(Route.LOOK).isPresent()) {
+      look.accept(key.get());
+      return;
+    }
     var message = reception.read(wire);
     if (message.isPresent()) reception.give(wire, message.get(), entities.orElseThrow().actor(key.get()));
   }

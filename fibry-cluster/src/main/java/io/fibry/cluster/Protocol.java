@@ -4,14 +4,19 @@ import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 /** The messages of an actor, and their answers, as bytes. */
 record Protocol<M>(Class<M> type, Codec<M> messages) {
 
   /** Throws if a message, or an answer, has no form in bytes. */
   static <M> Protocol<M> of(Class<M> type) {
+    return of(type, () -> Codec.of(Objects.requireNonNull(type, "messages")));
+  }
+
+  static <M> Protocol<M> of(Class<M> type, Supplier<Codec<M>> codec) {
     try {
-      var messages = Codec.of(Objects.requireNonNull(type, "messages"));
+      var messages = codec.get();
       check(type);
       return new Protocol<>(type, messages);
     } catch (IllegalArgumentException none) {

@@ -27,8 +27,14 @@ record Reception<M>(Engine engine, String what, Protocol<M> protocol, BooleanSup
 
   /** May wait for room in the mailbox. */
   void give(Wire wire, M message, Actor<? super M> actor) {
-    if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) ask(wire, request, actor);
+    if (wire.header(Route.KEEP).isPresent()) keep(wire, message, actor);
+    else if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) ask(wire, request, actor);
     else actor.sendMessage(message); // where it is refused, it is a dead letter here
+  }
+
+  private void keep(Wire wire, M message, Actor<? super M> actor) {
+    boolean kept = actor.sendMessage(message); // false: it waits for nobody
+    wire.answerTo().ifPresent(to -> send(kept ? Outcome.ofKept(to) : Outcome.ofFull(to, what, 0)));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages

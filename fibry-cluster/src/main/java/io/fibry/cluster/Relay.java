@@ -4,6 +4,7 @@ import io.fibry.ActorContext;
 import io.fibry.Request;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -13,8 +14,13 @@ import java.util.Optional;
  */
 final class Relay {
 
-  /** The address of an actor: its name, and its key if it is an entity. */
-  record Address(String actor, Optional<String> key) {}
+  /**
+   * The address of an actor.
+   *
+   * @param key if it is an entity
+   * @param keeps its messages are stored before they are handled
+   */
+  record Address(String actor, Optional<String> key, boolean keeps) {}
 
   /** A message, already bytes. */
   record Tell(Address to, Object message, byte[] body) {
@@ -24,11 +30,57 @@ final class Relay {
     }
   }
 
-  /** A request, already bytes. */
-  record Call<R>(Address to, Request<?, R> request, byte[] body) implements Request<Call<R>, R> {
+  /** What is answered, already bytes. */
+  sealed interface Sent<R> {
+    Address to();
+
+    byte[] body();
+
+    /** As texts show it. */
+    Request<?, R> request();
+
+    default Map<String, String> headers(Route route) {
+      return route.headers(to().key());
+    }
+
+    R answer(byte[] bytes);
+  }
+
+  /** A request. */
+  record Call<R>(Address to, Request<?, R> request, byte[] body) implements Request<Call<R>, R>, Sent<R> {
+    @Override
+    public R answer(byte[] bytes) {
+      return Protocol.decodeAnswer(request, bytes);
+    }
+
     @Override
     public String toString() {
       return request.toString();
+    }
+  }
+
+  /** A message that is to be stored before it is handled. */
+  record Keep(Address to, Object message, byte[] body) implements Request<Keep, Boolean>, Sent<Boolean> {
+    @Override
+    public Request<?, Boolean> request() {
+      return this;
+    }
+
+    @Override
+    public Map<String, String> headers(Route route) {
+      var headers = Sent.super.headers(route);
+      headers.put(Route.KEEP, "");
+      return headers;
+    }
+
+    @Override
+    public Boolean answer(byte[] bytes) {
+      return true;
+    }
+
+    @Override
+    public String toString() {
+      return message.toString();
     }
   }
 
@@ -45,15 +97,22 @@ final class Relay {
   }
 
   void handle(Object message, ActorContext<Object> context) {
-    if (message instanceof Call<?> call) ask(call, context);
-    else if (message instanceof Tell tell)
-      engine.publish(Wire.to(route.subject(), route.headers(tell.to.key()), tell.body));
+    switch (message) {
+      case Call<?> call -> ask(call, context);
+      case Keep keep -> ask(keep, keep, context);
+      case Tell tell -> engine.publish(Wire.to(route.subject(), route.headers(tell.to.key()), tell.body));
+      default -> throw new AssertionError(message);
+    }
   }
 
   private <R> void ask(Call<R> call, ActorContext<Object> context) {
+    ask(call, call, context);
+  }
+
+  private <R> void ask(Request<?, R> asked, Sent<R> sent, ActorContext<Object> context) {
     var limit = context.timeLeft().orElse(longest);
-    var far = new FarRequest<>(engine, clock, route, call, limit);
-    context.replyWhen(call, far.answer());
+    var far = new FarRequest<>(engine, clock, route, sent, limit);
+    context.replyWhen(asked, far.answer());
     if (limit.isPositive()) far.send();
   }
 

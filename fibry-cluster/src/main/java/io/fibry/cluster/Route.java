@@ -16,6 +16,8 @@ import java.util.function.Supplier;
  */
 record Route(String subject, Optional<Supplier<String>> ids, Supplier<Optional<String>> absent) {
   static final String KEY = "Fb-K";
+  static final String KEEP = "Fb-Keep"; // its sender is told whether it is stored
+  static final String LOOK = "Fb-Look"; // something waits at the store
   static final String ID = "Fb-Id";
   static final String TIME_LEFT = "Fb-Ttl"; // milliseconds
 

@@ -16,6 +16,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
+import java.util.function.Predicate;
 
 /**
  * A kind of actor, all told.
@@ -69,18 +70,22 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   @Override
   public Actor<M> newActor(ActorBuilder<? super M> how, Store store) {
     check(how, store);
-    var delivery = new Delivery(store, kind, how.forBlocks().scheduler());
     String key = kind.checkedKey(how.forBlocks().name()
         .orElseThrow(() -> kind.refused("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
+    var delivery = new Delivery(store, kind, how.forBlocks().scheduler(), key::equals);
     var actor = living(how, delivery, key).closeOnExit(delivery);
-    start(actor, () -> delivery.start(key, actor));
+    start(actor, () -> delivery.start(same -> actor));
     return new DurableActor<>(actor, kind, delivery, key, actor);
   }
 
   @Override
   public Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle) {
+    return entities(how, store, idle, all -> true);
+  }
+
+  Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle, Predicate<String> keys) {
     check(how, store);
-    return entitiesOf(how, new Delivery(store, kind, how.forBlocks().scheduler()), idle);
+    return entitiesOf(how, new Delivery(store, kind, how.forBlocks().scheduler(), keys), idle);
   }
 
   private <B> Entities<String, M> entitiesOf(ActorBuilder<B> how, Delivery delivery, Duration idle) {

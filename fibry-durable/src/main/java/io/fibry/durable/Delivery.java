@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -44,14 +45,15 @@ final class Delivery implements AutoCloseable {
   private final Set<String> begun = new HashSet<>(); // of messages that waited when the process began
   private final Calendar calendar;
   private Function<String, Actor<Object>> actors;
-  private Set<String> keys = Set.of(); // empty: all
+  private final Predicate<String> keys; // that this program is home to
   private Instant start = Instant.MIN; // what was due then has waited for this process
   private boolean closed;
 
-  Delivery(Store store, Kinds<?> kind, Scheduler scheduler) {
+  Delivery(Store store, Kinds<?> kind, Scheduler scheduler, Predicate<String> keys) {
     this.store = store;
     this.kind = kind;
     this.scheduler = scheduler;
+    this.keys = keys;
     this.calendar = new Calendar(this::now, scheduler, this::wake);
   }
 
@@ -72,7 +74,7 @@ final class Delivery implements AutoCloseable {
 
   // ---- what waits
 
-  /** From now on, for all keys. */
+  /** From now on. */
   void start(Function<String, Actor<Object>> who) {
     synchronized (this) {
       if (closed) return;
@@ -85,14 +87,8 @@ final class Delivery implements AutoCloseable {
     });
   }
 
-  /** From now on, for one key. */
-  void start(String key, Actor<Object> who) {
-    keys = Set.of(key);
-    start(same -> who);
-  }
-
   boolean serves(Store.Id id) {
-    return id.kind().equals(kind.name()) && (keys.isEmpty() || keys.contains(id.key()));
+    return id.kind().equals(kind.name()) && keys.test(id.key());
   }
 
   /** By any thread, also the store's: a message waits for this actor. */

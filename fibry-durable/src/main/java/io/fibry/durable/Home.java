@@ -3,6 +3,7 @@ package io.fibry.durable;
 import io.fibry.Actor;
 import io.fibry.codec.text.Lines;
 import io.fibry.store.Copy;
+import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import java.time.Instant;
@@ -17,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
@@ -26,6 +28,7 @@ final class Home {
 
   private final Set<Store.Id> alive = ConcurrentHashMap.newKeySet();
   private final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
+  private final List<Consumer<Store.Id>> elsewhere = new CopyOnWriteArrayList<>();
   private final Refusals refusals = new Refusals(System::nanoTime);
 
   private final ReentrantLock takingBack = new ReentrantLock();
@@ -106,6 +109,22 @@ final class Home {
   /** Messages wait at the store. Where no actor of its kind is, one goes on waiting. */
   void tell(List<Store.Waiting> messages) {
     for (var one : messages)
-      for (var each : deliveries) if (each.serves(one.to())) each.told(one.to().key(), one.due());
+      if (!tell(one.to(), one.due())) for (var each : elsewhere) each.accept(one.to());
+  }
+
+  /** False: nobody here serves the actor. */
+  boolean tell(Store.Id actor, Instant due) {
+    boolean served = false;
+    for (var each : deliveries) if (each.serves(actor)) {
+      each.told(actor.key(), due);
+      served = true;
+    }
+    return served;
+  }
+
+  /** Of messages for actors that nobody here serves. */
+  Subscription onElsewhere(Consumer<Store.Id> reader) {
+    elsewhere.add(reader);
+    return () -> elsewhere.remove(reader);
   }
 }

@@ -1,0 +1,221 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.durable.Durable;
+import io.fibry.durable.DurableContext;
+import io.fibry.durable.Once;
+import io.fibry.pool.Entities;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Durable entities of several nodes, which share a store. */
+@Timeout(120)
+abstract class DurableHomesContract {
+  sealed interface Account {}
+  record Pay(long cents) implements Account {}
+  record Give(String once, long cents) implements Account, Once, Request<Give, Long> {}
+  record Sum() implements Account, Request<Sum, Long> {}
+  record Send(String to, long cents) implements Account, Request<Send, Long> {}
+
+  private static final Duration CALM = Duration.ofMillis(300);
+  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final int PARTS = 16;
+  static final Durable<Account> ACCOUNT =
+      Durable.kind("account", Account.class).state(0L).by(DurableHomesContract::handle);
+  static final Durable<Account> KEPT =
+      Durable.kind("kept", Account.class).keepsMessages(1_000).state(0L).by(DurableHomesContract::handle);
+
+  private final String app;
+  private final Network network;
+  private final ActorScope scope = ActorSystem.openScope("durable-homes-test");
+  private final Store shared = MemoryStore.open();
+  private final List<Cluster> nodes = new ArrayList<>();
+
+  DurableHomesContract(String app, Network network) {
+    this.app = app;
+    this.network = network;
+  }
+
+  private static long handle(long cents, Account message, DurableContext<Account> context) {
+    return switch (message) {
+      case Pay pay -> cents + pay.cents();
+      case Give give -> {
+        context.reply(give, cents + give.cents());
+        yield cents + give.cents();
+      }
+      case Sum sum -> {
+        context.reply(sum, cents);
+        yield cents;
+      }
+      case Send send -> {
+        context.sendMessage(ACCOUNT, send.to(), new Pay(send.cents()));
+        context.reply(send, cents - send.cents());
+        yield cents - send.cents();
+      }
+    };
+  }
+
+  @AfterEach
+  void close() {
+    nodes.forEach(Cluster::close);
+    scope.close();
+    shared.close();
+  }
+
+  private Cluster join(String node) {
+    return join(node, network);
+  }
+
+  private Cluster join(String node, Network network) {
+    var joined = Cluster.join(app, network,
+        options -> options.withNode(node).withParts(PARTS).withLease(Duration.ofSeconds(3)).withCalm(CALM)
+            .withScope(scope));
+    nodes.add(joined);
+    return joined;
+  }
+
+  private Entities<String, Account> home(Cluster node) {
+    return node.host(ACCOUNT, asOfOneProcess(shared), scope.anonymous(), LONG);
+  }
+
+  /** Nodes in one process see the same store as different ones, as processes do. */
+  static Store asOfOneProcess(Store store) {
+    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
+        (proxy, method, arguments) -> switch (method.getName()) {
+          case "hashCode" -> System.identityHashCode(proxy);
+          case "equals" -> proxy == arguments[0];
+          default -> {
+            try {
+              yield method.invoke(store, arguments);
+            } catch (InvocationTargetException thrown) {
+              throw thrown.getCause();
+            }
+          }
+        });
+  }
+
+  private static long nodes(Cluster node) {
+    return node.members().stream().filter(one -> one.hosts().contains("account")).count();
+  }
+
+  @Test
+  void whatAnEntityKnowsMovesWithIt() throws Exception {
+    var a = join("a");
+    home(a);
+    var accounts = join("asking").entities(ACCOUNT);
+    var end = new AtomicBoolean();
+    try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
+      var all = IntStream.range(0, 4).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
+      for (int i = 0; i < 4; i++) {
+        var b = join("b" + i);
+        home(b);
+        Soon.becomesTrue(() -> nodes(a) == 2);
+        TimeUnit.MILLISECONDS.sleep(700); // parts move after the calm
+        b.close();
+      }
+      end.set(true);
+      for (var one : all) one.get(60, TimeUnit.SECONDS);
+    }
+  }
+
+  /** Each answer tells of all before it, so nothing was lost, nor was anything handled twice. */
+  private static Callable<Long> paying(Entities<String, Account> accounts, int asker, AtomicBoolean end) {
+    return () -> {
+      long paid = 0;
+      for (; !end.get(); paid++)
+        for (int i = 0; i < 10; i++)
+          assertEquals(paid + 1, accounts.actor(asker + "-" + i).ask(new Give(asker + "-" + i + "-" + paid, 1)));
+      return paid;
+    };
+  }
+
+  @Test
+  void anAnsweredMessageSurvivesANodeThatEndsWithoutAWord() {
+    var cut = network.connect(app, "b");
+    home(join("a"));
+    home(join("b", (same, node) -> cut));
+    var accounts = join("asking").entities(ACCOUNT);
+    for (int i = 0; i < 50; i++) assertEquals(i, accounts.actor("k" + i).ask(new Give("first", i)));
+
+    cut.close();
+
+    for (int i = 0; i < 50; i++) {
+      var actor = accounts.actor("k" + i);
+      assertEquals(i + 1, untilAnswered(() -> actor.ask(new Give("second", 1), Duration.ofSeconds(10))));
+      assertEquals(i, actor.ask(new Give("first", i))); // as it was answered before
+    }
+  }
+
+  private static long untilAnswered(Callable<Long> asking) {
+    while (true) try {
+      return asking.call();
+    } catch (RequestException lost) {
+      // the same message again
+    } catch (Exception other) {
+      throw new AssertionError(other);
+    }
+  }
+
+  @Test
+  void messagesOfTurnsFindTheirActorOnAnotherNode() {
+    home(join("a"));
+    var b = join("b");
+    home(b);
+    var accounts = join("asking").entities(ACCOUNT);
+    Soon.becomesTrue(() -> nodes(b) == 2);
+
+    for (int i = 0; i < 50; i++) accounts.actor("from").ask(new Send("to" + i, 7));
+
+    for (int i = 0; i < 50; i++) {
+      var to = accounts.actor("to" + i);
+      Soon.becomesTrue(() -> to.ask(new Sum()) == 7);
+    }
+    assertEquals(-350, accounts.actor("from").ask(new Sum()));
+  }
+
+  @Test
+  void keptMessagesAreStoredWhenTheirSenderKnows() {
+    var a = join("a");
+    var home = a.host(KEPT, asOfOneProcess(shared), scope.anonymous(), LONG);
+    var ada = join("asking").entities(KEPT).actor("ada");
+
+    for (int i = 0; i < 100; i++) assertTrue(ada.sendMessage(new Pay(1)));
+    assertEquals(100, ada.ask(new Sum()));
+    home.close();
+
+    assertFalse(ada.sendMessage(new Pay(1)));
+    assertThrows(UnsupportedOperationException.class, () -> ada.sendMessages(List.of(new Pay(1))));
+    join("b").host(KEPT, asOfOneProcess(shared), scope.anonymous(), LONG);
+    assertEquals(100, ada.ask(new Sum()));
+  }
+
+  @Test
+  void aNodeHostsAKindOnce() {
+    var a = join("a");
+    home(a).close();
+    home(a);
+
+    assertThrows(IllegalStateException.class, () -> home(a));
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class DurableHomesInMemoryTest extends DurableHomesContract {
+  DurableHomesInMemoryTest() {
+    super("bank", MemoryNetwork.create());
+  }
+}

@@ -1,0 +1,103 @@
+package io.fibry.durable;
+
+import io.fibry.ActorBuilder;
+import io.fibry.codec.Codec;
+import io.fibry.pool.Entities;
+import io.fibry.pubsub.Subscription;
+import io.fibry.store.Store;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/**
+ * For programs that share a store, each of which is home to keys of its own. Two actors of one key,
+ * in two programs, would end each other's lives again and again: nothing is lost or stored twice,
+ * but the turns of one of them are refused. {@code fibry-cluster} shares keys out by it. Immutable
+ * and thread-safe.
+ *
+ * @param <M> messages
+ */
+public final class Sharing<M> {
+  private final Definition<?, ?, M> definition;
+
+  private Sharing(Definition<?, ?, M> definition) {
+    this.definition = definition;
+  }
+
+  /**
+   * For a kind.
+   *
+   * @param <M> messages
+   * @param kind which
+   * @return how to share its keys out
+   */
+  public static <M> Sharing<M> of(Durable<M> kind) {
+    return switch (Objects.requireNonNull(kind, "kind")) {
+      case Definition<?, ?, M> definition -> new Sharing<>(definition);
+    };
+  }
+
+  /** {@return the name of the kind} */
+  public String kind() {
+    return definition.kind().name();
+  }
+
+  /** {@return the type of its messages} */
+  public Class<M> messages() {
+    return definition.kind().messages().type();
+  }
+
+  /**
+   * How its messages are written.
+   *
+   * @return the codec of the definition
+   * @throws IllegalArgumentException if they have no form in bytes
+   */
+  public Codec<M> codec() {
+    return definition.kind().messages().known();
+  }
+
+  /** {@return whether messages are stored before they are handled} */
+  public boolean keepsMessages() {
+    return definition.kind().keeps() > 0;
+  }
+
+  /**
+   * Entities of some keys. What waits at the store is given to these only.
+   *
+   * @param how makes them
+   * @param store where they are kept
+   * @param idle how long an actor stays without a message
+   * @param keys those that this program is home to; messages to others must not be sent here
+   * @return entities, none alive
+   */
+  public Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle,
+      Predicate<String> keys) {
+    return definition.entities(how, store, idle, Objects.requireNonNull(keys, "keys"));
+  }
+
+  /**
+   * Looks after what waits at the store for an actor of this program: another program has left it
+   * there.
+   *
+   * @param store where it waits
+   * @param actor for which; nothing happens if this program is not its home
+   */
+  public static void look(Store store, Store.Id actor) {
+    Home.of(store).tell(Objects.requireNonNull(actor, "actor"), Instant.MIN);
+  }
+
+  /**
+   * Hears of actors of other programs for which a turn of this one has left messages at the store,
+   * so that those can be told to {@link #look}.
+   *
+   * @param store where they wait
+   * @param reader gets each; on a thread of the store, so it must not wait
+   * @return closing it ends that
+   */
+  public static Subscription onElsewhere(Store store, Consumer<Store.Id> reader) {
+    return Home.of(store).onElsewhere(Objects.requireNonNull(reader, "reader"));
+  }
+}
