@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 import org.slf4j.LoggerFactory;
@@ -128,7 +129,7 @@ final class Hosting<M> {
   /** Waits until each part has an owner, so that messages find one. */
   private void settle() {
     try {
-      steward.sendMessageReturn(new Settle(), SETTLING).join();
+      steward.sendMessageReturn(new Settle()).orTimeout(SETTLING.toMillis(), TimeUnit.MILLISECONDS).join();
     } catch (RuntimeException late) {
       LoggerFactory.getLogger(Cluster.class).warn("not all parts of '{}' have an owner so far", kind, late);
     }
@@ -171,7 +172,7 @@ final class Hosting<M> {
   void leave(Duration limit) {
     try {
       around.lease().host(kind, false);
-      steward.sendMessageReturn(new Leave(), limit).join();
+      steward.sendMessageReturn(new Leave()).orTimeout(limit.toMillis(), TimeUnit.MILLISECONDS).join();
     } catch (RuntimeException late) {
       LoggerFactory.getLogger(Cluster.class).warn("'{}' left before others had all of its parts", kind, late);
     } finally {
@@ -179,8 +180,9 @@ final class Hosting<M> {
     }
   }
 
-  private void drop() {
-    steward.close();
+  /** At once: nobody else is told, and waits for the lease. */
+  void drop() {
+    steward.kill();
     for (int i = 0; i < parts.length(); i++) {
       var part = parts.getAndSet(i, null);
       if (part != null) part.drop();
@@ -303,7 +305,7 @@ final class Hosting<M> {
         }
         case GIVEN -> {
           if (wished) take(number);
-          else if (slot.wish.isEmpty()) end(number); // there is nobody
+          else if (slot.wish.isEmpty()) withdraw(number);
         }
         case PASSING -> {
           if (wished) take(number);
@@ -404,6 +406,11 @@ final class Hosting<M> {
     var to = around.subjects().ofNode(hand.node());
     around.engine().publish(new Wire(to, hand.wire().flatMap(Wire::answerTo), headers,
         hand.wire().map(Wire::body).orElse(new byte[0])));
+  }
+
+  /** There is nobody to hand anything to, and the next owner need not wait for it. */
+  private void withdraw(int number) {
+    if (around.engine().delete(around.subjects().keyOfPart(kind, number), slots.get(number).version)) end(number);
   }
 
   private void end(int number) {

@@ -177,7 +177,8 @@ final class Node implements Cluster {
     Sink<Void> door = around.scope().anonymous().newSink();
     doors.put(kind, door);
     door.closeOnExit(() -> {
-      home.leave(LEAVING);
+      if (around.scope().isClosed()) home.drop(); // its actors have ended before
+      else home.leave(LEAVING);
       doors.remove(kind, door);
       homes.remove(kind, home);
     });

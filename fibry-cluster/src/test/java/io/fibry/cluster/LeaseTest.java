@@ -1,0 +1,226 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.pool.Entities;
+import io.fibry.time.ManualClock;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** When a node takes itself for dead: always before others do. */
+@Timeout(60)
+class LeaseTest {
+  record Where() implements Request<Where, String> {}
+
+  private enum Fault {
+    NONE, CUT, // nothing leaves
+    DEAF, // what leaves arrives, and no answer comes back
+  }
+
+  private static final Duration LEASE = Duration.ofSeconds(5);
+  private static final Duration TICK = Duration.ofMillis(500);
+
+  private final ManualClock clock = new ManualClock();
+  private final MemoryNetwork network = MemoryNetwork.create(clock);
+  private final ActorScope scope = ActorSystem.openScope("lease-test", options -> options.withScheduler(clock));
+  private volatile Fault fault = Fault.NONE; // of node a's table
+  private volatile Duration wrong = Duration.ZERO; // the wall clock of node a
+  private final Cluster a = Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
+      options -> options.withNode("a").withLease(LEASE).withParts(8).withScope(scope)
+          .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()).plus(wrong)));
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private Engine failing(Engine engine) {
+    return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
+        (proxy, method, arguments) -> {
+          boolean ofTable = method.getReturnType() != void.class && !method.getName().equals("subscribe")
+              && !method.getName().equals("request") && !method.getName().equals("watch")
+              && !method.getName().equals("mostBytes");
+          if (ofTable && fault == Fault.CUT) throw new LostException(Loss.CUT, "made up");
+          try {
+            var answer = method.invoke(engine, arguments);
+            if (ofTable && fault == Fault.DEAF) throw new LostException(Loss.UNKNOWN, "made up");
+            return answer;
+          } catch (InvocationTargetException thrown) {
+            throw thrown.getCause();
+          }
+        });
+  }
+
+  private Entities<String, Where> home(Cluster node) {
+    String name = node.self().name();
+    return node.host("place", Where.class, scope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
+        .newActor((Where where, ActorContext<Where> context) -> context.reply(where, name)));
+  }
+
+  private Cluster join(String node) {
+    return Cluster.join("bank", network,
+        options -> options.withNode(node).withLease(LEASE).withParts(8).withScope(scope));
+  }
+
+  private void pass(Duration time) {
+    for (var left = time; left.isPositive(); left = left.minus(TICK)) {
+      clock.advance(TICK);
+      assertTrue(scope.awaitQuiet(Duration.ofSeconds(10)));
+    }
+  }
+
+  /** Empty: nobody answers, or no node is home to it. */
+  private static Optional<String> answer(Actor<Where> actor) {
+    var asked = actor.sendMessageReturn(new Where());
+    try {
+      return Optional.of(asked.get(200, TimeUnit.MILLISECONDS));
+    } catch (TimeoutException | ExecutionException silent) {
+      assertTrue(silent instanceof TimeoutException || silent.getCause() instanceof UnreachableException);
+      return Optional.empty();
+    } catch (InterruptedException interrupt) {
+      throw new AssertionError(interrupt);
+    }
+  }
+
+  @Test
+  void aNodeThatCannotGiveASignAnswersNothingBeforeOthersTakeItForGone() {
+    home(a);
+    var asking = join("asking");
+    var place = asking.entities("place", Where.class).actor("x");
+    Soon.becomesTrue(() -> asking.members().size() == 2);
+    assertEquals("a", place.ask(new Where()));
+
+    fault = Fault.CUT;
+    pass(LEASE.minusSeconds(3));
+    assertEquals(Optional.of("a"), answer(place));
+    pass(Duration.ofSeconds(1).plus(TICK));
+
+    assertEquals(Optional.empty(), answer(place));
+    assertEquals(2, asking.members().size());
+    pass(Duration.ofSeconds(3));
+    Soon.becomesTrue(() -> asking.members().size() == 1);
+  }
+
+  @Test
+  void aNodeThatLapsedJoinsAgainWithAnotherLife() {
+    home(a);
+    var place = join("asking").entities("place", Where.class).actor("x");
+    assertEquals("a", place.ask(new Where()));
+    String life = a.self().id();
+
+    fault = Fault.CUT;
+    pass(LEASE.plusSeconds(3));
+    assertEquals(Optional.empty(), answer(place));
+    fault = Fault.NONE;
+    pass(LEASE);
+
+    Soon.becomesTrue(() -> a.members().contains(a.self()));
+    assertNotEquals(life, a.self().id());
+    Soon.becomesTrue(() -> isAnsweredBy("a", place));
+  }
+
+  private boolean isAnsweredBy(String node, Actor<Where> place) {
+    clock.advance(Duration.ofMillis(100));
+    return answer(place).filter(node::equals).isPresent();
+  }
+
+  @Test
+  void keysOfALapsedNodeAreTakenByAnother() {
+    home(a);
+    var b = join("b");
+    var placed = home(b);
+    pass(Duration.ofSeconds(10));
+    var ofA = placed.actor(keyAt("a", placed));
+
+    fault = Fault.CUT;
+    pass(LEASE.plusSeconds(3));
+
+    Soon.becomesTrue(() -> isAnsweredBy("b", ofA));
+  }
+
+  private String keyAt(String node, Entities<String, Where> places) {
+    for (int i = 0; i < 1_000; i++) if (places.actor("k" + i).ask(new Where()).equals(node)) return "k" + i;
+    throw new AssertionError("no key lives on node " + node);
+  }
+
+  @Test
+  void aSignOfWhichNobodyToldCounts() {
+    home(a);
+    var place = join("asking").entities("place", Where.class).actor("x");
+    String life = a.self().id();
+
+    for (int i = 0; i < 10; i++) {
+      fault = Fault.DEAF;
+      pass(Duration.ofSeconds(1));
+      fault = Fault.NONE;
+      pass(Duration.ofSeconds(1));
+      assertEquals(Optional.of("a"), answer(place));
+    }
+
+    assertEquals(life, a.self().id());
+  }
+
+  @Test
+  void aWallClockThatIsSetForwardEndsTheLife() {
+    home(a);
+    var place = join("asking").entities("place", Where.class).actor("x");
+    String life = a.self().id();
+
+    wrong = Duration.ofHours(1);
+
+    assertEquals(Optional.empty(), answer(place));
+    pass(Duration.ofSeconds(2));
+    assertNotEquals(life, a.self().id());
+    Soon.becomesTrue(() -> isAnsweredBy("a", place));
+  }
+
+  @Test
+  void aWallClockThatIsSetBackChangesNothing() {
+    home(a);
+    var place = join("asking").entities("place", Where.class).actor("x");
+    String life = a.self().id();
+
+    wrong = Duration.ofHours(-1);
+    pass(Duration.ofSeconds(20));
+
+    assertEquals(Optional.of("a"), answer(place));
+    assertEquals(life, a.self().id());
+    fault = Fault.CUT;
+    pass(LEASE);
+    assertEquals(Optional.empty(), answer(place)); // the other clock is enough
+  }
+
+  @Test
+  void aNameThatAnotherNodeTookMeanwhileIsItsOwn() {
+    fault = Fault.CUT;
+    pass(LEASE.plusSeconds(3));
+    var other = join("a");
+    fault = Fault.NONE;
+    pass(LEASE);
+
+    assertNotEquals(other.self().id(), a.self().id());
+    assertEquals(1, other.members().size());
+    assertEquals(other.self(), other.members().getFirst());
+    assertThrows(IllegalStateException.class, () -> join("a"));
+    assertFalse(other.members().contains(a.self()));
+  }
+}
