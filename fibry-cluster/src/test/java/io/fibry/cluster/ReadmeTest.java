@@ -5,9 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Pattern;
@@ -40,9 +44,34 @@ class ReadmeTest {
   }
   // @end
 
+  // @start
+  record Visit() implements Request<Visit, Long> {}
+
+  static final Durable<Visit> PAGE = Durable.kind("page", Visit.class)
+      .state(0L).by((visits, visit, context) -> {
+        context.reply(visit, visits + 1);
+        return visits + 1;
+      });
+
+  static long visits(Network network, Store store) {
+    try (var web = Cluster.join("site", network, options -> options.withNode("web"));
+        var home = Cluster.join("site", network, options -> options.withNode("home-1"))) {
+      home.host(PAGE, store, ActorSystem.anonymous(), Duration.ofMinutes(5)); // each node that shall
+
+      var pages = web.entities(PAGE);                   // addresses, wherever they live
+      pages.actor("index").ask(new Visit());
+      return pages.actor("index").ask(new Visit());
+    }
+  }
+  // @end
+
   @Test
   void itRuns() {
     assertEquals(500, takings());
+    try (var store = MemoryStore.open()) {
+      assertEquals(2, visits(MemoryNetwork.create(), store));
+      assertEquals(4, visits(MemoryNetwork.create(), store));
+    }
   }
 
   @Test
@@ -50,7 +79,7 @@ class ReadmeTest {
     var shown = found("(?ms)^```java\n(.*?)^```$", "README.md");
     var here = found("(?s)  // @start\n(.*?)  // @end", "src/test/java/io/fibry/cluster/ReadmeTest.java");
 
-    assertEquals(shown, here.stream().limit(1).map(code -> code.replaceAll("(?m)^  ", "")).toList());
+    assertEquals(shown, here.stream().limit(2).map(code -> code.replaceAll("(?m)^  ", "")).toList());
   }
 
   private static List<String> found(String pattern, String file) throws IOException {

@@ -1,0 +1,54 @@
+package io.fibry.nats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** The code of the README runs. */
+class ReadmeTest {
+  // @start
+  record Visit() implements Request<Visit, Long> {}
+
+  static long visit(String servers) {
+    var network = NatsNetwork.at(servers);              // "nats://n1:4222,nats://n2:4222"
+    try (var node = Cluster.join("site", network, options -> options.withNode("n1"));
+        var pages = node.host("page", Visit.class, ActorSystem.anonymous(), Duration.ofMinutes(5),
+            (builder, key) -> builder.initialState(LongAdder::new)
+                .newActor((LongAdder visits, Visit visit, ActorContext<Visit> context) -> {
+                  visits.increment();
+                  context.reply(visit, visits.sum());
+                }))) {
+      return pages.actor("index").ask(new Visit());     // wherever it lives
+    }
+  }
+  // @end
+
+  @Test
+  void itRuns() {
+    assertEquals(1, visit(Servers.shared().url()));
+  }
+
+  @Test
+  void itIsThatOfThisTest() throws IOException {
+    var shown = found("(?ms)^```java\n(.*?)^```$", "README.md");
+    var here = found("(?s)  // @start\n(.*?)  // @end", "src/test/java/io/fibry/nats/ReadmeTest.java");
+
+    assertEquals(shown, here.stream().limit(1).map(code -> code.replaceAll("(?m)^  ", "")).toList());
+  }
+
+  private static List<String> found(String pattern, String file) throws IOException {
+    return Pattern.compile(pattern).matcher(Files.readString(Path.of(file))).results().map(match -> match.group(1))
+        .toList();
+  }
+}
