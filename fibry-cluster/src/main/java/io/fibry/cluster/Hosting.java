@@ -6,7 +6,7 @@ import io.fibry.Done;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
-import io.fibry.codec.Codec;
+import io.fibry.cluster.Slot.Stage;
 import io.fibry.pool.Entities;
 import java.time.Duration;
 import java.util.HashMap;
@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -25,20 +26,15 @@ import org.slf4j.LoggerFactory;
  * thread.
  */
 final class Hosting<M> {
-  private static final Codec<Right> RIGHT = Codec.of(Right.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final Duration PATIENCE = Duration.ofSeconds(5); // with the node before
   private static final Duration SETTLING = Duration.ofSeconds(10);
+  private static final Duration ENDING = Duration.ofSeconds(2); // of the steward
   private static final Duration TICK = Duration.ofMillis(500);
+  private static final Duration LOOKING = Duration.ofMinutes(1); // from one look at the store to the next
   private static final int AT_ONCE = 8; // an eighth of the parts moves at once
   static final String PART = "Fb-Part"; // of what one node hands to the next
   static final String ALL = "Fb-All"; // was handed
-
-  /**
-   * Of a part: to whom it belongs; or, if it is free, to whom it belonged.
-   *
-   * @param after the version of the entry before
-   */
-  private record Right(String node, String life, boolean free, long after) {}
 
   /** What is at home here. */
   interface Birth<M> {
@@ -47,21 +43,9 @@ final class Hosting<M> {
 
     /** Something waits at the store for an actor. */
     default void look(String key) {}
-  }
 
-  private enum Stage {
-    AWAY, OWNED, GIVING, GIVEN, PASSING, ENDING
-  }
-
-  private static final class Slot {
-    private Stage stage = Stage.AWAY;
-    private Optional<Right> right = Optional.empty(); // as far as is known
-    private long version; // of it
-    private long freed; // version of the entry by which this node gave the part away
-    private Optional<String> wish = Optional.empty();
-    private boolean putAway; // its entities; the table is to be told
-    private boolean waits; // for what the node before hands
-    private long until; // of passing on, or of waiting for what is handed
+    /** Something may wait for actors of this node, and nobody told. */
+    default void lookAgain() {}
   }
 
   private sealed interface Event {}
@@ -70,9 +54,9 @@ final class Hosting<M> {
 
   private record Changed(Engine.Entry entry) implements Event {}
 
-  private record Given(int part) implements Event {}
+  private record Given(int number, Part<?> part) implements Event {}
 
-  private record Ended(int part) implements Event {}
+  private record Ended(int number, Part<?> part) implements Event {}
 
   private record Tick() implements Event {}
 
@@ -82,11 +66,9 @@ final class Hosting<M> {
 
   private record Settle() implements Event, Request<Settle, Done> {}
 
-  private record Count() implements Event, Request<Count, Integer> {}
-
   private final Surroundings around;
   private final String kind;
-  private final Reception<M> reception;
+  private final Protocol<M> protocol;
   private final Birth<M> birth;
   private final AtomicReferenceArray<Part<M>> parts; // null: none; read by all
   private final AtomicReferenceArray<Entities<String, M>> entities; // null: none; read by all
@@ -94,35 +76,37 @@ final class Hosting<M> {
   private final List<Slot> slots;
   private List<Member> members = List.of();
   private long calmAt;
+  private long lookAt;
   private Optional<CompletableFuture<Done>> settled = Optional.empty(); // somebody waits for that
   private Optional<CompletableFuture<Done>> left = Optional.empty(); // this node gives all away
 
-  private Hosting(Surroundings around, String kind, int parts, Reception<M> reception,
-      Birth<M> birth) {
+  Hosting(Surroundings around, String kind, int parts, Protocol<M> protocol, Birth<M> birth) {
     this.around = around;
     this.kind = kind;
-    this.reception = reception;
+    this.protocol = protocol;
     this.birth = birth;
     this.parts = new AtomicReferenceArray<>(parts);
     this.entities = new AtomicReferenceArray<>(parts);
-    this.slots = IntStream.range(0, parts).mapToObj(i -> new Slot()).toList();
+    this.slots = IntStream.range(0, parts).mapToObj(i -> new Slot(around, kind, i)).toList();
     this.calmAt = around.clock().nanoTime();
+    this.lookAt = calmAt + LOOKING.toNanos();
     this.steward = around.scope().anonymous().onFailure(FailurePolicy.goOn()).newActor(this::handle);
   }
 
-  static <M> Hosting<M> begin(Surroundings around, String kind, int parts, Protocol<M> protocol,
-      Birth<M> birth) {
-    var reception = new Reception<>(around.engine(), kind, protocol, around.lease()::isValid);
-    var hosting = new Hosting<M>(around, kind, parts, reception, birth);
+  /** When others can pass on what they have for this node. */
+  void begin() {
     boolean begun = false;
     try {
-      hosting.listen();
+      String keys = around.subjects().keysOfParts(kind);
+      steward.closeOnExit(around.engine().watch(keys, entry -> steward.sendMessage(new Changed(entry))));
+      steward.closeOnExit(around.membership().all().subscribe(all -> steward.sendMessage(new Members(all))));
+      steward.closeOnExit(around.lease().onLapse(() -> steward.sendMessage(new Lapsed())));
+      steward.sendMessageEvery(new Tick(), TICK);
       around.lease().host(kind, true);
-      hosting.settle();
+      settle();
       begun = true;
-      return hosting;
     } finally {
-      if (!begun) hosting.drop();
+      if (!begun) leaveAtOnce();
     }
   }
 
@@ -131,24 +115,11 @@ final class Hosting<M> {
     try {
       steward.sendMessageReturn(new Settle()).orTimeout(SETTLING.toMillis(), TimeUnit.MILLISECONDS).join();
     } catch (RuntimeException late) {
-      LoggerFactory.getLogger(Cluster.class).warn("not all parts of '{}' have an owner so far", kind, late);
+      LOG.warn("not all parts of '{}' have an owner so far", kind, late);
     }
   }
 
-  private void listen() {
-    String keys = around.subjects().keysOfParts(kind);
-    steward.closeOnExit(around.engine().watch(keys, entry -> steward.sendMessage(new Changed(entry))));
-    steward.closeOnExit(around.membership().all().subscribe(all -> steward.sendMessage(new Members(all))));
-    around.lease().onLapse(() -> steward.sendMessage(new Lapsed()));
-    steward.sendMessageEvery(new Tick(), TICK);
-  }
-
   // ---- for all
-
-  /** How many parts are this node's own. */
-  int owned() {
-    return steward.ask(new Count());
-  }
 
   long size() {
     long size = 0;
@@ -174,18 +145,36 @@ final class Hosting<M> {
       around.lease().host(kind, false);
       steward.sendMessageReturn(new Leave()).orTimeout(limit.toMillis(), TimeUnit.MILLISECONDS).join();
     } catch (RuntimeException late) {
-      LoggerFactory.getLogger(Cluster.class).warn("'{}' left before others had all of its parts", kind, late);
+      LOG.warn("'{}' left before others had all of its parts", kind, late);
     } finally {
       drop();
+      withdrawAll();
     }
   }
 
-  /** At once: nobody else is told, and waits for the lease. */
+  private void leaveAtOnce() {
+    drop();
+    withdrawAll();
+    try {
+      around.lease().host(kind, false);
+    } catch (RuntimeException cut) {
+      LOG.warn("others may take this node for a home of '{}'", kind, cut);
+    }
+  }
+
+  /** At once: nobody else is told. */
   void drop() {
     steward.kill();
-    for (int i = 0; i < parts.length(); i++) {
-      var part = parts.getAndSet(i, null);
-      if (part != null) part.drop();
+    steward.waitForExit(ENDING);
+    for (int i = 0; i < parts.length(); i++) drop(i);
+  }
+
+  /** After the steward: otherwise they would be this node's as long as it lives. */
+  private void withdrawAll() {
+    try {
+      for (var slot : slots) if (slot.isOurs() || slot.isFreedByUs()) slot.delete();
+    } catch (LostException cut) {
+      LOG.warn("parts of '{}' have no home until the lease of this node is over", kind, cut);
     }
   }
 
@@ -200,17 +189,22 @@ final class Hosting<M> {
       }
       case Changed changed -> learn(changed.entry);
       case Given given -> {
-        slots.get(given.part).putAway = true;
-        reconsider(given.part);
+        var slot = slots.get(given.number);
+        if (parts.get(given.number) != given.part || slot.stage != Stage.GIVING) break;
+        slot.putAway = true;
+        reconsider(slot);
       }
       case Ended ended -> {
-        forget(ended.part);
-        reconsider(ended.part);
+        if (parts.get(ended.number) != ended.part) break;
+        parts.set(ended.number, null);
+        slots.get(ended.number).stage = Stage.AWAY;
+        reconsider(slots.get(ended.number));
       }
-      case Tick tick -> reconsiderAll();
-      case Lapsed lapsed -> {
-        for (int i = 0; i < slots.size(); i++) lose(i);
+      case Tick tick -> {
+        reconsiderAll();
+        lookAgain();
       }
+      case Lapsed lapsed -> slots.forEach(this::lose);
       case Leave leave -> {
         left = Optional.of(new CompletableFuture<>());
         context.replyWhen(leave, left.get());
@@ -220,101 +214,98 @@ final class Hosting<M> {
         settled = Optional.of(new CompletableFuture<>());
         context.replyWhen(settle, settled.get());
       }
-      case Count count -> context.reply(count, (int) slots.stream().filter(one -> one.stage == Stage.OWNED).count());
     }
-    settled.filter(one -> !members.isEmpty() && slots.stream().allMatch(this::isSettled))
+    settled.filter(one -> !members.isEmpty() && slots.stream().allMatch(Slot::isSettled))
         .ifPresent(one -> one.complete(Done.DONE));
     left.filter(one -> slots.stream().allMatch(slot -> slot.stage == Stage.AWAY))
         .ifPresent(one -> one.complete(Done.DONE));
   }
 
-  private boolean isSettled(Slot slot) {
-    return slot.right.filter(one -> !one.free && (isOurs(one) || isListed(one))).isPresent();
-  }
-
-  private boolean isListed(Right right) {
-    return members.stream().anyMatch(one -> one.name().equals(right.node) && one.id().equals(right.life));
-  }
-
   private void wishAnew() {
     String me = around.node();
     var others = left.isEmpty() ? members : members.stream().filter(one -> !one.name().equals(me)).toList();
-    for (int i = 0; i < slots.size(); i++) slots.get(i).wish = Keys.wish(kind, i, others);
+    for (var slot : slots) slot.wish = Keys.wish(kind, slot.number, others);
     reconsiderAll();
   }
 
   private void reconsiderAll() {
-    for (int i = 0; i < slots.size(); i++) reconsider(i);
+    slots.forEach(this::reconsider);
+  }
+
+  private void lookAgain() {
+    if (around.clock().nanoTime() - lookAt < 0) return;
+    lookAt = around.clock().nanoTime() + LOOKING.toNanos();
+    birth.lookAgain();
   }
 
   private void learn(Engine.Entry entry) {
     int number = Integer.parseInt(entry.key().substring(around.subjects().keysOfParts(kind).length()));
-    if (number >= slots.size()) return; // refused elsewhere
+    if (number >= slots.size()) return; // of a foreign program
     var slot = slots.get(number);
-    if (entry.version() <= slot.version) return;
-    slot.version = entry.version();
-    slot.right = entry.value().map(RIGHT::decode);
+    if (!slot.learn(entry)) return;
+    adapt(slot);
+    reconsider(slot);
+  }
+
+  /** To what the table says. */
+  private void adapt(Slot slot) {
     switch (slot.stage) {
       case OWNED -> {
-        if (!slot.right.filter(this::isOurs).isPresent()) lose(number);
+        if (!slot.isOurs()) lose(slot);
       }
       case GIVING -> {
-        if (slot.right.filter(this::isOurs).isPresent()) break;
-        if (slot.right.filter(one -> one.free && isOfThisLife(one)).isPresent()) freed(number);
-        else lose(number);
+        if (slot.isFreedByUs()) freed(slot);
+        else if (!slot.isOurs()) lose(slot);
       }
       case GIVEN -> {
-        var next = slot.right.filter(one -> !one.free && one.after == slot.freed);
-        if (next.isPresent()) passTo(number, next.get().node);
-        else if (slot.right.filter(this::isOfThisLife).isEmpty()) lose(number); // several were home meanwhile
+        var next = slot.right.filter(one -> !one.free() && one.after() == slot.freed);
+        if (next.isPresent()) passTo(slot, next.get().node());
+        else if (!slot.isFreedByUs()) lose(slot); // several were home meanwhile, and may have handled what is held
       }
       default -> {}
     }
-    reconsider(number);
-  }
-
-  private boolean isOurs(Right right) {
-    return !right.free && isOfThisLife(right);
-  }
-
-  private boolean isOfThisLife(Right right) {
-    var self = around.lease().self();
-    return right.node.equals(self.name()) && right.life.equals(self.id());
   }
 
   // ---- what it does
 
-  private void reconsider(int number) {
+  private void reconsider(Slot slot) {
     if (!around.lease().isValid()) return;
-    var slot = slots.get(number);
-    boolean wished = slot.wish.filter(around.node()::equals).isPresent();
     try {
-      switch (slot.stage) {
-        case AWAY -> {
-          if (wished) take(number);
-        }
-        case OWNED -> {
-          if (slot.waits && around.clock().nanoTime() - slot.until >= 0) {
-            slot.waits = false;
-            parts.get(number).handed(); // the node before is too slow
-          }
-          if (!wished && mayMove()) give(number);
-        }
-        case GIVING -> {
-          if (slot.putAway) free(number);
-        }
-        case GIVEN -> {
-          if (wished) take(number);
-          else if (slot.wish.isEmpty()) withdraw(number);
-        }
-        case PASSING -> {
-          if (wished) take(number);
-          else if (around.clock().nanoTime() - slot.until >= 0) end(number);
-        }
-        default -> {}
-      }
+      bringInLine(slot);
     } catch (LostException cut) {
-      LoggerFactory.getLogger(Cluster.class).debug("part {} of '{}' waits for the network", number, kind, cut);
+      LOG.debug("part {} of '{}' waits for the network", slot.number, kind, cut);
+    } catch (RuntimeException failure) {
+      LOG.error("part {} of '{}' is tried again", slot.number, kind, failure);
+    }
+  }
+
+  private void bringInLine(Slot slot) {
+    boolean wished = slot.wish.filter(around.node()::equals).isPresent();
+    boolean late = around.clock().nanoTime() - slot.until >= 0;
+    if (slot.waits && late && (slot.stage == Stage.OWNED || slot.stage == Stage.GIVING)) {
+      slot.waits = false;
+      parts.get(slot.number).handed(); // the node before is too slow
+    }
+    switch (slot.stage) {
+      case AWAY -> {
+        if (wished || slot.isOurs()) take(slot);
+        else if (parts.get(slot.number) != null) lose(slot);
+      }
+      case OWNED -> {
+        if (!wished && mayMove()) give(slot);
+      }
+      case GIVING -> {
+        if (slot.putAway) free(slot);
+      }
+      case GIVEN -> {
+        if (wished) take(slot);
+        else if (slot.wish.isEmpty() && slot.delete()) end(slot); // there is nobody
+      }
+      case PASSING -> {
+        if (late) end(slot);
+        else if (wished) take(slot);
+      }
+      case ENDING -> {}
     }
   }
 
@@ -325,76 +316,58 @@ final class Hosting<M> {
     return around.clock().nanoTime() - calmAt >= 0 && moving < Math.max(1, owned / AT_ONCE);
   }
 
-  /** Listens first, so that nothing is lost between the two. */
-  private void take(int number) {
-    var slot = slots.get(number);
-    if (slot.right.filter(one -> !one.free && !isOurs(one)).filter(this::isAlive).isPresent()) return;
-    boolean nobodyHands =
-        slot.right.filter(one -> one.free && !isOfThisLife(one)).filter(this::isAlive).isEmpty();
-    boolean fresh = parts.get(number) == null;
-    boolean taken = false;
-    if (fresh) parts.set(number, Part.hold(around, around.subjects().ofPart(kind, number), reception,
-        birth::look, hand -> hand(number, hand)));
-    try {
-      taken = slot.right.filter(this::isOurs).isPresent() || write(number, false);
-    } finally {
-      if (!taken && fresh) lose(number);
+  /**
+   * Listens first, so that nothing is lost between the two. Where nobody knows whether it is this
+   * node's own, it goes on listening.
+   */
+  private void take(Slot slot) {
+    if (slot.isTaken()) return;
+    String life = around.lease().self().id();
+    if (parts.get(slot.number) == null) hold(slot, life);
+    else if (slot.stage != Stage.AWAY) slot.waits = slot.isHanded();
+    if (!slot.isOurs() && !slot.write(false, life)) {
+      if (slot.stage == Stage.AWAY) lose(slot);
+      else adapt(slot);
+      return;
     }
-    if (!taken) return;
     slot.stage = Stage.OWNED;
-    slot.waits = !nobodyHands;
     slot.until = around.clock().nanoTime() + PATIENCE.toNanos();
-    var own = birth.entities(number);
-    entities.set(number, own);
-    parts.get(number).open(own, nobodyHands);
+    var own = birth.entities(slot.number);
+    entities.set(slot.number, own);
+    parts.get(slot.number).open(own, !slot.waits);
   }
 
-  /** What the table says may be older than what the node says of itself. */
-  private boolean isAlive(Right right) {
-    return isListed(right) || around.engine().get(around.subjects().keyOfNode(right.node)).flatMap(Engine.Entry::value)
-        .map(Lease.CODEC::decode).filter(one -> one.id().equals(right.life)).isPresent();
+  private void hold(Slot slot, String life) {
+    slot.waits = slot.isHanded();
+    var reception = new Reception<>(around.engine(), kind, protocol, () -> around.lease().isValid(life));
+    String subject = around.subjects().ofPart(kind, slot.number);
+    parts.set(slot.number, Part.hold(around, subject, reception,
+        key -> Keys.part(key, slots.size()) == slot.number, birth::look, hand -> hand(slot.number, hand)));
   }
 
-  /** False: somebody else was faster. */
-  private boolean write(int number, boolean free) {
-    var slot = slots.get(number);
-    var right = new Right(around.node(), around.lease().self().id(), free, slot.version);
-    String key = around.subjects().keyOfPart(kind, number);
-    var written = slot.right.isPresent()
-        ? around.engine().update(key, RIGHT.encode(right), slot.version, Engine.FOR_EVER)
-        : around.engine().create(key, RIGHT.encode(right), Engine.FOR_EVER);
-    if (written.isEmpty()) around.engine().get(key)
-        .ifPresent(entry -> steward.sendMessage(new Changed(entry))); // its news may be late
-    else {
-      slot.version = written.getAsLong();
-      slot.right = Optional.of(right);
-    }
-    return written.isPresent();
+  private void give(Slot slot) {
+    var part = parts.get(slot.number);
+    slot.stage = Stage.GIVING;
+    slot.putAway = false;
+    part.give(() -> steward.sendMessage(new Given(slot.number, part)));
   }
 
-  private void give(int number) {
-    slots.get(number).stage = Stage.GIVING;
-    parts.get(number).give(() -> steward.sendMessage(new Given(number)));
+  private void free(Slot slot) {
+    if (slot.write(true, around.lease().self().id())) freed(slot);
+    else adapt(slot);
   }
 
-  private void free(int number) {
-    if (write(number, true)) freed(number);
-  }
-
-  private void freed(int number) {
-    var slot = slots.get(number);
+  private void freed(Slot slot) {
     slot.stage = Stage.GIVEN;
     slot.freed = slot.version;
-    slot.putAway = false;
-    entities.set(number, null);
-    reconsider(number);
+    entities.set(slot.number, null);
+    reconsider(slot);
   }
 
-  private void passTo(int number, String node) {
-    var slot = slots.get(number);
+  private void passTo(Slot slot, String node) {
     slot.stage = Stage.PASSING;
     slot.until = around.clock().nanoTime() + around.calm().toNanos();
-    parts.get(number).passTo(node);
+    parts.get(slot.number).passTo(node);
   }
 
   /** On the gate's thread. */
@@ -403,34 +376,25 @@ final class Hosting<M> {
     hand.wire().ifPresent(wire -> headers.putAll(wire.headers()));
     headers.put(PART, kind + "." + number);
     if (hand.wire().isEmpty()) headers.put(ALL, "");
-    var to = around.subjects().ofNode(hand.node());
-    around.engine().publish(new Wire(to, hand.wire().flatMap(Wire::answerTo), headers,
-        hand.wire().map(Wire::body).orElse(new byte[0])));
+    around.engine().publish(new Wire(around.subjects().ofNode(hand.node()), hand.wire().flatMap(Wire::answerTo),
+        headers, hand.wire().map(Wire::body).orElse(new byte[0])));
   }
 
-  /** There is nobody to hand anything to, and the next owner need not wait for it. */
-  private void withdraw(int number) {
-    if (around.engine().delete(around.subjects().keyOfPart(kind, number), slots.get(number).version)) end(number);
-  }
-
-  private void end(int number) {
-    slots.get(number).stage = Stage.ENDING;
-    parts.get(number).end(() -> steward.sendMessage(new Ended(number)));
-  }
-
-  private void forget(int number) {
-    var slot = slots.get(number);
-    if (slot.stage != Stage.ENDING) return;
-    slot.stage = Stage.AWAY;
-    parts.set(number, null);
+  private void end(Slot slot) {
+    var part = parts.get(slot.number);
+    slot.stage = Stage.ENDING;
+    part.end(() -> steward.sendMessage(new Ended(slot.number, part)));
   }
 
   /** It is another node's, or nobody knows. */
-  private void lose(int number) {
-    var slot = slots.get(number);
+  private void lose(Slot slot) {
     slot.stage = Stage.AWAY;
-    slot.putAway = false;
-    entities.set(number, null);
+    drop(slot.number);
+  }
+
+  private void drop(int number) {
+    var own = entities.getAndSet(number, null);
+    if (own != null) own.kill();
     var part = parts.getAndSet(number, null);
     if (part != null) part.drop();
   }

@@ -8,11 +8,14 @@ import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
@@ -27,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * lapsed joins again, with another life. Fields without a remark are of the actor that gives signs.
  */
 final class Lease {
-  static final Codec<Member> CODEC = Codec.of(Member.class);
+  private static final Codec<Member> CODEC = Codec.of(Member.class);
   private static final Duration BEFORE_OTHERS = Duration.ofSeconds(2);
 
   private sealed interface Event {}
@@ -77,8 +80,7 @@ final class Lease {
   }
 
   private String holder() {
-    return engine.get(key).flatMap(Engine.Entry::value).map(bytes -> ", since " + CODEC.decode(bytes).since())
-        .orElse("");
+    return engine.get(key).flatMap(Lease::memberOf).map(one -> ", since " + one.since()).orElse("");
   }
 
   private Member member(String node) {
@@ -93,13 +95,33 @@ final class Lease {
 
   /** Others have not given this node up. */
   boolean isValid() {
+    return isValid(life);
+  }
+
+  /** The same, and it has not had another life since. */
+  boolean isValid(String id) {
     var now = life;
+    return now.member.id().equals(id) && isValid(now);
+  }
+
+  private boolean isValid(Life now) {
     return now.begun && clock.nanoTime() - now.nanos < 0 && wall.millis() < now.millis;
   }
 
   /** Runs code, which must not wait, each time that this node has been given up. */
-  void onLapse(Runnable told) {
+  Subscription onLapse(Runnable told) {
     onLapse.add(told);
+    return () -> onLapse.remove(told);
+  }
+
+  /** Empty: the entry is gone, or is none of a node. */
+  static Optional<Member> memberOf(Engine.Entry entry) {
+    try {
+      return entry.value().map(CODEC::decode);
+    } catch (CodecException foreign) {
+      LoggerFactory.getLogger(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), foreign);
+      return Optional.empty();
+    }
   }
 
   /** Tells the others what this node is home to; returns when they can know. */
@@ -164,7 +186,7 @@ final class Lease {
 
   private boolean isStillOurs() {
     var entry = engine.get(key);
-    boolean ours = entry.flatMap(Engine.Entry::value).map(CODEC::decode).filter(one -> one.id().equals(self().id()))
+    boolean ours = entry.flatMap(Lease::memberOf).filter(one -> one.id().equals(self().id()))
         .isPresent();
     if (ours) version = OptionalLong.of(entry.get().version());
     else lapse("others took it for gone");
@@ -198,7 +220,7 @@ final class Lease {
   /** What is left of the life before, in the eyes of the network. */
   private OptionalLong replace(Member before, Member next) {
     var entry = engine.get(key);
-    if (entry.flatMap(Engine.Entry::value).map(CODEC::decode).filter(one -> one.id().equals(before.id())).isEmpty())
+    if (entry.flatMap(Lease::memberOf).filter(one -> one.id().equals(before.id())).isEmpty())
       return OptionalLong.empty();
     return engine.update(key, CODEC.encode(next), entry.get().version(), time);
   }

@@ -2,13 +2,11 @@ package io.fibry.cluster;
 
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster.Member;
-import io.fibry.codec.CodecException;
 import io.fibry.pubsub.SharedValue;
 import io.fibry.pubsub.Subscription;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import org.slf4j.LoggerFactory;
 
 /** Which nodes are alive, as the table says. Thread-safe. */
 final class Membership implements AutoCloseable {
@@ -40,11 +38,7 @@ final class Membership implements AutoCloseable {
     String name = entry.key().substring(keys.length());
     var now = new ArrayList<>(all.value());
     now.removeIf(member -> member.name().equals(name));
-    try {
-      entry.value().map(Lease.CODEC::decode).ifPresent(now::add);
-    } catch (CodecException foreign) {
-      LoggerFactory.getLogger(Cluster.class).warn("the entry of node '{}' cannot be read", name, foreign);
-    }
+    Lease.memberOf(entry).ifPresent(now::add);
     now.sort(Comparator.comparing(Member::name));
     var sorted = List.copyOf(now);
     if (!sorted.equals(all.value())) all.set(sorted);

@@ -162,6 +162,11 @@ final class Node implements Cluster {
       public void look(String key) {
         Sharing.look(store, new Store.Id(sharing.kind(), key));
       }
+
+      @Override
+      public void lookAgain() {
+        store.waiting(sharing.kind(), (actor, due) -> Sharing.look(store, actor));
+      }
     };
     news.computeIfAbsent(store, none -> Sharing.onElsewhere(store, actor -> tell(actor, parts)));
     return host(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.keepsMessages(), birth);
@@ -169,11 +174,19 @@ final class Node implements Cluster {
 
   private <M> Entities<String, M> host(String kind, Protocol<M> protocol, boolean keeps, Hosting.Birth<M> birth) {
     int parts = parts(kind);
-    var home = homes.compute(kind, (same, before) -> {
-      if (before != null) throw new IllegalStateException(
+    var home = new Hosting<M>(around, kind, parts, protocol, birth);
+    if (homes.putIfAbsent(kind, home) != null) {
+      home.drop();
+      throw new IllegalStateException(
           "node '" + options.node() + "' is home to '" + kind + "' already; close those entities");
-      return Hosting.begin(around, kind, parts, protocol, birth);
-    });
+    }
+    boolean begun = false;
+    try {
+      home.begin();
+      begun = true;
+    } finally {
+      if (!begun) homes.remove(kind, home);
+    }
     Sink<Void> door = around.scope().anonymous().newSink();
     doors.put(kind, door);
     door.closeOnExit(() -> {
@@ -230,13 +243,23 @@ final class Node implements Cluster {
 
   @Override
   public void close() {
-    doors.values().forEach(Exitable::askExit);
-    doors.values().forEach(Exitable::close);
-    offers.values().forEach(Offer::close);
-    if (!around.scope().isClosed()) around.lease().leave();
-    around.membership().close();
-    around.scope().close(); // and `news` with it
-    around.engine().close();
+    try {
+      doors.values().forEach(Exitable::askExit);
+      doors.values().forEach(Exitable::close);
+      offers.values().forEach(Offer::close);
+      if (!around.scope().isClosed()) around.lease().leave();
+    } finally {
+      end();
+    }
+  }
+
+  private void end() {
+    try {
+      around.membership().close();
+      around.scope().close(); // and `news` with it
+    } finally {
+      around.engine().close();
+    }
   }
 
   @Override

@@ -99,7 +99,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case Wire wire -> reception.read(wire).ifPresent(given -> reception.give(wire, given, actor));
+      case Wire wire -> reception.read(wire).ifPresent(given -> reception.give(wire, given, () -> actor));
       case Life.BEGIN -> context.watch(actor, reason -> Life.END);
       default -> {
         ending = true;

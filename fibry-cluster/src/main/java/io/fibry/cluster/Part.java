@@ -13,7 +13,10 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.slf4j.LoggerFactory;
 
 /**
  * The entities of one part of the keys, as long as their messages come to this node: before they
@@ -23,6 +26,7 @@ import java.util.function.Consumer;
  */
 final class Part<M> {
   private static final int MOST_WAITING = 4_096; // messages
+  private static final long MOST_BYTES = 16 << 20; // of them
   private static final Duration DRAINING = Duration.ofSeconds(10); // entities, of what waits for them
   private static final Duration KILLING = Duration.ofSeconds(2);
   private static final Duration REMEMBERED = Duration.ofSeconds(10); // ids of messages; passing on lasts two
@@ -50,11 +54,13 @@ final class Part<M> {
 
   private final Scheduler clock;
   private final Reception<M> reception;
+  private final Predicate<String> keys; // of this part
   private final Consumer<String> look; // after what waits at the store for a key
   private final Consumer<Hand> hands; // to other nodes
   private final Actor<Event<M>> gate;
   private Subscription arrivals; // written before the steward knows this object
-  private final AtomicInteger waiting = new AtomicInteger(); // here; of all threads
+  private final AtomicInteger waiting = new AtomicInteger(); // messages here; of all threads
+  private final AtomicLong bytes = new AtomicLong(); // of them
   private final ArrayDeque<Wire> held = new ArrayDeque<>();
   private final ArrayDeque<Wire> handed = new ArrayDeque<>(); // by the node before
   private volatile boolean alone; // no other node gets these messages, too; read by all
@@ -69,9 +75,10 @@ final class Part<M> {
   /** A message for the next owner; empty: that were all. */
   record Hand(String node, Optional<Wire> wire) {}
 
-  private Part(ActorScope scope, Scheduler clock, Reception<M> reception, Consumer<String> look,
-      Consumer<Hand> hands) {
+  private Part(ActorScope scope, Scheduler clock, Reception<M> reception, Predicate<String> keys,
+      Consumer<String> look, Consumer<Hand> hands) {
     this.clock = clock;
+    this.keys = keys;
     this.look = look;
     this.reception = reception;
     this.hands = hands;
@@ -79,9 +86,9 @@ final class Part<M> {
   }
 
   /** It holds what comes, from the moment that this returns. */
-  static <M> Part<M> hold(Surroundings around, String subject, Reception<M> reception, Consumer<String> look,
-      Consumer<Hand> hands) {
-    var part = new Part<M>(around.scope(), around.clock(), reception, look, hands);
+  static <M> Part<M> hold(Surroundings around, String subject, Reception<M> reception,
+      Predicate<String> keys, Consumer<String> look, Consumer<Hand> hands) {
+    var part = new Part<M>(around.scope(), around.clock(), reception, keys, look, hands);
     boolean listens = false;
     try {
       part.arrivals = around.engine().subscribe(subject, Optional.empty(), part::receive);
@@ -105,9 +112,15 @@ final class Part<M> {
 
   /** Where another node gets it, too, only that one knows how it ends. */
   private void arrive(Event<M> message, Wire wire) {
-    if (waiting.incrementAndGet() <= MOST_WAITING && gate.sendMessage(message)) return;
-    waiting.decrementAndGet();
+    boolean room = waiting.incrementAndGet() <= MOST_WAITING & bytes.addAndGet(wire.body().length) <= MOST_BYTES;
+    if (room && gate.sendMessage(message)) return;
+    leave(wire);
     if (alone) reception.refuse(wire, MOST_WAITING, false);
+  }
+
+  private void leave(Wire wire) {
+    waiting.decrementAndGet();
+    bytes.addAndGet(-wire.body().length);
   }
 
   // ---- for the steward
@@ -150,7 +163,7 @@ final class Part<M> {
         if (isNew(direct.wire)) take(direct.wire);
       }
       case Passed<M> passed -> {
-        if (!isNew(passed.wire)) break;
+        if (isTooLate(passed.wire) || !isNew(passed.wire)) break;
         if (stage == Stage.HOLDING) handed.add(passed.wire);
         else take(passed.wire);
       }
@@ -172,7 +185,7 @@ final class Part<M> {
         next = to.node;
         stage = Stage.PASSING;
         while (!held.isEmpty()) take(held.poll());
-        hands.accept(new Hand(next, Optional.empty()));
+        hand(Optional.empty());
       }
       case End<M> end -> {
         arrivals.close(); // after what is on its way here, which is passed on, too
@@ -208,27 +221,42 @@ final class Part<M> {
     switch (stage) {
       case HOLDING, GIVEN -> held.add(wire);
       case PASSING -> {
-        waiting.decrementAndGet();
+        leave(wire);
         wire.header(Route.ID).ifPresent(seen::remove); // it may come back
-        hands.accept(new Hand(next, Optional.of(wire)));
+        hand(Optional.of(wire));
       }
       default -> {
-        waiting.decrementAndGet();
+        leave(wire);
         give(wire);
       }
     }
   }
 
+  private void hand(Optional<Wire> wire) {
+    try {
+      hands.accept(new Hand(next, wire));
+    } catch (RuntimeException lost) { // the next one goes on without it
+      LoggerFactory.getLogger(Cluster.class).warn("node '{}' does not get a message that was held for it", next, lost);
+    }
+  }
+
   private void give(Wire wire) {
     if (!reception.mayAnswer().getAsBoolean()) return;
-    var key = wire.header(Route.KEY);
+    var key = wire.header(Route.KEY).filter(keys);
     if (key.isEmpty()) return; // of a foreign program
     if (wire.header(Route.LOOK).isPresent()) {
       look.accept(key.get());
       return;
     }
     var message = reception.read(wire);
-    if (message.isPresent()) reception.give(wire, message.get(), entities.orElseThrow().actor(key.get()));
+    if (message.isPresent()) reception.give(wire, message.get(), () -> entities.orElseThrow().actor(key.get()));
+  }
+
+  /** It may have been handled here, and been forgotten. */
+  private boolean isTooLate(Wire wire) {
+    if (stage == Stage.HOLDING || clock.nanoTime() - forgetAt < 0) return false;
+    leave(wire);
+    return true;
   }
 
   /** It is not here, nor was handled here. */
@@ -238,7 +266,7 @@ final class Part<M> {
       return true;
     }
     boolean first = wire.header(Route.ID).map(seen::add).orElse(true);
-    if (!first) waiting.decrementAndGet();
+    if (!first) leave(wire);
     return first;
   }
 

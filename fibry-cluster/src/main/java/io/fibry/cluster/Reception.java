@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.Request;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -25,8 +26,17 @@ record Reception<M>(Engine engine, String what, Protocol<M> protocol, BooleanSup
     }
   }
 
-  /** May wait for room in the mailbox. */
-  void give(Wire wire, M message, Actor<? super M> actor) {
+  /** May wait for room in the mailbox. What the birth of the actor throws is told to the sender. */
+  void give(Wire wire, M message, Supplier<? extends Actor<? super M>> actor) {
+    try {
+      give(wire, message, actor.get());
+    } catch (RuntimeException failure) {
+      LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", what, wire, failure);
+      wire.answerTo().ifPresent(to -> send(Outcome.ofFailure(to, failure)));
+    }
+  }
+
+  private void give(Wire wire, M message, Actor<? super M> actor) {
     if (wire.header(Route.KEEP).isPresent()) keep(wire, message, actor);
     else if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) ask(wire, request, actor);
     else actor.sendMessage(message); // where it is refused, it is a dead letter here

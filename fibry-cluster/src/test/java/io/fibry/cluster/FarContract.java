@@ -271,6 +271,7 @@ abstract class FarContract {
     far().sendMessage(new Wait());
     var sum = far().sendMessageReturn(new Sum());
     waits.await();
+    Soon.becomesTrue(() -> scope.report().waiting() == 1);
 
     till.askExit();
     gate.countDown();

@@ -43,7 +43,7 @@ final class Envelope {
     if (isPlain(text)) return text;
     var encoded = new StringBuilder();
     for (byte one : text.getBytes(StandardCharsets.UTF_8)) {
-      if (isPlain(one)) encoded.append((char) one);
+      if (isPlain(one) && one != ' ') encoded.append((char) one);
       else encoded.append('%').append((char) HEX[one >> 4 & 15]).append((char) HEX[one & 15]);
     }
     return encoded.toString();
@@ -51,7 +51,7 @@ final class Envelope {
 
   private static boolean isPlain(String text) {
     for (int i = 0; i < text.length(); i++) if (!isPlain(text.charAt(i))) return false;
-    return true;
+    return !text.startsWith(" ") && !text.endsWith(" "); // the client trims
   }
 
   private static boolean isPlain(int letter) {

@@ -148,20 +148,31 @@ final class NatsEngine implements Engine {
   }
 
   private Subscription listen(String subject, Optional<String> group, MessageHandler reader) {
+    Dispatcher dispatcher = null;
+    boolean listens = false;
     try {
-      var dispatcher = connection.createDispatcher(reader);
+      var made = connection.createDispatcher(reader);
+      dispatcher = made;
       connection.clearLastError();
-      if (group.isPresent()) dispatcher.subscribe(subject, group.get());
-      else dispatcher.subscribe(subject);
+      if (group.isPresent()) made.subscribe(subject, group.get());
+      else made.subscribe(subject);
       flush(() -> connection.flush(PATIENCE));
       if (isDenied(subject)) throw denied("subscribe to " + subject);
-      return () -> drain(dispatcher);
+      listens = true;
+      return () -> drain(made);
     } catch (IllegalStateException | TimeoutException cut) {
       throw cut("nobody knows whether there is a subscription to " + subject, cut);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw cut("nobody knows whether there is a subscription to " + subject, interrupt);
+    } finally {
+      if (!listens && dispatcher != null) closeAtOnce(dispatcher);
     }
+  }
+
+  private void closeAtOnce(Dispatcher dispatcher) {
+    if (dispatcher.isActive() && connection.getStatus() != Connection.Status.CLOSED)
+      connection.closeDispatcher(dispatcher);
   }
 
   @FunctionalInterface
@@ -171,7 +182,7 @@ final class NatsEngine implements Engine {
 
   /** One after the other: the client takes three at once for a server that does not answer. */
   private void flush(Flush flush) throws TimeoutException, InterruptedException {
-    flushing.lockInterruptibly();
+    if (!flushing.tryLock(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) throw new TimeoutException("others wait before");
     try {
       flush.run();
     } finally {
@@ -189,7 +200,10 @@ final class NatsEngine implements Engine {
   private void drain(Dispatcher dispatcher) {
     boolean interrupted = Thread.interrupted();
     try {
-      if (!dispatcher.isActive()) return;
+      if (connection.getStatus() != Connection.Status.CONNECTED || !dispatcher.isActive()) {
+        closeAtOnce(dispatcher);
+        return;
+      }
       var drained = new CompletableFuture<Boolean>();
       flush(() -> dispatcher.drain(PATIENCE).thenAccept(drained::complete));
       drained.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);

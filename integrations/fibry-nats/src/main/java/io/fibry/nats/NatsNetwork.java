@@ -27,7 +27,7 @@ import javax.net.ssl.SSLContext;
 public final class NatsNetwork implements Network {
   private static final String LEAST_VERSION = "2.12.0";
   private static final Duration CONNECTING = Duration.ofSeconds(5); // to one server
-  private static final Duration PING = Duration.ofSeconds(3);
+  private static final Duration PING = Duration.ofSeconds(1); // the fourth without an answer: it is cut
   private static final int MOST_OUTGOING = 16_384; // messages that wait for the socket
 
   private final String servers;
@@ -101,7 +101,7 @@ public final class NatsNetwork implements Network {
 
   private Options.Builder options(String app, String node) {
     return more.apply(Options.builder().servers(servers.split("\\s*,\\s*")).connectionTimeout(CONNECTING)
-        .pingInterval(PING).maxPingsOut(4)).connectionName(app + "/" + node)
+        .pingInterval(PING).maxPingsOut(3)).connectionName(app + "/" + node)
         .inboxPrefix("fb." + app + ".r." + node + ".");
   }
 

@@ -6,6 +6,7 @@ import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.pubsub.Subscription;
 import io.nats.client.Connection;
+import io.nats.client.Dispatcher;
 import io.nats.client.JetStream;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
@@ -31,7 +32,7 @@ import java.util.function.Consumer;
  * bucket carry no lease when they update. Reads ask the leader, since other servers may be behind.
  */
 final class NatsTable {
-  private static final Duration MARKED = Duration.ofSeconds(10); // how long an entry that is gone is told of
+  private static final Duration MARKED = Duration.ofHours(1); // so long an entry that is gone is told of
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final Duration BEAT = Duration.ofSeconds(1); // of a watch; after three without it begins anew
   private static final String OPERATION = "KV-Operation";
@@ -154,15 +155,30 @@ final class NatsTable {
         .configuration(ConsumerConfiguration.builder().deliverPolicy(DeliverPolicy.LastPerSubject).idleHeartbeat(BEAT)
             .build())
         .build();
+    boolean watches = false;
+    var dispatcher = dispatcher(prefix);
     try {
-      var dispatcher = connection.createDispatcher();
       stream.subscribe(subjects + prefix + ">", dispatcher, message -> reader.accept(entry(message)), false, options);
-      return () -> {
-        if (dispatcher.isActive()) connection.closeDispatcher(dispatcher);
-      };
+      watches = true;
+      return () -> close(dispatcher);
     } catch (JetStreamApiException | IOException | IllegalStateException cut) {
       throw unknown("watched", prefix, cut);
+    } finally {
+      if (!watches) close(dispatcher);
     }
+  }
+
+  private Dispatcher dispatcher(String prefix) {
+    try {
+      return connection.createDispatcher();
+    } catch (IllegalStateException cut) {
+      throw unknown("watched", prefix, cut);
+    }
+  }
+
+  private void close(Dispatcher dispatcher) {
+    if (dispatcher.isActive() && connection.getStatus() != Connection.Status.CLOSED)
+      connection.closeDispatcher(dispatcher);
   }
 
   private Entry entry(Message message) {

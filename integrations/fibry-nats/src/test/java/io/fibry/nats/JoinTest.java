@@ -118,7 +118,7 @@ class JoinTest {
     var failure = assertThrows(IllegalStateException.class, () -> Cluster.join(app, network, options -> options));
 
     assertEquals("stream KV_FB_" + app + "_own is not as this program would make it (messages of a subject 5 instead "
-        + "of 1; leases false instead of true; time of markers null instead of PT10S); change it by the tools of NATS, "
+        + "of 1; leases false instead of true; time of markers null instead of PT1H); change it by the tools of NATS, "
         + "or give the same options as the nodes that made it", failure.getMessage());
   }
 

@@ -1,0 +1,38 @@
+package io.fibry.cluster;
+
+import io.fibry.cluster.Cluster.Member;
+import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import java.util.Optional;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Of a part, in the table: to whom it belongs; or, if it is free, to whom it belonged.
+ *
+ * @param after the version of the entry before
+ */
+record Right(String node, String life, boolean free, long after) {
+  private static final Codec<Right> CODEC = Codec.of(Right.class);
+
+  /** Empty: it is nobody's, or no right. */
+  static Optional<Right> of(Engine.Entry entry) {
+    try {
+      return entry.value().map(CODEC::decode);
+    } catch (CodecException foreign) {
+      LoggerFactory.getLogger(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), foreign);
+      return Optional.empty();
+    }
+  }
+
+  byte[] bytes() {
+    return CODEC.encode(this);
+  }
+
+  boolean isOf(Member member) {
+    return node.equals(member.name()) && life.equals(member.id());
+  }
+
+  boolean isOwnedBy(Member member) {
+    return !free && isOf(member);
+  }
+}

@@ -1,0 +1,95 @@
+package io.fibry.cluster;
+
+import java.util.Optional;
+
+/** What a node knows and does of one part of a kind. Of its steward's thread. */
+final class Slot {
+  /** How far a part is on its way here, and away. */
+  enum Stage {
+    AWAY, OWNED, GIVING, GIVEN, PASSING, ENDING
+  }
+
+  private final Surroundings around;
+  private final String key; // in the table
+  final int number;
+  Stage stage = Stage.AWAY;
+  Optional<Right> right = Optional.empty(); // as far as is known
+  long version; // of it
+  long freed; // version of the entry by which this node gave the part away
+  Optional<String> wish = Optional.empty();
+  boolean putAway; // its entities; the table is to be told
+  boolean waits; // for what the node before hands
+  long until; // of passing on, or of waiting for what is handed
+
+  Slot(Surroundings around, String kind, int number) {
+    this.around = around;
+    this.key = around.subjects().keyOfPart(kind, number);
+    this.number = number;
+  }
+
+  boolean isOurs() {
+    return right.filter(one -> one.isOwnedBy(around.lease().self())).isPresent();
+  }
+
+  boolean isFreedByUs() {
+    return right.filter(one -> one.free() && one.isOf(around.lease().self())).isPresent();
+  }
+
+  /** Somebody else's, who is alive. */
+  boolean isTaken() {
+    return !isOurs() && right.filter(one -> !one.free()).filter(this::isAlive).isPresent();
+  }
+
+  /** The node before is there, and passes on what it has held. */
+  boolean isHanded() {
+    return !isFreedByUs() && right.filter(Right::free).filter(this::isAlive).isPresent();
+  }
+
+  /** It has an owner, as far as is known without asking. */
+  boolean isSettled() {
+    return isOurs() || right.filter(one -> !one.free()).filter(this::isListed).isPresent();
+  }
+
+  private boolean isListed(Right one) {
+    return around.membership().now().stream().anyMatch(one::isOf);
+  }
+
+  /** What the table says of parts may be older than what it says of nodes. */
+  private boolean isAlive(Right one) {
+    return isListed(one) || around.engine().get(around.subjects().keyOfNode(one.node()))
+        .flatMap(Lease::memberOf).filter(one::isOf).isPresent();
+  }
+
+  /** False: this is not news. */
+  boolean learn(Engine.Entry entry) {
+    if (entry.version() <= version) return false;
+    version = entry.version();
+    right = Right.of(entry);
+    return true;
+  }
+
+  /** Becomes this node's own, or free. False: somebody else was faster; it knows now what is there. */
+  boolean write(boolean free, String life) {
+    var next = new Right(around.node(), life, free, version);
+    var written = right.isPresent() ? around.engine().update(key, next.bytes(), version, Engine.FOR_EVER)
+        : around.engine().create(key, next.bytes(), Engine.FOR_EVER);
+    if (written.isEmpty()) lookUp();
+    else {
+      version = written.getAsLong();
+      right = Optional.of(next);
+    }
+    return written.isPresent();
+  }
+
+  /** Its news may be late, or lost. */
+  private void lookUp() {
+    around.engine().get(key).ifPresentOrElse(this::learn, () -> right = Optional.empty());
+  }
+
+  /** Whoever wants it next need not wait for this node. */
+  boolean delete() {
+    if (!around.engine().delete(key, version)) return false;
+    right = Optional.empty();
+    return true;
+  }
+}
