@@ -299,7 +299,7 @@ final class Hosting<M> {
       }
       case GIVEN -> {
         if (wished) take(slot);
-        else if (slot.wish.isEmpty() && slot.delete()) end(slot); // there is nobody
+        else if (slot.wish.isEmpty() && (late || members.size() < 2) && slot.delete()) end(slot); // there is nobody
       }
       case PASSING -> {
         if (late) end(slot);
@@ -360,6 +360,7 @@ final class Hosting<M> {
   private void freed(Slot slot) {
     slot.stage = Stage.GIVEN;
     slot.freed = slot.version;
+    slot.until = around.clock().nanoTime() + around.calm().toNanos(); // somebody may be about to join
     entities.set(slot.number, null);
     reconsider(slot);
   }

@@ -4,17 +4,26 @@ import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.pubsub.SharedValue;
 import io.fibry.pubsub.Subscription;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Which nodes are alive, as the table says. Thread-safe. */
 final class Membership implements AutoCloseable {
+  private static final Duration MOMENT = Duration.ofSeconds(5);
+
   private final SharedValue<List<Member>> all; // changed by the engine's thread
+  private final Map<String, Long> hostedUntil = new ConcurrentHashMap<>(); // by kind
+  private final Scheduler clock;
   private final String keys;
   private final Subscription news;
 
-  Membership(ActorScope scope, Engine engine, Subjects subjects) {
+  Membership(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects) {
+    this.clock = clock;
     this.all = SharedValue.of(scope.anonymous(), List.of());
     this.keys = subjects.keysOfNodes();
     this.news = engine.watch(keys, this::learn);
@@ -28,15 +37,19 @@ final class Membership implements AutoCloseable {
     return all.value();
   }
 
-  /** Some node is home to the kind. */
+  /** Some node is home to the kind, or was so a moment ago: then another one may be about to be. */
   boolean hosts(String kind) {
-    return now().stream().anyMatch(member -> member.hosts().contains(kind));
+    if (now().stream().anyMatch(member -> member.hosts().contains(kind))) return true;
+    var before = hostedUntil.get(kind);
+    return before != null && clock.nanoTime() - before < MOMENT.toNanos();
   }
 
   /** On the engine's thread, one entry after the other. */
   private void learn(Engine.Entry entry) {
     String name = entry.key().substring(keys.length());
     var now = new ArrayList<>(all.value());
+    now.stream().filter(member -> member.name().equals(name))
+        .forEach(member -> member.hosts().forEach(kind -> hostedUntil.put(kind, clock.nanoTime())));
     now.removeIf(member -> member.name().equals(name));
     Lease.memberOf(entry).ifPresent(now::add);
     now.sort(Comparator.comparing(Member::name));

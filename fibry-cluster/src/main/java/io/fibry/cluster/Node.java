@@ -56,7 +56,7 @@ final class Node implements Cluster {
       try {
         var clock = scope.anonymous().forBlocks().scheduler();
         var lease = Lease.begin(scope, engine, subjects, options);
-        var membership = new Membership(scope, engine, subjects);
+        var membership = new Membership(scope, clock, engine, subjects);
         var node =
             new Node(new Surroundings(scope, clock, engine, subjects, lease, membership, options.node(),
                 options.calm()), options);

@@ -52,6 +52,9 @@ final class Part<M> {
 
   private record End<M>(Runnable ended) implements Event<M> {}
 
+  /** All that has arrived is done. */
+  private record Over<M>(Runnable ended) implements Event<M> {}
+
   private final Scheduler clock;
   private final Reception<M> reception;
   private final Predicate<String> keys; // of this part
@@ -187,10 +190,14 @@ final class Part<M> {
         while (!held.isEmpty()) take(held.poll());
         hand(Optional.empty());
       }
+      case Over<M> over -> {
+        while (!held.isEmpty()) refuse(held.poll()); // nobody wants it
+        context.self().sendPoisonPill();
+        over.ended.run();
+      }
       case End<M> end -> {
         arrivals.close(); // after what is on its way here, which is passed on, too
-        context.self().sendPoisonPill();
-        end.ended.run();
+        context.self().sendMessage(new Over<>(end.ended));
       }
     }
   }
@@ -230,6 +237,11 @@ final class Part<M> {
         give(wire);
       }
     }
+  }
+
+  private void refuse(Wire wire) {
+    leave(wire);
+    reception.refuse(wire, MOST_WAITING, true);
   }
 
   private void hand(Optional<Wire> wire) {

@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param subject where to: names with dots between them
  * @param answerTo the subject of the answer; empty: nobody waits for one
- * @param headers texts of one line by name
+ * @param headers texts by name, with any letters
  * @param body bytes
  */
 public record Wire(String subject, Optional<String> answerTo, Map<String, String> headers, byte[] body) {
@@ -20,10 +20,6 @@ public record Wire(String subject, Optional<String> answerTo, Map<String, String
     Objects.requireNonNull(answerTo, "answerTo");
     headers = Map.copyOf(headers);
     Objects.requireNonNull(body, "body");
-    headers.forEach((name, text) -> {
-      if (text.indexOf('\n') >= 0 || text.indexOf('\r') >= 0)
-        throw new IllegalArgumentException("header " + name + " of a message to " + subject + " has several lines");
-    });
   }
 
   /**

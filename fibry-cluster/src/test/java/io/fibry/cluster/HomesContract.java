@@ -114,8 +114,10 @@ abstract class HomesContract {
       assertTrue(accounts.actor("ada").sendMessage(new Pay(5)));
       assertEquals(7, accounts.actor("ada").ask(new Give(2)));
       assertEquals(1, accounts.actor("grace").ask(new Give(1)));
+      assertEquals(1, accounts.actor(" ada ").ask(new Give(1)));
+      assertEquals(1, accounts.actor("Grüße\n%41").ask(new Give(1)));
 
-      assertEquals(2, accounts.size());
+      assertEquals(4, accounts.size());
       assertEquals("account/ada", accounts.actor("ada").name());
       assertEquals(accounts.actor("ada"), accounts.actor("ada"));
     }
@@ -164,6 +166,32 @@ abstract class HomesContract {
         assertEquals(paid, sum());
         assertFalse(twoAtOnce.get());
       }
+    }
+  }
+
+  @Test
+  void oneNodeLeavesWhileAnotherOneJoins() throws Exception {
+    try (var asking = join("asking"); var askers = Executors.newVirtualThreadPerTaskExecutor()) {
+      var last = join("n0");
+      home(last);
+      awaitHosts(asking, 1);
+      var accounts = addresses(asking);
+      var end = new AtomicBoolean();
+      var all = IntStream.range(0, 8).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
+      for (int i = 1; i <= 4; i++) {
+        var next = join("n" + i);
+        var joining = askers.submit(() -> home(next));
+        last.close();
+        joining.get();
+        last = next;
+      }
+      end.set(true);
+      long paid = 0;
+      for (var one : all) paid += one.get(60, TimeUnit.SECONDS);
+      last.close();
+
+      assertEquals(paid, sum());
+      assertFalse(twoAtOnce.get());
     }
   }
 
@@ -225,7 +253,44 @@ abstract class HomesContract {
     }
   }
 
+  @Test
+  void anEntityThatCannotBeMadeHarmsNoOther() {
+    try (var a = join("a")) {
+      var accounts = a.host("account", Account.class, scope.anonymous(), LONG, (builder, key) -> {
+        if (key.startsWith("bad")) throw new IllegalStateException("made up");
+        return birth(builder, key, "a");
+      });
+      for (int i = 0; i < 100; i++) {
+        var bad = accounts.actor("bad" + i);
+        bad.sendMessage(new Pay(1));
+        assertEquals("made up",
+            assertThrows(FarFailureException.class, () -> bad.ask(new Give(1))).getMessage());
+        assertEquals(1, accounts.actor("good" + i).ask(new Give(1)));
+      }
+    }
+  }
+
   // ---- bad input
+
+  @Test
+  void bytesOfOthersAreRefused() throws Exception {
+    try (var a = join("a"); var foreign = network.connect(app, "foreign")) {
+      var accounts = home(a);
+      int part = Keys.part("ada", PARTS);
+      byte[] give = Protocol.of(Account.class).encode(new Give(5));
+      String subject = "fb." + app + ".e.account.";
+
+      for (int i = 0; i < PARTS; i++) if (i != part) foreign.publish(Wire.to(subject + i, Map.of("Fb-K", "ada"), give));
+      foreign.publish(Wire.to(subject + part, Map.of(), give));
+      foreign.publish(Wire.to(subject + part, Map.of("Fb-K", "ada", "Fb-Keep", "x"), new byte[] {1, 2, 3}));
+      foreign.publish(Wire.to(subject + part, Map.of("Fb-K", "ada", "Fb-Look", "x"), new byte[0]));
+      for (var wrong : List.of("", "account", "account.", "account.x", "account.99999", "account.4000", "other.1"))
+        foreign.publish(Wire.to("fb." + app + ".x.a", Map.of("Fb-Part", wrong, "Fb-K", "ada"), give));
+
+      assertEquals(1, accounts.actor("ada").ask(new Give(1)));
+      assertEquals(1, accounts.size());
+    }
+  }
 
   @Test
   void whereNobodyIsHomeSaysSo() {

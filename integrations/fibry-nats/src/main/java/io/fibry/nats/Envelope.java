@@ -62,8 +62,7 @@ final class Envelope {
   static String decode(String text) {
     if (text.indexOf('%') < 0) return text;
     try {
-      String decoded = URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
-      return decoded.indexOf('\n') < 0 && decoded.indexOf('\r') < 0 ? decoded : text;
+      return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException plain) {
       return text;
     }
