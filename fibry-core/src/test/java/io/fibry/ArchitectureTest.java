@@ -43,7 +43,7 @@ class ArchitectureTest {
           Set.of("Actor", "ActorBuilder", "ActorContext", "ActorFigures", "ActorScope", "ActorSystem",
               "ActorWithReturn", "Carrier", "DeadLetter",
               "Done",
-              "ExitReason", "Exitable", "FailurePolicy", "Handler", "Request", "Sink", "Steps", "Strategy",
+              "ExitReason", "Exitable", "FailurePolicy", "Fronted", "Handler", "Request", "Sink", "Steps", "Strategy",
               "RequestException",
               "ActorStoppedException", "CircuitOpenException", "UnansweredException", "AskCycleException",
               "AskTimeoutException",

@@ -112,9 +112,9 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param <M> messages
    * @param kind 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param messages their type
-   * @return valid as long as this node lives, also while no node is home to the kind. A key is a text
-   *     of 1 to 512 bytes. Its actor cannot be ended from here, and takes no code; {@code size()} is
-   *     that of this node
+   * @return valid as long as this node lives, also while no node is home to the kind. A key is a
+   *     text of 1 to 512 bytes. Its actor cannot be ended from here, and takes no code; {@code
+   *     size()} is that of this node
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
    * @throws IllegalStateException if other nodes have split the kind into another number of parts
    */
@@ -134,11 +134,11 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param how births make actors; the entities end before its scope
    * @param idle as of {@link Entities#of}
    * @param birth as there: what an entity knew elsewhere is gone, unless it keeps it somewhere
-   * @return their addresses, wherever they live; closing it gives all that live here away, and waits
-   *     for that
+   * @return their addresses, wherever they live; closing it gives all that live here away, and
+   *     waits for that
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
-   * @throws IllegalStateException if this node is home to the kind already, or other nodes have split
-   *     it into another number of parts
+   * @throws IllegalStateException if this node is home to the kind already, or other nodes have
+   *     split it into another number of parts
    */
   <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
       BiFunction<ActorBuilder<B>, String, Actor<M>> birth);
@@ -169,14 +169,14 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @return as of {@link #host(String, Class, ActorBuilder, Duration, BiFunction)}, and
    *     {@link #entities(Durable)}
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
-   * @throws IllegalStateException if this node is home to the kind already, or other nodes have split
-   *     it into another number of parts
+   * @throws IllegalStateException if this node is home to the kind already, or other nodes have
+   *     split it into another number of parts
    */
   <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> how, Duration idle);
 
   /**
-   * Leaves: gives its entities away, offers end after what has arrived, then the others learn that this node is gone. Waits
-   * for that.
+   * Leaves: gives its entities away, offers end after what has arrived, then the others learn that
+   * this node is gone. Waits for that.
    */
   @Override
   void close();
@@ -247,8 +247,8 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     }
 
     /**
-     * Into how many parts the keys of a kind are split, which are what moves between nodes. The same
-     * for all nodes, for ever.
+     * Into how many parts the keys of a kind are split, which are what moves between nodes. The
+     * same for all nodes, for ever.
      *
      * @param parts 1 to 4,096; 256 unless told, enough for some dozens of nodes
      * @return a changed copy

@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A request on its way. Where nobody gets it, it was certainly not handled: while a part of the keys
- * moves from node to node, it is sent again.
+ * A request on its way. Where nobody gets it, it was certainly not handled: while a part of the
+ * keys moves from node to node, it is sent again.
  */
 final class FarRequest<R> {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(2); // then twice as long

@@ -36,18 +36,6 @@ final class Hosting<M> {
   static final String PART = "Fb-Part"; // of what one node hands to the next
   static final String ALL = "Fb-All"; // was handed
 
-  /** What is at home here. */
-  interface Birth<M> {
-
-    Entities<String, M> entities(int part);
-
-    /** Something waits at the store for an actor. */
-    default void look(String key) {}
-
-    /** Something may wait for actors of this node, and nobody told. */
-    default void lookAgain() {}
-  }
-
   private sealed interface Event {}
 
   private record Members(List<Member> all) implements Event {}

@@ -30,7 +30,9 @@ final class Keys {
     return sum.getValue();
   }
 
-  /** The one with the highest number for this part, so that few parts move when nodes come and go. */
+  /**
+   * The one with the highest number for this part, so that few parts move when nodes come and go.
+   */
   static Optional<String> wish(String kind, int part, List<Member> members) {
     Member best = null;
     long highest = 0;

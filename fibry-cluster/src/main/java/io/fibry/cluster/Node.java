@@ -152,7 +152,7 @@ final class Node implements Cluster {
     Objects.requireNonNull(how, "how");
     int parts = parts(sharing.kind());
     sharing.entities(how, Objects.requireNonNull(store, "store"), idle, none -> false).close(); // checks them
-    var birth = new Hosting.Birth<M>() {
+    var birth = new Birth<M>() {
       @Override
       public Entities<String, M> entities(int part) {
         return sharing.entities(how, store, idle, key -> Keys.part(key, parts) == part);
@@ -172,7 +172,7 @@ final class Node implements Cluster {
     return host(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.keepsMessages(), birth);
   }
 
-  private <M> Entities<String, M> host(String kind, Protocol<M> protocol, boolean keeps, Hosting.Birth<M> birth) {
+  private <M> Entities<String, M> host(String kind, Protocol<M> protocol, boolean keeps, Birth<M> birth) {
     int parts = parts(kind);
     var home = new Hosting<M>(around, kind, parts, protocol, birth);
     if (homes.putIfAbsent(kind, home) != null) {
@@ -207,7 +207,9 @@ final class Node implements Cluster {
     return new FarEntities<>(front, kind, parts, protocol, keeps, relays, () -> size(kind), options.askLimit());
   }
 
-  /** A turn has left something at the store, for an actor of another node; on a thread of the store. */
+  /**
+   * A turn has left something at the store, for an actor of another node; on a thread of the store.
+   */
   private void tell(Store.Id actor, int parts) {
     String subject = around.subjects().ofPart(actor.kind(), Keys.part(actor.key(), parts));
     var look = Wire.to(subject, Map.of(Route.KEY, actor.key(), Route.LOOK, ""), new byte[0]);

@@ -68,7 +68,9 @@ final class Slot {
     return true;
   }
 
-  /** Becomes this node's own, or free. False: somebody else was faster; it knows now what is there. */
+  /**
+   * Becomes this node's own, or free. False: somebody else was faster; it knows now what is there.
+   */
   boolean write(boolean free, String life) {
     var next = new Right(around.node(), life, free, version);
     var written = right.isPresent() ? around.engine().update(key, next.bytes(), version, Engine.FOR_EVER)

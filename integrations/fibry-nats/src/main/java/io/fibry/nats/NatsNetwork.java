@@ -90,8 +90,8 @@ public final class NatsNetwork implements Network {
   /**
    * Changes how the client connects: a token, a proxy, time-outs.
    *
-   * @param options gets and answers the client's options; those of reconnecting, its threads and its
-   *     listeners are set by the library
+   * @param options gets and answers the client's options; those of reconnecting, its threads and
+   *     its listeners are set by the library
    * @return a changed copy
    */
   public NatsNetwork withOptions(UnaryOperator<Options.Builder> options) {

@@ -11,7 +11,9 @@ import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the client tells by the way, and nobody else: logged, and passed on where somebody waits. */
+/**
+ * What the client tells by the way, and nobody else: logged, and passed on where somebody waits.
+ */
 final class Troubles implements ErrorListener, ConnectionListener {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final Pattern DENIED =
