@@ -203,8 +203,10 @@ final class Hosting<M> {
         context.replyWhen(settle, settled.get());
       }
     }
-    settled.filter(one -> !members.isEmpty() && slots.stream().allMatch(Slot::isSettled))
-        .ifPresent(one -> one.complete(Done.DONE));
+    if (settled.isPresent() && !members.isEmpty() && slots.stream().allMatch(Slot::isSettled)) {
+      settled.get().complete(Done.DONE);
+      settled = Optional.empty();
+    }
     left.filter(one -> slots.stream().allMatch(slot -> slot.stage == Stage.AWAY))
         .ifPresent(one -> one.complete(Done.DONE));
   }

@@ -66,7 +66,7 @@ final class Lease {
     long nanos = clock.nanoTime();
     long millis = wall.millis();
     this.version = engine.create(key, CODEC.encode(life.member), time);
-    if (version.isPresent()) extend(nanos, millis);
+    if (version.isPresent()) live(life.member, nanos, millis);
   }
 
   static Lease begin(ActorScope scope, Engine engine, Subjects subjects, Cluster.Options options) {
@@ -173,15 +173,14 @@ final class Lease {
     var next = engine.update(key, CODEC.encode(member), version.getAsLong(), time);
     if (next.isEmpty()) return false;
     version = next;
-    life = new Life(member, true, life.nanos, life.millis);
-    extend(nanos, millis);
+    live(member, nanos, millis);
     return true;
   }
 
   /** The network counts from when it has got the sign, which is later than this. */
-  private void extend(long nanos, long millis) {
+  private void live(Member member, long nanos, long millis) {
     var ours = time.minus(BEFORE_OTHERS);
-    life = new Life(life.member, true, nanos + ours.toNanos(), millis + ours.toMillis());
+    life = new Life(member, true, nanos + ours.toNanos(), millis + ours.toMillis());
   }
 
   private boolean isStillOurs() {
@@ -213,8 +212,7 @@ final class Lease {
       return;
     }
     version = made;
-    life = new Life(member, true, nanos, millis);
-    extend(nanos, millis);
+    live(member, nanos, millis);
   }
 
   /** What is left of the life before, in the eyes of the network. */

@@ -25,14 +25,14 @@ final class MemoryEngine implements Engine {
 
   @Override
   public void publish(Wire message) {
-    checkSize(message);
+    message.checkSize(mostBytes());
     checkOpen();
     network.send(message);
   }
 
   @Override
   public CompletionStage<Wire> request(Wire message, Duration limit) {
-    checkSize(message);
+    message.checkSize(mostBytes());
     var answer = new CompletableFuture<Wire>();
     waiting.add(answer);
     answer.whenComplete((wire, failure) -> waiting.remove(answer));
@@ -45,11 +45,6 @@ final class MemoryEngine implements Engine {
   private static void closeWaiting(CompletableFuture<Wire> answer) {
     answer.completeExceptionally(
         new LostException(LostException.Loss.UNKNOWN, "the connection was closed before an answer came"));
-  }
-
-  private void checkSize(Wire message) {
-    if (message.body().length > mostBytes()) throw new IllegalArgumentException("a message to " + message.subject()
-        + " has " + message.body().length + " bytes; at most " + mostBytes() + " can be sent");
   }
 
   private void checkOpen() {

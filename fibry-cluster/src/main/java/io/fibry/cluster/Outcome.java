@@ -15,6 +15,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** How a request ended, on its way back to its asker. */
 final class Outcome {
@@ -29,6 +31,9 @@ final class Outcome {
   private enum Status {
     OK, FAILED, FULL, STOPPED, LATE, NO_REPLY, CYCLE, GONE
   }
+
+  private static final Map<String, Status> STATUSES =
+      Stream.of(Status.values()).collect(Collectors.toUnmodifiableMap(Status::name, one -> one));
 
   private Outcome() {}
 
@@ -99,8 +104,7 @@ final class Outcome {
   }
 
   private static Optional<Status> statusOf(Wire wire) {
-    return wire.header(STATUS).flatMap(name -> List.of(Status.values()).stream().filter(one -> one.name().equals(name))
-        .findFirst());
+    return wire.header(STATUS).map(STATUSES::get);
   }
 
   private static Throwable failure(Optional<Status> status, Request<?, ?> request, String actor, Wire wire) {

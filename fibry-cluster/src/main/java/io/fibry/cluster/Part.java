@@ -151,11 +151,10 @@ final class Part<M> {
     gate.sendMessage(new End<>(ended));
   }
 
-  /** At once: others have this part. What waits is not answered. */
+  /** At once: others have this part. What waits is not answered; the steward ends the entities. */
   void drop() {
     alone = false;
     gate.kill();
-    gate.onExit().thenRun(() -> entities.ifPresent(Entities::kill)); // seen: the gate has ended
   }
 
   // ---- the gate

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
  * @param subject of the messages
  * @param ids of messages that may arrive twice, by way of the node that gave the part away; empty:
  *     none may
- * @param absent says why nobody gets them at the moment; empty: somebody should, so it is tried
+ * @param absent says why nobody gets them at the moment; empty: a node should, so it is tried
  *     again
  */
 record Route(String subject, Optional<Supplier<String>> ids, Supplier<Optional<String>> absent) {

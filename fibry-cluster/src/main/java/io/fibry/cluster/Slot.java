@@ -69,7 +69,7 @@ final class Slot {
   }
 
   /**
-   * Becomes this node's own, or free. False: somebody else was faster; it knows now what is there.
+   * Becomes this node's own, or free. False: another node was faster; it knows now what is there.
    */
   boolean write(boolean free, String life) {
     var next = new Right(around.node(), life, free, version);

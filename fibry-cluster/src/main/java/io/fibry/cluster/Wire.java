@@ -8,7 +8,7 @@ import java.util.Optional;
  * What goes from one node to another. Thread-safe, as long as nobody changes the bytes.
  *
  * @param subject where to: names with dots between them
- * @param answerTo the subject of the answer; empty: nobody waits for one
+ * @param answerTo the subject of the answer; empty: no answer is expected
  * @param headers texts by name, with any letters
  * @param body bytes
  */
@@ -35,7 +35,7 @@ public record Wire(String subject, Optional<String> answerTo, Map<String, String
   }
 
   /**
-   * A copy that somebody waits for.
+   * A copy whose sender waits for an answer.
    *
    * @param answers the subject of the answer
    * @return it
@@ -52,6 +52,17 @@ public record Wire(String subject, Optional<String> answerTo, Map<String, String
    */
   public Optional<String> header(String name) {
     return Optional.ofNullable(headers.get(name));
+  }
+
+  /**
+   * For engines, before they send it.
+   *
+   * @param most how many bytes a body may have
+   * @throws IllegalArgumentException if it has more
+   */
+  public void checkSize(int most) {
+    if (body.length > most) throw new IllegalArgumentException(
+        "a message to " + subject + " has " + body.length + " bytes; at most " + most + " can be sent");
   }
 
   /** {@return where to, and how much: not the bytes} */

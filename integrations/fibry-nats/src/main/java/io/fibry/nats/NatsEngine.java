@@ -114,8 +114,7 @@ final class NatsEngine implements Engine {
 
   /** With room for its headers, which the server counts, too. */
   private NatsMessage checked(Wire message) {
-    if (message.body().length > mostBytes()) throw new IllegalArgumentException("a message to " + message.subject()
-        + " has " + message.body().length + " bytes; at most " + mostBytes() + " can be sent");
+    message.checkSize(mostBytes());
     var checked = Envelope.of(message);
     long headers = checked.hasHeaders() ? checked.getHeaders().serializedLength() : 0;
     if (headers > HEADERS) throw new IllegalArgumentException(
@@ -166,13 +165,8 @@ final class NatsEngine implements Engine {
       Thread.currentThread().interrupt();
       throw cut("nobody knows whether there is a subscription to " + subject, interrupt);
     } finally {
-      if (!listens && dispatcher != null) closeAtOnce(dispatcher);
+      if (!listens && dispatcher != null) NatsNetwork.close(connection, dispatcher);
     }
-  }
-
-  private void closeAtOnce(Dispatcher dispatcher) {
-    if (dispatcher.isActive() && connection.getStatus() != Connection.Status.CLOSED)
-      connection.closeDispatcher(dispatcher);
   }
 
   @FunctionalInterface
@@ -201,7 +195,7 @@ final class NatsEngine implements Engine {
     boolean interrupted = Thread.interrupted();
     try {
       if (connection.getStatus() != Connection.Status.CONNECTED || !dispatcher.isActive()) {
-        closeAtOnce(dispatcher);
+        NatsNetwork.close(connection, dispatcher);
         return;
       }
       var drained = new CompletableFuture<Boolean>();

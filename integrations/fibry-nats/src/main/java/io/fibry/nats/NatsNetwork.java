@@ -6,6 +6,7 @@ import io.fibry.cluster.LostException.Loss;
 import io.fibry.cluster.Network;
 import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
+import io.nats.client.Dispatcher;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import java.io.IOException;
@@ -145,6 +146,12 @@ public final class NatsNetwork implements Network {
         + " or newer, since older ones ignore leases");
     if (!server.isJetStreamAvailable()) throw new IllegalStateException(
         "the server of NATS at " + connection.getConnectedUrl() + " has no JetStream; start it with -js");
+  }
+
+  /** At once: what waits to be read is dropped. */
+  static void close(Connection connection, Dispatcher dispatcher) {
+    if (dispatcher.isActive() && connection.getStatus() != Connection.Status.CLOSED)
+      connection.closeDispatcher(dispatcher);
   }
 
   static void close(Connection connection) {

@@ -160,11 +160,11 @@ final class NatsTable {
     try {
       stream.subscribe(subjects + prefix + ">", dispatcher, message -> reader.accept(entry(message)), false, options);
       watches = true;
-      return () -> close(dispatcher);
+      return () -> NatsNetwork.close(connection, dispatcher);
     } catch (JetStreamApiException | IOException | IllegalStateException cut) {
       throw unknown("watched", prefix, cut);
     } finally {
-      if (!watches) close(dispatcher);
+      if (!watches) NatsNetwork.close(connection, dispatcher);
     }
   }
 
@@ -174,11 +174,6 @@ final class NatsTable {
     } catch (IllegalStateException cut) {
       throw unknown("watched", prefix, cut);
     }
-  }
-
-  private void close(Dispatcher dispatcher) {
-    if (dispatcher.isActive() && connection.getStatus() != Connection.Status.CLOSED)
-      connection.closeDispatcher(dispatcher);
   }
 
   private Entry entry(Message message) {
