@@ -175,6 +175,29 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> how, Duration idle);
 
   /**
+   * The same, in the {@link #store} of the network.
+   *
+   * @param <M> messages
+   * @param kind their definition, the same for all nodes
+   * @param how makes actors; the entities end before its scope
+   * @param idle as there
+   * @return as there
+   */
+  default <M> Entities<String, M> host(Durable<M> kind, ActorBuilder<? super M> how, Duration idle) {
+    return host(kind, store(), how, idle);
+  }
+
+  /**
+   * The store of the network, which all nodes have: in memory as long as the network is there, or
+   * in a stream of JetStream.
+   *
+   * @return for durable actors, views and copies; it is closed with this node
+   * @throws LostException if there is no connection, or the network refuses it
+   * @throws IllegalStateException if what is there cannot be used
+   */
+  Store store();
+
+  /**
    * Leaves: gives its entities away, offers end after what has arrived, then the others learn that
    * this node is gone. Waits for that.
    */

@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.pubsub.Subscription;
+import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -111,6 +112,15 @@ public interface Engine extends AutoCloseable {
    * @return closing it ends that
    */
   Subscription watch(String prefix, Consumer<Entry> reader);
+
+  /**
+   * A store that all nodes have, for durable actors.
+   *
+   * @return always the same; closed with this engine
+   * @throws LostException if there is no connection, or the network refuses it
+   * @throws IllegalStateException if what is there cannot be used
+   */
+  Store store();
 
   /** {@return how many bytes a body may have} */
   int mostBytes();

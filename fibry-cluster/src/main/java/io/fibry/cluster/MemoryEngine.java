@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.pubsub.Subscription;
+import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -14,13 +15,15 @@ import java.util.function.Consumer;
 final class MemoryEngine implements Engine {
   private final MemoryNetwork network;
   private final MemoryTable table;
+  private final Store store;
   private final Set<Subscription> open = ConcurrentHashMap.newKeySet();
   private final Set<CompletableFuture<Wire>> waiting = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  MemoryEngine(MemoryNetwork network, MemoryTable table) {
+  MemoryEngine(MemoryNetwork network, MemoryTable table, Store store) {
     this.network = network;
     this.table = table;
+    this.store = new SharedStore(store);
   }
 
   @Override
@@ -107,6 +110,11 @@ final class MemoryEngine implements Engine {
   }
 
   @Override
+  public Store store() {
+    return store;
+  }
+
+  @Override
   public int mostBytes() {
     return network.mostBytes();
   }
@@ -114,6 +122,7 @@ final class MemoryEngine implements Engine {
   @Override
   public void close() {
     closed = true;
+    store.close();
     open.forEach(Subscription::close);
     waiting.forEach(MemoryEngine::closeWaiting);
   }

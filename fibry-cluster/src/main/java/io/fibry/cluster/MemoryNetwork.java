@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.pubsub.Subscription;
+import io.fibry.store.MemoryStore;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,6 +36,7 @@ public final class MemoryNetwork implements Network {
   private final Map<String, CompletableFuture<Wire>> asked = new ConcurrentHashMap<>(); // by where answers go
   private final AtomicLong numbers = new AtomicLong(); // of messages: they take turns in groups
   private final MemoryTable table;
+  private final MemoryStore store = MemoryStore.open();
 
   private MemoryNetwork(Scheduler clock) {
     this.clock = clock;
@@ -62,7 +64,7 @@ public final class MemoryNetwork implements Network {
   }
 
   Engine engine() {
-    return new MemoryEngine(this, table);
+    return new MemoryEngine(this, table, store);
   }
 
   int mostBytes() {

@@ -172,6 +172,11 @@ final class Node implements Cluster {
     return host(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.keepsMessages(), birth);
   }
 
+  @Override
+  public Store store() {
+    return around.engine().store();
+  }
+
   private <M> Entities<String, M> host(String kind, Protocol<M> protocol, boolean keeps, Birth<M> birth) {
     int parts = parts(kind);
     var home = new Hosting<M>(around, kind, parts, protocol, birth);

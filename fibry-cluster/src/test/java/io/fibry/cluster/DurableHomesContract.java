@@ -13,10 +13,6 @@ import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
 import io.fibry.durable.Once;
 import io.fibry.pool.Entities;
-import io.fibry.store.MemoryStore;
-import io.fibry.store.Store;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +45,6 @@ abstract class DurableHomesContract {
   private final String app;
   private final Network network;
   private final ActorScope scope = ActorSystem.openScope("durable-homes-test");
-  private final Store shared = MemoryStore.open();
   private final List<Cluster> nodes = new ArrayList<>();
 
   DurableHomesContract(String app, Network network) {
@@ -80,7 +75,6 @@ abstract class DurableHomesContract {
   void close() {
     nodes.forEach(Cluster::close);
     scope.close();
-    shared.close();
   }
 
   private Cluster join(String node) {
@@ -96,23 +90,7 @@ abstract class DurableHomesContract {
   }
 
   private Entities<String, Account> home(Cluster node) {
-    return node.host(ACCOUNT, asOfOneProcess(shared), scope.anonymous(), LONG);
-  }
-
-  /** Nodes in one process see the same store as different ones, as processes do. */
-  static Store asOfOneProcess(Store store) {
-    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
-        (proxy, method, arguments) -> switch (method.getName()) {
-          case "hashCode" -> System.identityHashCode(proxy);
-          case "equals" -> proxy == arguments[0];
-          default -> {
-            try {
-              yield method.invoke(store, arguments);
-            } catch (InvocationTargetException thrown) {
-              throw thrown.getCause();
-            }
-          }
-        });
+    return node.host(ACCOUNT, scope.anonymous(), LONG);
   }
 
   private static long nodes(Cluster node) {
@@ -195,7 +173,7 @@ abstract class DurableHomesContract {
   @Test
   void keptMessagesAreStoredWhenTheirSenderKnows() {
     var a = join("a");
-    var home = a.host(KEPT, asOfOneProcess(shared), scope.anonymous(), LONG);
+    var home = a.host(KEPT, scope.anonymous(), LONG);
     var ada = join("asking").entities(KEPT).actor("ada");
 
     for (int i = 0; i < 100; i++) assertTrue(ada.sendMessage(new Pay(1)));
@@ -204,7 +182,7 @@ abstract class DurableHomesContract {
 
     assertFalse(ada.sendMessage(new Pay(1)));
     assertThrows(UnsupportedOperationException.class, () -> ada.sendMessages(List.of(new Pay(1))));
-    join("b").host(KEPT, asOfOneProcess(shared), scope.anonymous(), LONG);
+    join("b").host(KEPT, scope.anonymous(), LONG);
     assertEquals(100, ada.ask(new Sum()));
   }
 

@@ -25,9 +25,10 @@ import java.util.function.Consumer;
 final class Copying {
   private static final int MOST_UNDER_WAY = 1_000; // turns
   private static final int BATCH = 1 << 18; // bytes of messages, about
+  private static final int MOST_MESSAGES = 500; // of a turn
 
   /** What is on its way to the other store. */
-  private record Giving(String what, CompletionStage<Void> stored) {}
+  private record Giving(Id of, String what, CompletionStage<Void> stored) {}
 
   /** How far the turns of an actor are. */
   private static final class Progress {
@@ -140,7 +141,8 @@ final class Copying {
       throw missing(id, actor);
     goOn(id, actor, past.number());
     var turn = new Turn(id, actor.life, past.number(), past.at(), past.whole(), past.body(), List.of(), List.of());
-    give("turn " + past.number() + " of " + id, to.append(turn));
+    if (!to.keepsOrderOfActors() && !underWay.isEmpty() && !underWay.getLast().of.equals(id)) awaitAllBut(0);
+    give(new Giving(id, "turn " + past.number() + " of " + id, to.append(turn)));
     turns++;
     if (past.number() < actor.first) return;
     if (Arrays.hashCode(past.body()) == actor.hash) actor.based = true; // it is no snapshot
@@ -177,8 +179,8 @@ final class Copying {
         + actor.number + ". Something stores turns there, or holds them back; copy again into an empty store");
   }
 
-  private void give(String what, CompletionStage<Void> stored) throws InterruptedException {
-    underWay.add(new Giving(what, stored));
+  private void give(Giving turn) throws InterruptedException {
+    underWay.add(turn);
     awaitAllBut(MOST_UNDER_WAY);
   }
 
@@ -201,7 +203,7 @@ final class Copying {
     int bytes = 0;
     for (var message : from.waiting(id, Waiting.NEVER, Integer.MAX_VALUE)) {
       bytes += message.body().length;
-      if (!batch.isEmpty() && bytes > BATCH || batch.size() == MOST_UNDER_WAY) {
+      if (!batch.isEmpty() && bytes > BATCH || batch.size() == MOST_MESSAGES) {
         send(List.of());
         progress.accept(soFar());
         bytes = message.body().length;
@@ -215,7 +217,7 @@ final class Copying {
     var sent = new Turn(Copy.ACTOR, life, ++number, from.clock().instant(), true, new byte[0], done,
         List.copyOf(batch));
     batch.clear();
-    await(new Giving("what waits", to.append(sent)));
+    await(new Giving(Copy.ACTOR, "what waits", to.append(sent)));
   }
 
   // ---- views
@@ -224,7 +226,7 @@ final class Copying {
     long begun = to.begin(id, 0);
     var turn = new Turn(id, begun, 1, from.clock().instant(), true, place.getBytes(StandardCharsets.UTF_8), List.of(),
         List.of());
-    await(new Giving("the place of view " + id.key(), to.append(turn)));
+    await(new Giving(id, "the place of view " + id.key(), to.append(turn)));
     to.leave(id, begun);
   }
 }

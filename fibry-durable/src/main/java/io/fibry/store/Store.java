@@ -185,6 +185,16 @@ public interface Store extends AutoCloseable {
   CompletionStage<Void> append(Turn turn);
 
   /**
+   * Whether turns of different actors, given by one thread, get into the history in this order. If
+   * not, one who needs that waits until one is stored before the next one is given.
+   *
+   * @return true, unless told
+   */
+  default boolean keepsOrderOfActors() {
+    return true;
+  }
+
+  /**
    * Says all that is known after the last turn that is stored, so that the ones before need not be
    * read. It may be lost.
    *

@@ -8,6 +8,8 @@ import io.fibry.jdbc.PostgresServer;
 import io.fibry.store.Store;
 import java.sql.SQLException;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
@@ -16,7 +18,7 @@ import org.h2.jdbcx.JdbcDataSource;
 final class InDatabases implements TestStores {
   private final DataSource database;
   private final InstantSource clock;
-  private HikariDataSource pool;
+  private final List<HikariDataSource> pools = new ArrayList<>();
   private Faults faults;
 
   private InDatabases(DataSource database, InstantSource clock) {
@@ -40,14 +42,14 @@ final class InDatabases implements TestStores {
 
   @Override
   public Store open() {
-    pool = Pools.of(database);
-    faults = new Faults(pool);
+    pools.add(Pools.of(database));
+    faults = new Faults(pools.getLast());
     return JdbcStore.open(faults.source(), options -> options.withClock(clock));
   }
 
   @Override
   public Store crash(Store before) {
-    pool.close();
+    pools.forEach(HikariDataSource::close);
     before.close();
     return open();
   }
@@ -61,6 +63,6 @@ final class InDatabases implements TestStores {
 
   @Override
   public void close() {
-    pool.close();
+    pools.forEach(HikariDataSource::close);
   }
 }

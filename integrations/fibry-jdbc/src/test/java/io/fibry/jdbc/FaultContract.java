@@ -1,5 +1,9 @@
 package io.fibry.jdbc;
 
+import static io.fibry.durable.Turning.ADA;
+import static io.fibry.durable.Turning.append;
+import static io.fibry.durable.Turning.refusal;
+import static io.fibry.durable.Turning.turn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;

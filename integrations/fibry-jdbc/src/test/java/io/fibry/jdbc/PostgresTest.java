@@ -1,5 +1,11 @@
 package io.fibry.jdbc;
 
+import static io.fibry.durable.Turning.ADA;
+import static io.fibry.durable.Turning.GRACE;
+import static io.fibry.durable.Turning.append;
+import static io.fibry.durable.Turning.fight;
+import static io.fibry.durable.Turning.refusal;
+import static io.fibry.durable.Turning.turn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -225,7 +231,7 @@ class PostgresTest extends AtADatabase {
     for (var isolation : List.of("repeatable\\ read", "serializable")) {
       execute("delete from fibry_actor; delete from fibry_turn");
       try (var strict = Pools.of(as("postgres", "-c default_transaction_isolation=" + isolation))) {
-        fight(strict);
+        fight(() -> open(strict));
       }
     }
   }

@@ -16,13 +16,16 @@ final class Envelope {
 
   private Envelope() {}
 
-  static NatsMessage of(Wire wire) {
-    var message = NatsMessage.builder().subject(wire.subject()).data(wire.body());
-    wire.answerTo().ifPresent(message::replyTo);
-    if (wire.headers().isEmpty()) return message.build();
+  static Headers headers(Wire wire) {
     var headers = new Headers();
     wire.headers().forEach((name, text) -> headers.put(name, encode(text)));
-    return message.headers(headers).build();
+    return headers;
+  }
+
+  static NatsMessage.Builder of(Wire wire, Headers headers) {
+    var message = NatsMessage.builder().subject(wire.subject()).data(wire.body());
+    wire.answerTo().ifPresent(message::replyTo);
+    return headers.isEmpty() ? message : message.headers(headers);
   }
 
   static Wire open(Message message) {

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
@@ -26,7 +27,7 @@ import javax.net.ssl.SSLContext;
  * }
  */
 public final class NatsNetwork implements Network {
-  private static final String LEAST_VERSION = "2.12.0";
+  private static final String LEAST_VERSION = "2.12.1";
   private static final Duration CONNECTING = Duration.ofSeconds(5); // to one server
   private static final Duration PING = Duration.ofSeconds(1); // the fourth without an answer: it is cut
   private static final int MOST_OUTGOING = 16_384; // messages that wait for the socket
@@ -108,6 +109,44 @@ public final class NatsNetwork implements Network {
 
   @Override
   public Engine connect(String app, String node) {
+    var link = link(app, node);
+    boolean usable = false;
+    try {
+      var engine = new NatsEngine(link, NatsTable.of(link.connection(), app, replicas),
+          () -> store(link, app, NatsStore.Options.USUAL, () -> {}));
+      usable = true;
+      return engine;
+    } finally {
+      if (!usable) link.close();
+    }
+  }
+
+  NatsStore openStore(String app, NatsStore.Options options) {
+    if (!Objects.requireNonNull(app, "app").matches("[a-z][a-z0-9-]{0,63}")) throw new IllegalArgumentException(
+        "'" + app + "' cannot name an app: take 1 to 64 lower-case letters, digits and hyphens, a letter first");
+    var link = link(app, "store-" + UUID.randomUUID().toString().substring(0, 8));
+    boolean usable = false;
+    try {
+      var store = store(link, app, options, link::close);
+      usable = true;
+      return store;
+    } finally {
+      if (!usable) link.close();
+    }
+  }
+
+  private NatsStore store(Link link, String app, NatsStore.Options options, Runnable closing) {
+    var subjects = new LogSubjects(app);
+    try {
+      var log = new Log(link, subjects.stream(), options.limit());
+      log.make(subjects.all(), replicas);
+      return new StreamStore(log, subjects, options, closing);
+    } catch (IOException cut) {
+      throw new LostException(Loss.CUT, "JetStream does not answer: " + Troubles.text(cut));
+    }
+  }
+
+  Link link(String app, String node) {
     var troubles = new Troubles(app + "/" + node);
     var threads = Thread.ofVirtual().name("nats-" + node).factory();
     var options = options(app, node).maxReconnects(-1).reconnectBufferSize(0)
@@ -118,9 +157,9 @@ public final class NatsNetwork implements Network {
     boolean usable = false;
     try {
       checkVersion(connection);
-      var engine = new NatsEngine(connection, NatsTable.of(connection, app, replicas), troubles);
+      var link = new Link(connection, troubles);
       usable = true;
-      return engine;
+      return link;
     } finally {
       if (!usable) close(connection);
     }
@@ -143,7 +182,7 @@ public final class NatsNetwork implements Network {
     var server = connection.getServerInfo();
     if (!server.isSameOrNewerThanVersion(LEAST_VERSION)) throw new IllegalStateException("the server of NATS at "
         + connection.getConnectedUrl() + " is of version " + server.getVersion() + "; take " + LEAST_VERSION
-        + " or newer, since older ones ignore leases");
+        + " or newer, since older ones do not check all that it must");
     if (!server.isJetStreamAvailable()) throw new IllegalStateException(
         "the server of NATS at " + connection.getConnectedUrl() + " has no JetStream; start it with -js");
   }

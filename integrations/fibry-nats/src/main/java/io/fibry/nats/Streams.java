@@ -62,6 +62,8 @@ final class Streams {
     compare(differences, "most messages", wanted.getMaxMsgs(), there.getMaxMsgs());
     compare(differences, "leases", wanted.getAllowMessageTtl(), there.getAllowMessageTtl());
     compare(differences, "time of markers", wanted.getSubjectDeleteMarkerTtl(), there.getSubjectDeleteMarkerTtl());
+    compare(differences, "batches", wanted.getAllowAtomicPublish(), there.getAllowAtomicPublish());
+    compare(differences, "rollups", wanted.getAllowRollup(), there.getAllowRollup());
     compare(differences, "direct reads", wanted.getAllowDirect(), there.getAllowDirect());
     if (!differences.isEmpty()) throw new IllegalStateException("stream " + wanted.getName()
         + " is not as this program would make it (" + String.join("; ", differences)

@@ -68,7 +68,9 @@ class JoinTest {
     try (var old = new Pretender(about("2.9.10", true))) {
       String text = assertThrows(IllegalStateException.class, () -> join(old.network())).getMessage();
 
-      assertTrue(text.endsWith(" is of version 2.9.10; take 2.12.0 or newer, since older ones ignore leases"), text);
+      assertTrue(
+          text.endsWith(" is of version 2.9.10; take 2.12.1 or newer, since older ones do not check all that it must"),
+          text);
     }
   }
 
@@ -118,8 +120,8 @@ class JoinTest {
     var failure = assertThrows(IllegalStateException.class, () -> Cluster.join(app, network, options -> options));
 
     assertEquals("stream KV_FB_" + app + "_own is not as this program would make it (messages of a subject 5 instead "
-        + "of 1; leases false instead of true; time of markers null instead of PT1H); change it by the tools of NATS, "
-        + "or give the same options as the nodes that made it", failure.getMessage());
+        + "of 1; leases false instead of true; time of markers null instead of PT1H; rollups false instead of true); "
+        + "change it by the tools of NATS, or give the same options as the nodes that made it", failure.getMessage());
   }
 
   @Test

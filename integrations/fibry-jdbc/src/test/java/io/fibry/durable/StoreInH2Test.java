@@ -1,7 +1,7 @@
-package io.fibry.jdbc;
+package io.fibry.durable;
 
 class StoreInH2Test extends StoreContract {
   StoreInH2Test() {
-    super(AtADatabase::h2);
+    super(InDatabases.h2());
   }
 }

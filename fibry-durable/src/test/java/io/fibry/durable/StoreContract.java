@@ -1,5 +1,10 @@
-package io.fibry.jdbc;
+package io.fibry.durable;
 
+import static io.fibry.durable.Turning.ADA;
+import static io.fibry.durable.Turning.GRACE;
+import static io.fibry.durable.Turning.append;
+import static io.fibry.durable.Turning.refusal;
+import static io.fibry.durable.Turning.turn;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -8,11 +13,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
-import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreOutdatedException;
-import java.sql.SQLException;
-import java.time.Duration;
+import java.nio.file.Path;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,23 +24,48 @@ import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
-/** What a store in a database does, beside the contracts of durable actors. */
+/** What a store does that several processes may have open. */
 @Timeout(120)
-abstract class StoreContract extends AtADatabase {
+abstract class StoreContract {
   private static final Store.Id ODD = new Store.Id("account", "Grace's \0 2nd \\0 \\\\, \u00e4\u4e2d\ud83d\ude00");
 
-  StoreContract(Maker maker) {
-    super(maker);
+  private final TestStores.Maker maker;
+  private final List<Store> opened = new ArrayList<>();
+  private TestStores stores;
+
+  @TempDir
+  private Path folder;
+
+  StoreContract(TestStores.Maker maker) {
+    this.maker = maker;
+  }
+
+  @BeforeEach
+  void make() throws Exception {
+    stores = maker.make(folder, InstantSource.system());
+  }
+
+  @AfterEach
+  void close() {
+    opened.forEach(Store::close);
+    stores.close();
+  }
+
+  /** One of several. */
+  private Store open() {
+    opened.add(stores.open());
+    return opened.getLast();
   }
 
   private static Store.Waiting message(Store.Id to, String id, int body) {
     return new Store.Waiting(to, id, Instant.EPOCH, new byte[] {(byte) body});
   }
-
-  // ---- turns
 
   @Test
   void itTellsWhatWasAppended() {
@@ -58,19 +87,6 @@ abstract class StoreContract extends AtADatabase {
     assertEquals(1, after.load(ODD).bodies().size());
     assertArrayEquals(new byte[] {7}, after.load(ODD).bodies().getFirst());
     assertEquals(0, after.load(GRACE).last());
-  }
-
-  @Test
-  void whatAWholeTurnReplacesIsDeleted() throws Exception {
-    var store = open();
-    long life = store.load(ADA).life();
-    for (int i = 1; i <= 20; i++) append(store, turn(ADA, life, i, i % 5 == 0));
-    var all = new ArrayList<CompletableFuture<Void>>();
-    for (int i = 21; i <= 60; i++) all.add(store.append(turn(ADA, life, i, i % 2 == 0)).toCompletableFuture());
-    for (var each : all) each.join();
-
-    assertEquals(1, number("select count(*) from fibry_turn"));
-    assertEquals(60, store.load(ADA).last());
   }
 
   @Test
@@ -110,10 +126,8 @@ abstract class StoreContract extends AtADatabase {
 
   @Test
   void storesThatFightForAKeyNeverFork() throws Exception {
-    fight(pool);
+    Turning.fight(this::open);
   }
-
-  // ---- what waits
 
   @Test
   void messagesKeepTheirOrderAndTakeThePlaceOfOthers() {
@@ -174,8 +188,6 @@ abstract class StoreContract extends AtADatabase {
     assertEquals(1_250, keys.stream().distinct().count());
   }
 
-  // ---- history
-
   @Test
   void aHistoryIsReadPageByPage() throws Exception {
     var store = open();
@@ -212,104 +224,6 @@ abstract class StoreContract extends AtADatabase {
   }
 
   @Test
-  void oldTurnsGoOnceASnapshotCoversThem() throws Exception {
-    var store = open();
-    long life = store.load(ADA).life();
-    for (int i = 1; i <= 10; i++) append(store, new Store.Turn(ADA, life, i, Instant.EPOCH, false, new byte[] {1},
-        List.of(), List.of()));
-    append(store, turn(ADA, life, 11));
-    store.snapshot(turn(ADA, life, 11, true, (byte) 9));
-    eventually(() -> count("fibry_snapshot") == 1);
-    store.forget("account", Duration.ofDays(1));
-    eventually(() -> count("fibry_turn") == 1);
-
-    append(store, turn(ADA, life, 12));
-
-    assertEquals(2, store.load(ADA).bodies().size());
-    assertEquals(12, store.load(ADA).last());
-  }
-
-  @Test
-  void oldTurnsThatNoSnapshotCoversStay() throws Exception {
-    var store = open();
-    long life = store.load(ADA).life();
-    append(store, new Store.Turn(ADA, life, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
-    long grace = store.load(GRACE).life();
-    append(store, new Store.Turn(GRACE, grace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
-    store.snapshot(turn(GRACE, grace, 1, true, (byte) 9));
-    eventually(() -> count("fibry_snapshot") == 1);
-    store.forget("account", Duration.ofDays(1));
-    eventually(() -> count("fibry_turn") == 1);
-
-    assertEquals(1, store.load(ADA).bodies().size());
-    assertEquals(1, store.load(GRACE).last());
-  }
-
-  private long count(String table) {
-    try {
-      return number("select count(*) from " + table);
-    } catch (SQLException failure) {
-      throw new AssertionError(failure);
-    }
-  }
-
-  // ---- damage
-
-  @Test
-  void aMissingTurnIsFoundOut() throws Exception {
-    var store = open();
-    long life = store.load(ADA).life();
-    for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));
-    append(store, turn(GRACE, store.load(GRACE).life(), 1));
-    for (int missing = 1; missing <= 3; missing++) {
-      execute("create table kept as select * from fibry_turn where actor = 'ada' and number = " + missing);
-      execute("delete from fibry_turn where actor = 'ada' and number = " + missing);
-
-      var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
-
-      assertEquals("turn " + missing + " of account 'ada' is missing in the table fibry_turn. "
-          + "Other actors are not concerned; put the row back", failure.getMessage());
-      execute("insert into fibry_turn select * from kept");
-      execute("drop table kept");
-    }
-    assertEquals(3, store.load(ADA).bodies().size());
-    assertEquals(1, store.load(GRACE).bodies().size());
-  }
-
-  @Test
-  void anotherFormatIsRefused() throws Exception {
-    open().close();
-    execute("update fibry_format set version = 2");
-
-    var failure = assertThrows(StoreDamagedException.class, this::open);
-
-    assertTrue(failure.getMessage().startsWith("the store in jdbc:"), failure.getMessage());
-    assertTrue(failure.getMessage().endsWith(" has format 2; this version reads format 1"), failure.getMessage());
-    execute("delete from fibry_format");
-    assertThrows(StoreDamagedException.class, this::open);
-  }
-
-  // ---- use
-
-  @Test
-  void severalMayMakeTheTables() throws Exception {
-    var opening = new ArrayList<CompletableFuture<JdbcStore>>();
-    for (int i = 0; i < 4; i++) opening.add(CompletableFuture.supplyAsync(() -> JdbcStore.open(pool)));
-    for (var each : opening) each.join().close();
-
-    assertEquals(1, number("select count(*) from fibry_format"));
-  }
-
-  @Test
-  void connectionsMayCommitEachStatementOrNot() {
-    pool.setAutoCommit(false);
-    var store = open();
-    append(store, turn(ADA, store.load(ADA).life(), 1));
-
-    assertEquals(1, store.load(ADA).last());
-  }
-
-  @Test
   void anInterruptHarmsNobody() {
     var store = open();
     long life = store.load(ADA).life();
@@ -323,20 +237,6 @@ abstract class StoreContract extends AtADatabase {
 
     second.join();
     assertEquals(2, store.load(ADA).last());
-    eventually(() -> faults.open() == 0);
-  }
-
-  @Test
-  void aTurnThatIsTooLargeIsRefusedAtOnce() {
-    var store = open();
-    long life = store.load(ADA).life();
-
-    var failure = assertThrows(IllegalArgumentException.class,
-        () -> store.append(turn(ADA, life, 1, false, new byte[(16 << 20) + 1])));
-
-    assertTrue(failure.getMessage().startsWith("a turn of account 'ada' takes 16777217 bytes; the store in jdbc:"),
-        failure.getMessage());
-    append(store, turn(ADA, life, 1));
   }
 
   @Test

@@ -1,7 +1,7 @@
-package io.fibry.jdbc;
+package io.fibry.durable;
 
 class StoreInPostgresTest extends StoreContract {
   StoreInPostgresTest() {
-    super(AtADatabase::postgres);
+    super(InDatabases.postgres());
   }
 }

@@ -1,0 +1,160 @@
+package io.fibry.jdbc;
+
+import static io.fibry.durable.Turning.ADA;
+import static io.fibry.durable.Turning.GRACE;
+import static io.fibry.durable.Turning.append;
+import static io.fibry.durable.Turning.turn;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a store in a database does, beside the contracts of durable actors. */
+@Timeout(120)
+abstract class TablesContract extends AtADatabase {
+
+  TablesContract(Maker maker) {
+    super(maker);
+  }
+
+  // ---- turns
+
+  @Test
+  void whatAWholeTurnReplacesIsDeleted() throws Exception {
+    var store = open();
+    long life = store.load(ADA).life();
+    for (int i = 1; i <= 20; i++) append(store, turn(ADA, life, i, i % 5 == 0));
+    var all = new ArrayList<CompletableFuture<Void>>();
+    for (int i = 21; i <= 60; i++) all.add(store.append(turn(ADA, life, i, i % 2 == 0)).toCompletableFuture());
+    for (var each : all) each.join();
+
+    assertEquals(1, number("select count(*) from fibry_turn"));
+    assertEquals(60, store.load(ADA).last());
+  }
+
+  // ---- what waits
+
+  // ---- history
+
+  @Test
+  void oldTurnsGoOnceASnapshotCoversThem() throws Exception {
+    var store = open();
+    long life = store.load(ADA).life();
+    for (int i = 1; i <= 10; i++) append(store, new Store.Turn(ADA, life, i, Instant.EPOCH, false, new byte[] {1},
+        List.of(), List.of()));
+    append(store, turn(ADA, life, 11));
+    store.snapshot(turn(ADA, life, 11, true, (byte) 9));
+    eventually(() -> count("fibry_snapshot") == 1);
+    store.forget("account", Duration.ofDays(1));
+    eventually(() -> count("fibry_turn") == 1);
+
+    append(store, turn(ADA, life, 12));
+
+    assertEquals(2, store.load(ADA).bodies().size());
+    assertEquals(12, store.load(ADA).last());
+  }
+
+  @Test
+  void oldTurnsThatNoSnapshotCoversStay() throws Exception {
+    var store = open();
+    long life = store.load(ADA).life();
+    append(store, new Store.Turn(ADA, life, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
+    long grace = store.load(GRACE).life();
+    append(store, new Store.Turn(GRACE, grace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
+    store.snapshot(turn(GRACE, grace, 1, true, (byte) 9));
+    eventually(() -> count("fibry_snapshot") == 1);
+    store.forget("account", Duration.ofDays(1));
+    eventually(() -> count("fibry_turn") == 1);
+
+    assertEquals(1, store.load(ADA).bodies().size());
+    assertEquals(1, store.load(GRACE).last());
+  }
+
+  private long count(String table) {
+    try {
+      return number("select count(*) from " + table);
+    } catch (SQLException failure) {
+      throw new AssertionError(failure);
+    }
+  }
+
+  // ---- damage
+
+  @Test
+  void aMissingTurnIsFoundOut() throws Exception {
+    var store = open();
+    long life = store.load(ADA).life();
+    for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));
+    append(store, turn(GRACE, store.load(GRACE).life(), 1));
+    for (int missing = 1; missing <= 3; missing++) {
+      execute("create table kept as select * from fibry_turn where actor = 'ada' and number = " + missing);
+      execute("delete from fibry_turn where actor = 'ada' and number = " + missing);
+
+      var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
+
+      assertEquals("turn " + missing + " of account 'ada' is missing in the table fibry_turn. "
+          + "Other actors are not concerned; put the row back", failure.getMessage());
+      execute("insert into fibry_turn select * from kept");
+      execute("drop table kept");
+    }
+    assertEquals(3, store.load(ADA).bodies().size());
+    assertEquals(1, store.load(GRACE).bodies().size());
+  }
+
+  @Test
+  void anotherFormatIsRefused() throws Exception {
+    open().close();
+    execute("update fibry_format set version = 2");
+
+    var failure = assertThrows(StoreDamagedException.class, this::open);
+
+    assertTrue(failure.getMessage().startsWith("the store in jdbc:"), failure.getMessage());
+    assertTrue(failure.getMessage().endsWith(" has format 2; this version reads format 1"), failure.getMessage());
+    execute("delete from fibry_format");
+    assertThrows(StoreDamagedException.class, this::open);
+  }
+
+  // ---- use
+
+  @Test
+  void severalMayMakeTheTables() throws Exception {
+    var opening = new ArrayList<CompletableFuture<JdbcStore>>();
+    for (int i = 0; i < 4; i++) opening.add(CompletableFuture.supplyAsync(() -> JdbcStore.open(pool)));
+    for (var each : opening) each.join().close();
+
+    assertEquals(1, number("select count(*) from fibry_format"));
+  }
+
+  @Test
+  void connectionsMayCommitEachStatementOrNot() {
+    pool.setAutoCommit(false);
+    var store = open();
+    append(store, turn(ADA, store.load(ADA).life(), 1));
+
+    assertEquals(1, store.load(ADA).last());
+  }
+
+  @Test
+  void aTurnThatIsTooLargeIsRefusedAtOnce() {
+    var store = open();
+    long life = store.load(ADA).life();
+
+    var failure = assertThrows(IllegalArgumentException.class,
+        () -> store.append(turn(ADA, life, 1, false, new byte[(16 << 20) + 1])));
+
+    assertTrue(failure.getMessage().startsWith("a turn of account 'ada' takes 16777217 bytes; the store in jdbc:"),
+        failure.getMessage());
+    append(store, turn(ADA, life, 1));
+  }
+
+}

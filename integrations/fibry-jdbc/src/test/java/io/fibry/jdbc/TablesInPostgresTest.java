@@ -1,0 +1,7 @@
+package io.fibry.jdbc;
+
+class TablesInPostgresTest extends TablesContract {
+  TablesInPostgresTest() {
+    super(AtADatabase::postgres);
+  }
+}

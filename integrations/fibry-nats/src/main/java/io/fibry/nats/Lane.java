@@ -1,0 +1,62 @@
+package io.fibry.nats;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * What is to be done one after the other, by a fiber that is there as long as there is something.
+ */
+final class Lane<E> {
+  private final String name;
+  private final Consumer<List<E>> worker;
+  private final Runnable idle;
+  private final ArrayDeque<E> queue = new ArrayDeque<>(); // all below under this object's monitor
+  private Thread fiber;
+
+  /**
+   * @param worker gets all that waits, and throws nothing
+   * @param idle called when nothing is left
+   */
+  Lane(String name, Consumer<List<E>> worker, Runnable idle) {
+    this.name = name;
+    this.worker = worker;
+    this.idle = idle;
+  }
+
+  synchronized void add(E one) {
+    queue.add(one);
+    if (fiber != null) return;
+    boolean started = false;
+    try {
+      fiber = Thread.ofVirtual().name(name).start(this::run);
+      started = true;
+    } finally {
+      if (!started) {
+        fiber = null;
+        queue.removeLast();
+      }
+    }
+  }
+
+  private void run() {
+    for (var all = next(); !all.isEmpty(); all = next()) worker.accept(all);
+    idle.run();
+  }
+
+  private synchronized List<E> next() {
+    var all = new ArrayList<>(queue);
+    queue.clear();
+    if (all.isEmpty()) fiber = null;
+    return all;
+  }
+
+  synchronized boolean isIdle() {
+    return fiber == null;
+  }
+
+  synchronized boolean isOwn(Thread other) {
+    return fiber == other;
+  }
+}

@@ -1,0 +1,134 @@
+package io.fibry.nats;
+
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.pubsub.Subscription;
+import io.nats.client.Connection;
+import io.nats.client.Dispatcher;
+import io.nats.client.MessageHandler;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.LoggerFactory;
+
+/** A connection, what is asked over it, and what it has subscribed to. Thread-safe. */
+final class Link implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(5); // with the server
+
+  private final Connection connection;
+  private final Requests requests;
+  private final ReentrantLock flushing = new ReentrantLock();
+
+  Link(Connection connection, Troubles troubles) {
+    this.connection = connection;
+    this.requests = new Requests(connection);
+    listen(requests.answers(), Optional.empty(), requests::answered);
+    troubles.onDenied((toSend, subject) -> {
+      if (toSend) requests.denied(subject);
+    });
+  }
+
+  Connection connection() {
+    return connection;
+  }
+
+  Requests requests() {
+    return requests;
+  }
+
+  /** For good. */
+  boolean isClosed() {
+    return connection.getStatus() == Connection.Status.CLOSED;
+  }
+
+  /** How many bytes a message may have, with its headers. */
+  int mostBytes() {
+    return (int) Math.min(Integer.MAX_VALUE, connection.getMaxPayload());
+  }
+
+  // ---- subscriptions
+
+  Subscription listen(String subject, Optional<String> group, MessageHandler reader) {
+    Dispatcher dispatcher = null;
+    boolean listens = false;
+    try {
+      var made = connection.createDispatcher(reader);
+      dispatcher = made;
+      connection.clearLastError();
+      if (group.isPresent()) made.subscribe(subject, group.get());
+      else made.subscribe(subject);
+      flush(() -> connection.flush(PATIENCE));
+      if (isDenied(subject)) throw denied("subscribe to " + subject);
+      listens = true;
+      return () -> drain(made);
+    } catch (IllegalStateException | TimeoutException cut) {
+      throw cut("nobody knows whether there is a subscription to " + subject, cut);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw cut("nobody knows whether there is a subscription to " + subject, interrupt);
+    } finally {
+      if (!listens && dispatcher != null) NatsNetwork.close(connection, dispatcher);
+    }
+  }
+
+  @FunctionalInterface
+  private interface Flush {
+    void run() throws TimeoutException, InterruptedException;
+  }
+
+  /** One after the other: the client takes three at once for a server that does not answer. */
+  private void flush(Flush flush) throws TimeoutException, InterruptedException {
+    if (!flushing.tryLock(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) throw new TimeoutException("others wait before");
+    try {
+      flush.run();
+    } finally {
+      flushing.unlock();
+    }
+  }
+
+  /** The server has answered, and told of an error before. */
+  private boolean isDenied(String subject) {
+    var error = connection.getLastError();
+    return error != null && error.toLowerCase(Locale.ROOT).contains("violation") && error.contains('"' + subject + '"');
+  }
+
+  /** Waits until what has arrived is read. */
+  private void drain(Dispatcher dispatcher) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      if (connection.getStatus() != Connection.Status.CONNECTED || !dispatcher.isActive()) {
+        NatsNetwork.close(connection, dispatcher);
+        return;
+      }
+      var drained = new CompletableFuture<Boolean>();
+      flush(() -> dispatcher.drain(PATIENCE).thenAccept(drained::complete));
+      drained.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    } catch (IllegalStateException | ExecutionException | TimeoutException cut) {
+      LoggerFactory.getLogger(NatsNetwork.class).debug("a subscription ended with its connection", cut);
+    } catch (InterruptedException again) {
+      interrupted = true;
+    } finally {
+      if (interrupted) Thread.currentThread().interrupt();
+    }
+  }
+
+  private static LostException denied(String what) {
+    return new LostException(Loss.DENIED, "the server of NATS does not let this program " + what);
+  }
+
+  private static LostException cut(String what, Exception why) {
+    return new LostException(Loss.CUT, what + ": " + Troubles.text(why));
+  }
+
+  /** What is on its way is unknown. */
+  @Override
+  public void close() {
+    NatsNetwork.close(connection);
+    requests.close();
+  }
+}

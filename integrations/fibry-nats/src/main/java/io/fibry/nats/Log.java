@@ -1,0 +1,282 @@
+package io.fibry.nats;
+
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreDamagedException;
+import io.fibry.store.StoreReadException;
+import io.nats.client.JetStreamApiException;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.Message;
+import io.nats.client.NUID;
+import io.nats.client.api.MessageInfo;
+import io.nats.client.api.StreamConfiguration;
+import io.nats.client.api.StreamInfoOptions;
+import io.nats.client.impl.Headers;
+import io.nats.client.impl.NatsMessage;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A stream of JetStream that keeps all of a store, and what can be asked of it. Single messages are
+ * read from the leader, since other servers may be behind. Thread-safe.
+ */
+class Log {
+  private static final Duration PATIENCE = Duration.ofSeconds(5); // with one answer
+  private static final int NONE = 10037;
+  private static final int AT_ONCE = 256; // requests
+  private static final int MOST_BATCHES = 12; // under way; the server takes 50 of all programs
+  private static final int PAGE_BYTES = 4 << 20;
+  private static final String DUE = "Fb-Due"; // milliseconds
+
+  /**
+   * A message that is to be stored.
+   *
+   * @param due of one that waits for its actor
+   */
+  record Addition(String subject, Optional<Instant> due, byte[] body) {
+    static Addition of(String subject, byte[] body) {
+      return new Addition(subject, Optional.empty(), body);
+    }
+  }
+
+  private final Link link;
+  private final JetStreamManagement management;
+  private final String stream;
+  private final Duration limit;
+  private final Semaphore batches = new Semaphore(MOST_BATCHES);
+
+  Log(Link link, String stream, Duration limit) throws IOException {
+    this.link = link;
+    this.management = link.connection().jetStreamManagement();
+    this.stream = stream;
+    this.limit = limit;
+  }
+
+  void make(String[] subjects, int replicas) throws IOException {
+    Streams.make(management, StreamConfiguration.builder().name(stream).subjects(subjects).replicas(replicas)
+        .allowAtomicPublish(true).allowDirect(true).allowRollup(true).build());
+  }
+
+  Duration limit() {
+    return limit;
+  }
+
+  int mostBytes() {
+    return link.mostBytes();
+  }
+
+  // ---- writing
+
+  /** Once, though it is tried again with the same id within two minutes. */
+  CompletableFuture<Stored> add(Addition one, String id) {
+    return publish(one, new Headers().put("Nats-Msg-Id", id));
+  }
+
+  /** In place of those before. */
+  CompletableFuture<Stored> replace(Addition one, long before) {
+    return publish(one, expecting(before).put("Nats-Rollup", "sub"));
+  }
+
+  /**
+   * All, or none: if the last message of the first one's subject has this number. Answers the
+   * number of the last one that was stored.
+   */
+  CompletableFuture<Stored> addAll(List<Addition> all, long before) {
+    if (all.size() == 1) return publish(all.getFirst(), expecting(before));
+    batches.acquireUninterruptibly();
+    var stored = new CompletableFuture<Stored>();
+    try {
+      stored = batch(all, before);
+    } finally {
+      stored.whenComplete((value, failure) -> batches.release());
+    }
+    return stored;
+  }
+
+  private static Headers expecting(long before) {
+    return new Headers().put("Nats-Expected-Last-Subject-Sequence", String.valueOf(before));
+  }
+
+  private CompletableFuture<Stored> batch(List<Addition> all, long before) {
+    String id = NUID.nextGlobal();
+    for (int i = 0; i < all.size() - 1; i++) try {
+      link.requests().publish(message(all.get(i), part(i == 0 ? expecting(before) : new Headers(), id, i)).build());
+    } catch (LostException cut) {
+      return CompletableFuture.completedFuture(new Stored.Again(cut.getMessage(), false));
+    }
+    return publish(all.getLast(), part(new Headers(), id, all.size() - 1).put("Nats-Batch-Commit", "1"));
+  }
+
+  private static Headers part(Headers headers, String batch, int index) {
+    return headers.put("Nats-Batch-Id", batch).put("Nats-Batch-Sequence", String.valueOf(index + 1));
+  }
+
+  private CompletableFuture<Stored> publish(Addition one, Headers headers) {
+    return link.requests().ask(message(one, headers), one.subject, PATIENCE).handle(Stored::of);
+  }
+
+  private static NatsMessage.Builder message(Addition one, Headers headers) {
+    one.due.ifPresent(due -> headers.put(DUE, String.valueOf(due.toEpochMilli())));
+    return NatsMessage.builder().subject(one.subject).headers(headers).data(one.body);
+  }
+
+  /** Takes messages away, up to this one. */
+  CompletableFuture<Stored> purge(String subject, long last) {
+    String api = "$JS.API.STREAM.PURGE." + stream;
+    return link.requests().ask(json(api, "{\"filter\":\"" + subject + "\",\"seq\":" + (last + 1) + "}"), api, PATIENCE)
+        .handle(Stored::of);
+  }
+
+  private static NatsMessage.Builder json(String subject, String text) {
+    return NatsMessage.builder().subject(subject).data(text, StandardCharsets.UTF_8);
+  }
+
+  /** Of one that waits for its actor. */
+  static Instant due(MessageInfo message) {
+    try {
+      return Instant.ofEpochMilli(Long.parseLong(message.getHeaders().getFirst(DUE)));
+    } catch (RuntimeException foreign) {
+      throw new StoreDamagedException("message " + message.getSeq() + " of stream " + message.getStream()
+          + " does not say when it is due; take it away by the tools of NATS");
+    }
+  }
+
+  // ---- reading
+
+  /** Reads something, or throws what it meets. */
+  @FunctionalInterface
+  private interface Reading<T> {
+    T read() throws IOException, JetStreamApiException, InterruptedException;
+  }
+
+  /** The last message of a subject. */
+  Optional<MessageInfo> last(String subject) {
+    return lasts(List.of(subject)).stream().findFirst();
+  }
+
+  /** Of those that are there; in no order. */
+  List<MessageInfo> lasts(Collection<String> subjects) {
+    var all = List.copyOf(subjects);
+    return read(all.size() == 1 ? all.getFirst() : "what waits", () -> {
+      var found = new ArrayList<MessageInfo>(all.size());
+      for (int i = 0; i < all.size(); i += AT_ONCE) {
+        var asked = all.subList(i, Math.min(all.size(), i + AT_ONCE)).stream()
+            .map(subject -> get("\"last_by_subj\":\"" + subject + "\"")).toList();
+        for (var one : asked) await(one).ifPresent(found::add);
+      }
+      return found;
+    });
+  }
+
+  /** The next message that a filter lets through, from a number on. */
+  Optional<MessageInfo> next(String filter, long from) {
+    return read(filter, () -> await(get("\"seq\":" + from + ",\"next_by_subj\":\"" + filter + "\"")));
+  }
+
+  private CompletableFuture<Message> get(String which) {
+    String api = "$JS.API.STREAM.MSG.GET." + stream;
+    return link.requests().ask(json(api, "{" + which + "}"), api, PATIENCE);
+  }
+
+  private Optional<MessageInfo> await(CompletableFuture<Message> asked)
+      throws IOException, JetStreamApiException, InterruptedException {
+    var found = new MessageInfo(answer(asked), stream, false);
+    if (found.hasError() && found.getApiErrorCode() == NONE) return Optional.empty();
+    return Optional.of(found.throwOnHasError());
+  }
+
+  private static <T> T answer(CompletableFuture<T> asked) throws InterruptedException {
+    try {
+      return asked.get();
+    } catch (ExecutionException failed) {
+      throw failed.getCause() instanceof LostException lost ? lost : new IllegalStateException(failed.getCause());
+    }
+  }
+
+  /** Subjects with messages, and how many, as the leader has them. */
+  Map<String, Long> subjects(String filter) {
+    return read(filter,
+        () -> management.getStreamInfo(stream, StreamInfoOptions.filterSubjects(filter)).getStreamState()
+            .getSubjectMap());
+  }
+
+  /**
+   * Messages that a filter lets through, from a number on, in order. The server that answers may be
+   * behind the leader; none are missing before those that it answers.
+   */
+  List<MessageInfo> page(String filter, long from, int most) {
+    String api = "$JS.API.DIRECT.GET." + stream;
+    String what = "{\"seq\":" + from + ",\"next_by_subj\":\"" + filter + "\",\"batch\":" + most + ",\"max_bytes\":"
+        + PAGE_BYTES + "}";
+    return read(filter, () -> answer(link.requests().askForSeveral(json(api, what), api, PATIENCE)).stream()
+        .map(message -> new MessageInfo(message, stream, true)).toList());
+  }
+
+  private <T> T read(String what, Reading<T> reading) {
+    long end = System.nanoTime() + limit.toNanos();
+    for (int times = 1;; times++) try {
+      return reading.read();
+    } catch (JetStreamApiException | IOException | IllegalStateException | LostException failed) {
+      if (link.isClosed()) throw new StoreClosedException("the connection to stream " + stream + " is closed");
+      if (!isPassing(failed) || System.nanoTime() > end) throw new StoreReadException(
+          what + " cannot be read from stream " + stream + ": " + Troubles.text(failed), failed);
+      pause(times);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while " + what + " was read from stream " + stream);
+    }
+  }
+
+  private static boolean isPassing(Exception failed) {
+    return switch (failed) {
+      case JetStreamApiException refused -> refused.getErrorCode() == 503;
+      case LostException lost -> lost.loss() != Loss.DENIED;
+      default -> true;
+    };
+  }
+
+  /** They grow. */
+  static void pause(int times) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(5, 10 + Math.min(190, 10 * times)));
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted between two attempts");
+    }
+  }
+
+  // ---- until it is known
+
+  /** An attempt. */
+  @FunctionalInterface
+  interface Attempt {
+    CompletableFuture<Stored> make();
+  }
+
+  /** Tries again as long as that may help. */
+  Stored settle(Attempt attempt) {
+    long end = System.nanoTime() + limit.toNanos();
+    boolean unknown = false;
+    for (int times = 1;; times++) {
+      var stored = attempt.make().join();
+      if (!(stored instanceof Stored.Again again)) return stored;
+      unknown |= again.unknown();
+      if (link.isClosed() || System.nanoTime() > end) return new Stored.Again(again.why(), unknown);
+      pause(times);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package io.fibry.nats;
+
+import io.fibry.store.Store;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
+
+/**
+ * A store in a stream of JetStream, on servers of NATS. Several stores, also of different
+ * processes, may have one stream open; of each actor, only the one that read it last stores turns.
+ * Thread-safe.
+ *
+ * {@snippet :
+ * var network = NatsNetwork.at("nats://n1:4222,nats://n2:4222,nats://n3:4222").withReplicas(3);
+ * try (var store = NatsStore.open(network, "bank")) {
+ *   ..
+ * }
+ * }
+ *
+ * <p>Each actor has one message on its way at a time, with all its turns that wait. A turn, and
+ * what it sends, are stored together or not at all; at most 999 messages can be sent by one.
+ *
+ * <p>It is as safe as the servers are: by default they force what they have to disk every two
+ * minutes only, so a store on one server survives the end of its process, and not that of the
+ * power. With three, two of which stay, nothing is lost.
+ *
+ * <p>While the servers do not answer, turns and messages wait for the limit. Then they are refused;
+ * some of them {@link io.fibry.store.StoreException#unknown may be stored} all the same, and the
+ * actors read what is.
+ */
+public abstract sealed class NatsStore implements Store permits StreamStore {
+
+  NatsStore() {}
+
+  /**
+   * Opens a store. Where its stream is missing, it makes one.
+   *
+   * @param network its servers, and on how many of them it is kept
+   * @param app whose it is: 1 to 64 lower-case letters, digits and hyphens, a letter first
+   * @return the store; close it
+   * @throws io.fibry.cluster.LostException if there is no connection, or the servers refuse it
+   * @throws IllegalStateException if the stream that is there was made with other options, or the
+   *     servers are too old
+   */
+  public static NatsStore open(NatsNetwork network, String app) {
+    return open(network, app, options -> options);
+  }
+
+  /**
+   * The same, with options.
+   *
+   * @param network its servers, and on how many of them it is kept
+   * @param app whose it is
+   * @param options changes the usual ones
+   * @return the store; close it
+   */
+  public static NatsStore open(NatsNetwork network, String app, UnaryOperator<Options> options) {
+    var chosen = options.apply(Options.USUAL);
+    return Objects.requireNonNull(network, "network").openStore(app, chosen);
+  }
+
+  /**
+   * Options of a store. Immutable.
+   *
+   * @param room bytes of turns on their way to the servers: further ones wait
+   * @param limit how long something is tried again
+   * @param poll how often readers of the history look for turns of other stores
+   * @param clock says when messages are due
+   */
+  public record Options(int room, Duration limit, Duration poll, InstantSource clock) {
+    private static final int LEAST_ROOM = 4096;
+    private static final Duration LONGEST = Duration.ofHours(1);
+    static final Options USUAL =
+        new Options(64 << 20, Duration.ofSeconds(30), Duration.ofSeconds(1), InstantSource.system());
+
+    /** Checks them. */
+    public Options {
+      if (room < LEAST_ROOM)
+        throw new IllegalArgumentException("room for " + room + " bytes; give " + LEAST_ROOM + " or more");
+      check("a limit", limit);
+      check("a poll", poll);
+      Objects.requireNonNull(clock, "clock");
+    }
+
+    private static void check(String what, Duration time) {
+      if (time.compareTo(LONGEST) > 0 || time.toMillis() < 1)
+        throw new IllegalArgumentException(what + " of " + time + "; give a millisecond to an hour");
+    }
+
+    /**
+     * The room for turns on their way to the servers.
+     *
+     * @param bytes 64 MiB unless told; a turn must fit into it
+     * @return a changed copy
+     */
+    public Options withRoom(int bytes) {
+      return new Options(bytes, limit, poll, clock);
+    }
+
+    /**
+     * How long something is tried again while the servers do not answer, or elect a leader.
+     *
+     * @param longest 30 seconds unless told
+     * @return a changed copy
+     */
+    public Options withLimit(Duration longest) {
+      return new Options(room, longest, poll, clock);
+    }
+
+    /**
+     * How often readers of the history look for turns of other stores. Those of this one they see
+     * at once.
+     *
+     * @param period a second unless told
+     * @return a changed copy
+     */
+    public Options withPoll(Duration period) {
+      return new Options(room, limit, period, clock);
+    }
+
+    /**
+     * The clock that says when messages are due.
+     *
+     * @param time that of the system unless told
+     * @return a changed copy
+     */
+    public Options withClock(InstantSource time) {
+      return new Options(room, limit, poll, time);
+    }
+  }
+}

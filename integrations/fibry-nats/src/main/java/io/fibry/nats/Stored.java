@@ -1,0 +1,80 @@
+package io.fibry.nats;
+
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.LostException.Loss;
+import io.nats.client.Message;
+import io.nats.client.support.JsonParseException;
+import io.nats.client.support.JsonParser;
+import io.nats.client.support.JsonValue;
+import io.nats.client.support.JsonValueUtils;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/** What became of what a stream was to store. */
+sealed interface Stored {
+  /**
+   * It is there.
+   *
+   * @param seq its number
+   */
+  record Here(long seq) implements Stored {}
+
+  /** Another message was there before. */
+  record Outdated() implements Stored {}
+
+  /**
+   * It may be tried again.
+   *
+   * @param unknown it may be there
+   */
+  record Again(String why, boolean unknown) implements Stored {}
+
+  /**
+   * It is not there.
+   *
+   * @param full there is no room
+   */
+  record Refused(String why, boolean full) implements Stored {}
+
+  /** The server's numbers of errors. */
+  int WRONG_NUMBER = 10071;
+  /** Another message to the subject is on its way. */
+  int BUSY = 10164;
+  /** A batch that lost a part, since its leader did. */
+  int INCOMPLETE = 10176;
+  /** Of memory, of the disk, and of the stream's own limits. */
+  Set<Integer> NO_ROOM = Set.of(10023, 10028, 10047);
+  /** The stream could not store it: its limits are among the reasons. */
+  int FAILED = 10077;
+
+  /** As the server answers. */
+  static Stored of(@Nullable Message answer, @Nullable Throwable failure) {
+    if (failure != null) return of(failure instanceof CompletionException ? failure.getCause() : failure);
+    try {
+      var json = JsonParser.parse(answer.getData());
+      var error = JsonValueUtils.readValue(json, "error");
+      return error == null ? new Here(JsonValueUtils.readLong(json, "seq", 0)) : of(error);
+    } catch (JsonParseException | IllegalArgumentException unreadable) {
+      return new Again("the server's answer cannot be read", true);
+    }
+  }
+
+  private static Stored of(JsonValue error) {
+    int code = JsonValueUtils.readInteger(error, "err_code", 0);
+    int status = JsonValueUtils.readInteger(error, "code", 0);
+    String text = JsonValueUtils.readString(error, "description", "no reason") + " [" + code + "]";
+    if (code == WRONG_NUMBER) return new Outdated();
+    if (NO_ROOM.contains(code) || code == FAILED && text.contains("maximum")) return new Refused(text, true);
+    if (code == BUSY || code == INCOMPLETE || status == 429 || status == 503 && code != FAILED)
+      return new Again(text, false);
+    return new Refused(text, false);
+  }
+
+  private static Stored of(Throwable failure) {
+    String text = Troubles.text(failure);
+    if (!(failure instanceof LostException lost)) return new Again(text, true);
+    return lost.loss() == Loss.DENIED ? new Refused(text, false)
+        : new Again(text, lost.loss() == Loss.LATE || lost.loss() == Loss.UNKNOWN);
+  }
+}

@@ -1,0 +1,101 @@
+package io.fibry.nats;
+
+import io.fibry.store.Store.History;
+import io.fibry.store.Store.Past;
+import io.fibry.store.StoreClosedException;
+import io.nats.client.api.MessageInfo;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+
+/**
+ * Reads the turns of a kind, page by page. It is woken by turns of this store; for those of others
+ * it looks again after pauses that grow.
+ */
+final class StreamHistory implements History {
+  private static final Pattern PLACE = Pattern.compile("(\\d{1,18})\\.(\\d{1,9})");
+  private static final int PAGE = 256;
+  private static final long FIRST_PAUSE = 5; // milliseconds
+
+  private final StreamStore store;
+  private final String kind;
+  private final String filter;
+  private final long poll; // the longest pause
+  private final Semaphore news = new Semaphore(0);
+  private volatile boolean closed;
+  private long seq; // of the message in the stream that is read next
+  private int index; // of the turn in it
+
+  StreamHistory(StreamStore store, String kind, String after) {
+    this.store = store;
+    this.kind = kind;
+    this.filter = store.subjects().turnsOf(kind);
+    this.poll = store.poll().toMillis();
+    var place = PLACE.matcher(after);
+    if (after.isEmpty()) this.seq = 1;
+    else if (place.matches()) {
+      this.seq = Long.parseLong(place.group(1));
+      this.index = Integer.parseInt(place.group(2)) + 1;
+    } else throw new IllegalArgumentException(
+        "'" + after + "' is no place in the history of kind '" + kind + "'");
+  }
+
+  String kind() {
+    return kind;
+  }
+
+  @Override
+  public List<Past> next() throws InterruptedException {
+    for (long pause = FIRST_PAUSE;; pause *= 2) {
+      news.drainPermits(); // what comes from now on is told again
+      var found = now();
+      if (!found.isEmpty()) return found;
+      if (news.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
+    }
+  }
+
+  @Override
+  public List<Past> now() throws InterruptedException {
+    while (true) {
+      if (closed || store.isClosed())
+        throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
+      var page = store.log().page(filter, seq, PAGE);
+      var found = new ArrayList<Past>();
+      for (var one : page) add(one, found);
+      if (!found.isEmpty()) return found;
+      if (page.isEmpty() && !isMore()) return List.of();
+    }
+  }
+
+  /** The server that has answered may be behind. */
+  private boolean isMore() {
+    return store.log().last(filter).filter(last -> last.getSeq() >= seq).isPresent();
+  }
+
+  private void add(MessageInfo message, List<Past> found) {
+    var entry = JournalEntry.read(message);
+    var key = LogSubjects.actor(message.getSubject()).key();
+    for (int i = message.getSeq() == seq ? index : 0; i < entry.turns().size(); i++) {
+      var turn = entry.turns().get(i);
+      found.add(new Past(message.getSeq() + "." + i, key, entry.number(i), Instant.ofEpochMilli(turn.at()),
+          turn.whole(), turn.body()));
+    }
+    seq = message.getSeq() + 1;
+    index = 0;
+  }
+
+  /** By any thread: there is more, or it is over. */
+  void wake() {
+    if (news.availablePermits() == 0) news.release();
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    store.forget(this);
+    wake();
+  }
+}

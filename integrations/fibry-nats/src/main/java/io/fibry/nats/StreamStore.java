@@ -1,0 +1,326 @@
+package io.fibry.nats;
+
+import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreException;
+import io.fibry.store.StoreFullException;
+import io.fibry.store.StoreWriteException;
+import io.nats.client.NUID;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/** A keeper for each actor that is alive, or has something on its way. */
+final class StreamStore extends NatsStore {
+  private static final int PAGE = 1_000;
+  private static final int OVERHEAD = 64 << 10; // bytes of a message, besides what actors give
+
+  private final Log log;
+  private final LogSubjects subjects;
+  private final Options options;
+  private final Runnable closing; // what is this store's alone
+  private final String self = NUID.nextGlobal();
+  private final AtomicLong numbers = new AtomicLong();
+  private final Semaphore room; // in bytes
+  private final Map<Id, Keeper> keepers = new ConcurrentHashMap<>();
+  private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
+  private final Forgetting forgetting = new Forgetting(this);
+  private volatile boolean closed;
+
+  StreamStore(Log log, LogSubjects subjects, Options options, Runnable closing) {
+    this.log = log;
+    this.subjects = subjects;
+    this.options = options;
+    this.closing = closing;
+    this.room = new Semaphore(options.room(), true);
+  }
+
+  // ---- for its parts
+
+  Log log() {
+    return log;
+  }
+
+  LogSubjects subjects() {
+    return subjects;
+  }
+
+  Forgetting forgetting() {
+    return forgetting;
+  }
+
+  Duration poll() {
+    return options.poll();
+  }
+
+  /** How many bytes of turns a message may have. */
+  int mostBytes() {
+    return log.mostBytes() - OVERHEAD;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** A name for an entry or a message that no other one has. */
+  String unique() {
+    return self + "." + numbers.incrementAndGet();
+  }
+
+  boolean isOwn(String unique) {
+    return unique.startsWith(self + ".");
+  }
+
+  /** Turns were stored. */
+  void hear(String kind) {
+    for (var one : histories) if (one.kind().equals(kind)) one.wake();
+  }
+
+  void forget(StreamHistory history) {
+    histories.remove(history);
+  }
+
+  /** They were stored by a turn, one after the other. */
+  void noteSent(Collection<Waiting> messages, long first) {
+    long seq = first;
+    for (var one : messages) {
+      var keeper = keepers.get(one.to());
+      if (keeper != null) keeper.letters().note(one, seq);
+      seq++;
+    }
+  }
+
+  // ---- failures
+
+  StoreException refusal(Throwable failure) {
+    var cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    return cause instanceof StoreException known ? known
+        : new StoreWriteException(this + " failed: " + Troubles.text(cause), cause);
+  }
+
+  StoreException refusal(Stored outcome, String what) {
+    return switch (outcome) {
+      case Stored.Again again when again.unknown() -> new StoreBusyException(
+          this + " has not said within " + options.limit() + " whether it has " + what + ": " + again.why());
+      case Stored.Again again -> new StoreWriteException(
+          this + " does not take " + what + ", after " + options.limit() + ": " + again.why(), null);
+      case Stored.Refused refused when refused.full() -> new StoreFullException(
+          this + " has no room for " + what + ": " + refused.why(), null);
+      case Stored.Refused refused -> new StoreWriteException(this + " refuses " + what + ": " + refused.why(), null);
+      default -> throw new AssertionError(outcome);
+    };
+  }
+
+  private StoreClosedException closed() {
+    return new StoreClosedException(this + " is closed");
+  }
+
+  private void checkOpen() {
+    if (closed) throw closed();
+  }
+
+  // ---- tasks
+
+  private <T> Task<T> add(Id actor, Task<T> task) {
+    if (task.size() > options.room()) throw new IllegalArgumentException("what " + actor + " does or gets takes "
+        + task.size() + " bytes; " + this + " has room for " + options.room() + ", as its options say");
+    try { // an interrupt matters only to those who wait, and none overtakes them
+      if (room.hasQueuedThreads() || !room.tryAcquire(task.size())) room.acquire(task.size());
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
+    }
+    task.whenComplete((value, failure) -> room.release(task.size()));
+    if (closed) { // who closes waits for all others
+      task.completeExceptionally(closed());
+      return task;
+    }
+    boolean added = false;
+    try {
+      keepers.compute(actor, (same, there) -> {
+        var keeper = there == null ? new Keeper(this, actor, () -> retire(actor)) : there;
+        if (task instanceof Task.Accept accept) keeper.letters().lane().add(accept);
+        else keeper.lane().add(task);
+        return keeper;
+      });
+      added = true;
+    } finally {
+      if (!added) task.cancel(false);
+    }
+    return task;
+  }
+
+  private void retire(Id actor) {
+    keepers.computeIfPresent(actor, (same, keeper) -> keeper.isOfNoUse() ? null : keeper);
+  }
+
+  private <T> T await(Id actor, Task<T> task) {
+    checkOpen();
+    var keeper = keepers.get(actor);
+    if (keeper != null && keeper.lane().isOwn(Thread.currentThread()))
+      throw new IllegalStateException(actor + " cannot be read by what its own answer runs; read on another thread");
+    try {
+      return add(actor, task).get();
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while " + actor + " was read from " + this);
+    } catch (ExecutionException failed) {
+      throw refusal(failed.getCause());
+    }
+  }
+
+  // ---- turns
+
+  @Override
+  public Loaded load(Id actor) {
+    return await(actor, new Task.Load());
+  }
+
+  @Override
+  public long begin(Id actor, long last) {
+    return await(actor, new Task.Begin(last));
+  }
+
+  @Override
+  public void leave(Id actor, long life) {
+    if (!closed) add(actor, new Task.Leave(life));
+  }
+
+  @Override
+  public CompletionStage<Void> append(Turn turn) {
+    check("a turn of ", turn.actor(), turn.body());
+    for (var message : turn.sends()) check("a message for ", message.to(), message.body());
+    if (turn.sends().size() > Keeper.mostSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
+        + " sends " + turn.sends().size() + " messages; " + this + " takes at most " + Keeper.mostSends());
+    return add(turn.actor(), new Task.Append(turn));
+  }
+
+  /** Each actor has its own lane. */
+  @Override
+  public boolean keepsOrderOfActors() {
+    return false;
+  }
+
+  @Override
+  public void snapshot(Turn turn) {
+    check("a snapshot of ", turn.actor(), turn.body());
+    if (!closed) add(turn.actor(), new Task.Snap(turn));
+  }
+
+  private void check(String what, Id actor, byte[] body) {
+    if (body.length > mostBytes()) throw new IllegalArgumentException(what + actor + " takes " + body.length
+        + " bytes; " + this + " takes at most " + mostBytes() + ", since max_payload of its servers is "
+        + log.mostBytes());
+  }
+
+  // ---- what waits
+
+  @Override
+  public CompletionStage<Boolean> accept(Waiting message, int most) {
+    check("a message for ", message.to(), message.body());
+    return add(message.to(), new Task.Accept(message, most));
+  }
+
+  private Letters letters(Id actor) {
+    checkOpen();
+    var keeper = keepers.get(actor);
+    return keeper == null ? new Letters(this, actor, () -> {}) : keeper.letters();
+  }
+
+  @Override
+  public List<Waiting> waiting(Id actor, Instant until, int most) {
+    return letters(actor).waiting(until, most);
+  }
+
+  @Override
+  public Optional<Instant> due(Id actor, String id) {
+    return letters(actor).due(id);
+  }
+
+  @Override
+  public Optional<Instant> next(Id actor, Instant after) {
+    return letters(actor).next(Objects.requireNonNull(after, "after"));
+  }
+
+  @Override
+  public void waiting(String kind, BiConsumer<Id, Instant> reader) {
+    checkOpen();
+    String filter = subjects.messagesOf(kind);
+    for (var page = log.page(filter, 1, PAGE); !page.isEmpty(); page =
+        log.page(filter, page.getLast().getSeq() + 1, PAGE))
+      for (var one : page) {
+        var to = LogSubjects.actor(one.getSubject());
+        if (!letters(to).isLeaving(LogSubjects.message(one.getSubject()), one.getSeq()))
+          reader.accept(to, Log.due(one));
+      }
+  }
+
+  /** A subject with one message may say only that an actor was read. */
+  @Override
+  public void actors(Consumer<Id> reader) {
+    checkOpen();
+    var turns = log.subjects(subjects.allTurns() + ">");
+    var ids = turns.entrySet().stream().filter(one -> one.getValue() > 1).map(one -> LogSubjects.actor(one.getKey()))
+        .collect(Collectors.toSet());
+    var single = turns.entrySet().stream().filter(one -> one.getValue() == 1).map(Map.Entry::getKey).toList();
+    for (var one : log.lasts(single))
+      if (JournalEntry.read(one).number() > 0) ids.add(LogSubjects.actor(one.getSubject()));
+    for (var one : log.subjects(subjects.allMessages() + ">").keySet()) ids.add(LogSubjects.actor(one));
+    ids.forEach(reader);
+  }
+
+  // ---- history
+
+  @Override
+  public History history(String kind, String after) {
+    checkOpen();
+    var history = new StreamHistory(this, kind, after);
+    histories.add(history);
+    return history;
+  }
+
+  @Override
+  public void forget(String kind, Duration age) {
+    forgetting.begin(kind, age);
+  }
+
+  @Override
+  public InstantSource clock() {
+    return options.clock();
+  }
+
+  // ---- the whole
+
+  @Override
+  public void close() {
+    if (keepers.values().stream().anyMatch(one -> one.lane().isOwn(Thread.currentThread())))
+      throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
+    boolean first = !closed;
+    closed = true;
+    room.acquireUninterruptibly(options.room()); // when nothing is on its way
+    room.release(options.room());
+    histories.forEach(StreamHistory::wake);
+    if (first) closing.run();
+  }
+
+  @Override
+  public String toString() {
+    return "the store in stream " + subjects.stream();
+  }
+}

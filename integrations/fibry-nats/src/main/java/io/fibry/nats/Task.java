@@ -1,0 +1,103 @@
+package io.fibry.nats;
+
+import io.fibry.store.Store;
+import java.util.concurrent.CompletableFuture;
+
+/** What a store is to do for one actor; as a future, done when that is done. */
+abstract sealed class Task<T> extends CompletableFuture<T> {
+  private static final int FIXED = 128; // bytes that it takes besides bodies
+
+  private final int size;
+
+  private Task(long bodies) {
+    size = (int) Math.min(Integer.MAX_VALUE, FIXED + bodies);
+  }
+
+  /** In bytes. */
+  int size() {
+    return size;
+  }
+
+  /** Stores a turn. */
+  static final class Append extends Task<Void> {
+    private final Store.Turn turn;
+
+    Append(Store.Turn turn) {
+      super(turn.body().length + turn.sends().stream().mapToLong(one -> FIXED + one.body().length).sum());
+      this.turn = turn;
+    }
+
+    Store.Turn turn() {
+      return turn;
+    }
+  }
+
+  /** Stores a snapshot: it may be lost. */
+  static final class Snap extends Task<Void> {
+    private final Store.Turn turn;
+
+    Snap(Store.Turn turn) {
+      super(turn.body().length);
+      this.turn = turn;
+    }
+
+    Store.Turn turn() {
+      return turn;
+    }
+  }
+
+  /** Begins a life, and reads what is stored. */
+  static final class Load extends Task<Store.Loaded> {
+    Load() {
+      super(0);
+    }
+  }
+
+  /** Begins a life after another turn. */
+  static final class Begin extends Task<Long> {
+    private final long last;
+
+    Begin(long last) {
+      super(0);
+      this.last = last;
+    }
+
+    long last() {
+      return last;
+    }
+  }
+
+  /** Ends a life. */
+  static final class Leave extends Task<Void> {
+    private final long life;
+
+    Leave(long life) {
+      super(0);
+      this.life = life;
+    }
+
+    long life() {
+      return life;
+    }
+  }
+
+  /** Stores a message that is to wait, unless too many do. */
+  static final class Accept extends Task<Boolean> {
+    private final Store.Waiting message;
+    private final int most;
+
+    Accept(Store.Waiting message, int most) {
+      super(message.body().length);
+      this.message = message;
+      this.most = most;
+    }
+
+    Store.Waiting message() {
+      return message;
+    }
+
+    int most() {
+      return most;
+    }
+  }
+}

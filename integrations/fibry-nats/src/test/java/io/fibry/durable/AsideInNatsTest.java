@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class AsideInNatsTest extends AsideContract {
+  AsideInNatsTest() {
+    super(InNats.maker());
+  }
+}

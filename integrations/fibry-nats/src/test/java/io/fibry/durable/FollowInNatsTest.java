@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class FollowInNatsTest extends FollowContract {
+  FollowInNatsTest() {
+    super(InNats.maker());
+  }
+}

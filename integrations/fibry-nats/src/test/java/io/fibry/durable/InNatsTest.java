@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class InNatsTest extends DurableContract {
+  InNatsTest() {
+    super(InNats.maker());
+  }
+}

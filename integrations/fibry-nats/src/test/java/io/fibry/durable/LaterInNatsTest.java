@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class LaterInNatsTest extends LaterContract {
+  LaterInNatsTest() {
+    super(InNats.maker());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class MoveInNatsTest extends MoveContract {
+  MoveInNatsTest() {
+    super(InNats.maker());
+  }
+}

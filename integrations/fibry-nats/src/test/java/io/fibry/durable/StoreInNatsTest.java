@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class StoreInNatsTest extends StoreContract {
+  StoreInNatsTest() {
+    super(InNats.maker());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class TransferInNatsTest extends TransferContract {
+  TransferInNatsTest() {
+    super(InNats.maker());
+  }
+}

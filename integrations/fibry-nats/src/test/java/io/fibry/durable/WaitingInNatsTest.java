@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class WaitingInNatsTest extends WaitingContract {
+  WaitingInNatsTest() {
+    super(InNats.maker());
+  }
+}
