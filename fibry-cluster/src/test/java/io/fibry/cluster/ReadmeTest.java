@@ -6,8 +6,6 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
-import io.fibry.store.MemoryStore;
-import io.fibry.store.Store;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,10 +51,10 @@ class ReadmeTest {
         return visits + 1;
       });
 
-  static long visits(Network network, Store store) {
+  static long visits(Network network) {
     try (var web = Cluster.join("site", network, options -> options.withNode("web"));
         var home = Cluster.join("site", network, options -> options.withNode("home-1"))) {
-      home.host(PAGE, store, ActorSystem.anonymous(), Duration.ofMinutes(5)); // each node that shall
+      home.host(PAGE, ActorSystem.anonymous(), Duration.ofMinutes(5)); // each node that shall
 
       var pages = web.entities(PAGE);                   // addresses, wherever they live
       pages.actor("index").ask(new Visit());
@@ -68,10 +66,9 @@ class ReadmeTest {
   @Test
   void itRuns() {
     assertEquals(500, takings());
-    try (var store = MemoryStore.open()) {
-      assertEquals(2, visits(MemoryNetwork.create(), store));
-      assertEquals(4, visits(MemoryNetwork.create(), store));
-    }
+    var network = MemoryNetwork.create();
+    assertEquals(2, visits(network));
+    assertEquals(4, visits(network));
   }
 
   @Test

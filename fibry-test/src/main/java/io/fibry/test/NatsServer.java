@@ -30,7 +30,8 @@ import java.util.stream.Stream;
  * on this machine only. Of one thread.
  */
 public final class NatsServer implements AutoCloseable {
-  private static final String HOW = "no nats-server was found; install one by `go install "
+  /** What to tell those who have no such program. */
+  public static final String HOW = "no nats-server was found; install one by `go install "
       + "github.com/nats-io/nats-server/v2@v2.15.2`, and put it in the path, or name it by the environment variable "
       + "NATS_SERVER or the system property fibry.nats";
   private static final String HERE = "127.0.0.1";

@@ -47,7 +47,6 @@ final class Bodies {
     long at = first;
     while (at < last) {
       var page = log.page(subject, at, PAGE);
-      if (page.isEmpty()) page = log.next(subject, at).stream().toList();
       if (page.isEmpty()) return;
       for (var one : page) if (one.getSeq() < last) add(JournalEntry.read(one));
       at = page.getLast().getSeq() + 1;

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.LoggerFactory;
 
@@ -15,6 +16,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Forgetting {
   private static final int OFTEN = 16; // times while a turn gets old
+  private static final Duration LEAST = Duration.ofSeconds(5); // from one look to the next
   private static final int PAGE = 256;
 
   /** @param next when it looks at the turns again */
@@ -22,13 +24,14 @@ final class Forgetting {
 
   private final StreamStore store;
   private final Map<String, Age> ages = new ConcurrentHashMap<>(); // by kind
+  private final Set<String> looking = ConcurrentHashMap.newKeySet(); // kinds
 
   Forgetting(StreamStore store) {
     this.store = store;
   }
 
   void begin(String kind, Duration age) {
-    ages.put(kind, new Age(age, Instant.MIN));
+    ages.merge(kind, new Age(age, Instant.MIN), (before, now) -> before.age.equals(age) ? before : now);
     look(kind);
   }
 
@@ -36,9 +39,16 @@ final class Forgetting {
   void look(String kind) {
     var now = store.clock().instant();
     var age = ages.get(kind);
-    if (age == null || now.isBefore(age.next)) return;
-    if (ages.replace(kind, age, new Age(age.age, now.plus(age.age.dividedBy(OFTEN)))))
+    if (age == null || now.isBefore(age.next) || !looking.add(kind)) return;
+    var pause = age.age.dividedBy(OFTEN);
+    ages.replace(kind, age, new Age(age.age, now.plus(pause.compareTo(LEAST) < 0 ? LEAST : pause)));
+    boolean begun = false;
+    try {
       Thread.ofVirtual().name("forgetting of " + kind).start(() -> run(kind, now.minus(age.age)));
+      begun = true;
+    } finally {
+      if (!begun) looking.remove(kind);
+    }
   }
 
   private void run(String kind, Instant before) {
@@ -47,6 +57,8 @@ final class Forgetting {
     } catch (RuntimeException failure) {
       if (!store.isClosed())
         LoggerFactory.getLogger(NatsStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);
+    } finally {
+      looking.remove(kind);
     }
   }
 

@@ -6,8 +6,10 @@ import io.fibry.store.Store;
 import io.fibry.store.Store.Turn;
 import io.fibry.store.Store.Waiting;
 import io.fibry.store.StoreOutdatedException;
+import io.fibry.store.StoreWriteException;
 import io.nats.client.api.MessageInfo;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -35,11 +37,12 @@ final class Keeper {
   private final Store.Id id;
   private final Lane<Task<?>> lane;
   private final Letters letters;
+  private final Accepting accepting;
   private long life;
   private long number; // of the last turn
   private long seq; // of the last message in the stream
   private long from; // where reading begins, as a number in the stream
-  private long stored; // messages, since the dead ones were taken away
+  private long messages; // stored since the dead ones were taken away
   private boolean over = true; // a turn of this life was refused, or there is none
   private volatile boolean alive; // a life has begun, and has not been left
 
@@ -47,21 +50,36 @@ final class Keeper {
     this.store = store;
     this.log = store.log();
     this.id = id;
-    this.letters = new Letters(store, id, idle);
+    this.letters = new Letters(log, store.subjects(), id);
+    this.accepting = new Accepting(store, id, letters, idle);
     this.lane = new Lane<>("turns of " + id, this::work, idle);
   }
 
-  Lane<Task<?>> lane() {
-    return lane;
+  void add(Task<?> task) {
+    if (task instanceof Task.Accept accept) accepting.lane().add(accept);
+    else lane.add(task);
+  }
+
+  /** Whether a thread is that of the turns. */
+  boolean storesTurns(Thread thread) {
+    return lane.isOwn(thread);
+  }
+
+  boolean isOwn(Thread thread) {
+    return lane.isOwn(thread) || accepting.lane().isOwn(thread);
   }
 
   Letters letters() {
     return letters;
   }
 
+  boolean isAlive() {
+    return alive;
+  }
+
   /** It knows nothing that could not be read again. */
   boolean isOfNoUse() {
-    return !alive && lane.isIdle() && letters.lane().isIdle();
+    return !alive && lane.isIdle() && accepting.lane().isIdle();
   }
 
   private void work(List<Task<?>> tasks) {
@@ -92,8 +110,12 @@ final class Keeper {
   private void run(Task<?> task) {
     try {
       switch (task) {
-        case Task.Load load -> load.complete(load());
-        case Task.Begin begin -> begin.complete(begin(begin.last()));
+        case Task.Load load -> {
+          if (!load.complete(load())) leave(); // nobody waits any more
+        }
+        case Task.Begin begin -> {
+          if (!begin.complete(begin(begin.last()))) leave();
+        }
         case Task.Snap snap -> {
           snapshot(snap.turn());
           snap.complete(null);
@@ -153,33 +175,68 @@ final class Keeper {
     boolean whole = turns.stream().anyMatch(Turn::whole);
     var entry = new JournalEntry(store.unique(), life, number + turns.size(), whole ? 0 : from, left,
         turns.stream().map(Written::of).toList());
+    byte[] bytes = entry.bytes();
+    if (bytes.length > store.mostOfEntry()) {
+      commitLess(tasks, bytes.length);
+      return;
+    }
     var all = new ArrayList<Addition>();
-    all.add(Addition.of(store.subjects().turns(id), entry.bytes()));
+    all.add(Addition.of(store.subjects().turns(id), bytes));
     sends.values().forEach(one -> all.add(letters.addition(one)));
-
     var outcome = write(entry, all);
     over = !(outcome instanceof Stored.Here);
-    if (outcome instanceof Stored.Here) {
-      number = entry.number();
-      stored++;
-      for (var one : removed) letters.remove(one.id(), one.seq());
-      store.noteSent(sends.values(), seq + 1);
-      if (whole && stored >= MANY_DEAD) takeDeadAway();
-    }
-    for (var task : tasks) {
-      if (!over) task.complete(null);
-      else if (outcome instanceof Stored.Outdated) task.completeExceptionally(new StoreOutdatedException(task.turn()));
-      else task.completeExceptionally(store.refusal(outcome, "turn " + task.turn().number() + " of " + id));
+    try {
+      if (!over) stored(entry, removed, sends.values());
+    } finally {
+      for (var task : tasks) tell(task, outcome);
     }
     if (!over) store.hear(id.kind());
   }
 
+  /** With all that is done and still there, they do not fit into a message. */
+  private void commitLess(List<Task.Append> tasks, int bytes) {
+    if (tasks.size() == 1) throw new StoreWriteException("turn " + tasks.getFirst().turn().number() + " of " + id
+        + " takes " + bytes + " bytes with the ids of the messages that it has done; " + store + " takes at most "
+        + store.mostOfEntry(), null);
+    int half = tasks.size() / 2;
+    append(new ArrayList<>(tasks.subList(0, half)));
+    append(new ArrayList<>(tasks.subList(half, tasks.size())));
+  }
+
+  private void stored(JournalEntry entry, List<JournalEntry.Done> removed, Collection<Waiting> sends) {
+    number = entry.number();
+    messages++;
+    letters.remove(removed);
+    long at = seq;
+    for (var one : sends) {
+      at++;
+      if (!one.to().equals(id)) continue;
+      var before = letters.known().get(one.id());
+      letters.note(one.id(), at, one.due());
+      if (before != null) letters.removeBefore(one.id(), at);
+    }
+    if (entry.hasWhole() && messages >= MANY_DEAD) takeDeadAway();
+  }
+
+  private void tell(Task.Append task, Stored outcome) {
+    switch (outcome) {
+      case Stored.Here here -> task.complete(null);
+      case Stored.Outdated outdated -> task.completeExceptionally(new StoreOutdatedException(task.turn()));
+      default -> task.completeExceptionally(
+          store.refusal(outcome, "turn " + task.turn().number() + " of " + id));
+    }
+  }
+
   /** The first of the messages is this entry. Sets where it is. */
   private Stored write(JournalEntry entry, List<Addition> all) {
-    var outcome = log.settle(() -> log.addAll(all, seq));
+    Stored outcome;
+    try {
+      outcome = log.settle(() -> log.addAll(all, seq));
+    } catch (Throwable failure) { // of memory; it may have left
+      return new Stored.Again(Troubles.text(failure), true);
+    }
     if (outcome instanceof Stored.Here here) wrote(entry, here.seq() - all.size() + 1);
-    else if (outcome instanceof Stored.Outdated) return look(entry);
-    return outcome;
+    return outcome instanceof Stored.Outdated outdated && outdated.maybeOwn() ? look(entry) : outcome;
   }
 
   private void wrote(JournalEntry entry, long at) {
@@ -190,25 +247,31 @@ final class Keeper {
   /** An attempt of which nothing was heard may have stored it. */
   private Stored look(JournalEntry entry) {
     var subject = store.subjects().turns(id);
-    for (var one = log.next(subject, seq + 1); one.isPresent(); one = log.next(subject, one.get().getSeq() + 1))
-      if (JournalEntry.read(one.get()).by().equals(entry.by())) {
-        wrote(entry, one.get().getSeq());
-        return new Stored.Here(seq);
-      }
-    return new Stored.Outdated();
+    try {
+      for (var one = log.next(subject, seq + 1); one.isPresent(); one = log.next(subject, one.get().getSeq() + 1))
+        if (JournalEntry.read(one.get()).by().equals(entry.by())) {
+          wrote(entry, one.get().getSeq());
+          return new Stored.Here(seq);
+        }
+      return new Stored.Again("another store has stored turns since, and what was before may be taken away", true);
+    } catch (RuntimeException unread) {
+      return new Stored.Again(Troubles.text(unread), true);
+    }
   }
 
   private void takeDeadAway() {
-    stored = 0;
+    messages = 0;
     if (from > 1) log.purge(store.subjects().turns(id), from - 1);
   }
 
+  /** Not over that of a store which has stored more: turns before that one may be gone. */
   private void snapshot(Turn turn) {
     if (over || turn.life() != life || turn.number() != number) return;
     String subject = store.subjects().snapshot(id);
-    long before = log.last(subject).map(MessageInfo::getSeq).orElse(0L);
+    var before = log.last(subject);
+    if (before.map(Snapshot::read).filter(one -> one.seq() > seq).isPresent()) return;
     var snapshot = Addition.of(subject, new Snapshot(number, seq, turn.body()).bytes());
-    var outcome = log.replace(snapshot, before).join();
+    var outcome = log.replace(snapshot, before.map(MessageInfo::getSeq).orElse(0L)).join();
     if (outcome instanceof Stored.Here) store.forgetting().look(id.kind());
     else LOG.debug("a snapshot of {} was not stored: {}", id, outcome);
   }
@@ -216,10 +279,17 @@ final class Keeper {
   // ---- lives
 
   private Store.Loaded load() {
-    var last = beginLife(Optional.empty());
-    var bodies = last.isEmpty() ? List.<byte[]>of()
-        : new Bodies(log, store.subjects(), id).upTo(last.get(), JournalEntry.read(last.get()));
-    return new Store.Loaded(life, number, bodies, letters.ids());
+    boolean loaded = false;
+    try {
+      var last = beginLife(Optional.empty());
+      var bodies = last.isEmpty() ? List.<byte[]>of()
+          : new Bodies(log, store.subjects(), id).upTo(last.get(), JournalEntry.read(last.get()));
+      var waiting = letters.look();
+      loaded = true;
+      return new Store.Loaded(life, number, bodies, waiting);
+    } finally {
+      if (!loaded) alive = false; // nobody knows this life, so nobody leaves it
+    }
   }
 
   private long begin(long after) {
@@ -235,18 +305,15 @@ final class Keeper {
       var before = last.map(JournalEntry::read);
       seq = last.map(MessageInfo::getSeq).orElse(0L);
       from = before.isPresent() && before.get().from() > 0 ? before.get().from() : seq;
-      long next = Math.max(life, before.map(JournalEntry::life).orElse(0L)) + 1;
+      life = store.nextLife(before.map(JournalEntry::life).orElse(0L));
       number = after.orElse(before.map(JournalEntry::number).orElse(0L));
       var done = before.map(JournalEntry::done).orElse(List.of());
-      var begins = new JournalEntry(store.unique(), next, number, after.isPresent() ? 0 : from, done, List.of());
-      boolean known = after.isEmpty() && before.isPresent() && store.isOwn(before.get().by());
-      var outcome = known ? new Stored.Here(seq)
-          : write(begins, List.of(Addition.of(store.subjects().turns(id), begins.bytes())));
+      var begins = new JournalEntry(store.unique(), life, number, after.isPresent() ? 0 : from, done, List.of());
+      var outcome = write(begins, List.of(Addition.of(store.subjects().turns(id), begins.bytes())));
       if (outcome instanceof Stored.Here) {
-        life = next;
         alive = true;
         over = false;
-        letters.own(done);
+        letters.begin(done);
         return last;
       }
       if (!(outcome instanceof Stored.Outdated)) throw store.refusal(outcome, "a life of " + id);
@@ -256,7 +323,7 @@ final class Keeper {
 
   private void leave() {
     if (number == 0 && !over) log.purge(store.subjects().turns(id), seq).join(); // nobody need know that it was read
-    else if (stored >= SOME_DEAD && !over) takeDeadAway();
+    else if (messages >= SOME_DEAD && !over) takeDeadAway();
     letters.leave();
     alive = false;
     over = true;

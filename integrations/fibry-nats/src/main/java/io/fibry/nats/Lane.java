@@ -3,12 +3,13 @@ package io.fibry.nats;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
  * What is to be done one after the other, by a fiber that is there as long as there is something.
  */
-final class Lane<E> {
+final class Lane<E extends CompletableFuture<?>> {
   private final String name;
   private final Consumer<List<E>> worker;
   private final Runnable idle;
@@ -16,7 +17,7 @@ final class Lane<E> {
   private Thread fiber;
 
   /**
-   * @param worker gets all that waits, and throws nothing
+   * @param worker gets all that waits
    * @param idle called when nothing is left
    */
   Lane(String name, Consumer<List<E>> worker, Runnable idle) {
@@ -41,11 +42,28 @@ final class Lane<E> {
   }
 
   private void run() {
-    for (var all = next(); !all.isEmpty(); all = next()) worker.accept(all);
+    for (var all = next(); !all.isEmpty(); all = next()) work(all);
     idle.run();
   }
 
-  private synchronized List<E> next() {
+  private void work(List<E> all) {
+    Thread.interrupted(); // what an answer runs may have left it
+    try {
+      worker.accept(all);
+    } catch (Throwable failure) { // of memory
+      for (var one : all) one.completeExceptionally(failure);
+    }
+  }
+
+  private List<E> next() {
+    while (true) try {
+      return taken();
+    } catch (OutOfMemoryError later) { // what waits is still there
+      Thread.onSpinWait();
+    }
+  }
+
+  private synchronized List<E> taken() {
     var all = new ArrayList<>(queue);
     queue.clear();
     if (all.isEmpty()) fiber = null;

@@ -1,5 +1,6 @@
 package io.fibry.nats;
 
+import io.fibry.nats.JournalEntry.Done;
 import io.fibry.nats.Log.Addition;
 import io.fibry.store.Store;
 import io.fibry.store.Store.Waiting;
@@ -8,217 +9,207 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What waits for an actor. Each message has a subject of its own, so that another one with its id
  * takes its place. What a turn has done is said by the turn; then it is taken away, and as long as
- * it is there nobody sees it. Thread-safe.
+ * it is there nobody sees it. Reads ask the server each time, since other stores send messages,
+ * too. Thread-safe.
  */
 final class Letters {
-  private static final int MOST_LEAVING = 500;
+  private static final int FEW = 256; // they are asked for all at once
 
   /** Where a message is in the stream, and when it is due. */
-  private record Known(long seq, Instant due) {}
+  record Known(long seq, Instant due) {
+    private Known later(Known other) {
+      return seq > other.seq ? this : other;
+    }
+  }
 
-  /** A message that is there. */
-  private record Seen(String id, long seq, Instant due, Optional<byte[]> body) {}
+  /** Messages by id, and up to which number in the stream they are done. */
+  private record Hidden(Map<String, Long> before, Map<String, Long> now) {
+    boolean has(MessageInfo one) {
+      String id = LogSubjects.message(one.getSubject());
+      return before.getOrDefault(id, 0L) >= one.getSeq() || now.getOrDefault(id, 0L) >= one.getSeq();
+    }
+  }
 
-  /** A message on its way. */
-  private record Given(Task.Accept task, Log.Attempt attempt, CompletableFuture<Stored> first) {}
-
-  private final StreamStore store;
   private final Log log;
+  private final LogSubjects subjects;
   private final Store.Id id;
-  private final Lane<Task.Accept> lane;
   private final Map<String, Known> known = new ConcurrentHashMap<>(); // by id; others may have taken some away
   private final Map<String, Long> leaving = new ConcurrentHashMap<>(); // done up to this number, by id
   private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>(); // under way, by id
-  private boolean complete; // of the lane: all that is there has been seen once
-  private volatile boolean owned; // no other store takes messages of this actor away
+  private volatile boolean alive; // a life has begun here, so no other store should take messages away
+  private volatile boolean complete; // all that was there when that began is known
 
-  Letters(StreamStore store, Store.Id id, Runnable idle) {
-    this.store = store;
-    this.log = store.log();
+  Letters(Log log, LogSubjects subjects, Store.Id id) {
+    this.log = log;
+    this.subjects = subjects;
     this.id = id;
-    this.lane = new Lane<>("letters of " + id, this::accept, idle);
-  }
-
-  Lane<Task.Accept> lane() {
-    return lane;
   }
 
   private String subject(String message) {
-    return store.subjects().message(id, message);
-  }
-
-  // ---- accepting
-
-  private void accept(List<Task.Accept> tasks) {
-    try {
-      settle(send(tasks));
-    } catch (Throwable failure) {
-      for (var one : tasks) one.completeExceptionally(store.refusal(failure));
-    }
-  }
-
-  private List<Given> send(List<Task.Accept> tasks) {
-    var given = new ArrayList<Given>();
-    boolean fresh = !complete && tasks.stream().anyMatch(one -> one.most() < Integer.MAX_VALUE);
-    if (fresh) look();
-    for (var task : tasks) {
-      if (!fresh && !hasRoom(task, given)) { // others may have taken some away
-        look();
-        fresh = true;
-      }
-      if (hasRoom(task, given)) given.add(send(task));
-      else task.complete(false);
-    }
-    return given;
-  }
-
-  private void look() {
-    var there = all().stream().collect(Collectors.toMap(Seen::id, one -> new Known(one.seq, one.due)));
-    known.keySet().retainAll(there.keySet());
-    known.putAll(there);
-    complete = true;
-  }
-
-  private boolean hasRoom(Task.Accept task, List<Given> given) {
-    if (known.size() + given.size() < task.most()) return true;
-    var due = task.message().due();
-    long on = given.stream().map(one -> one.task.message())
-        .filter(one -> !known.containsKey(one.id()) && !one.due().isAfter(due)).count();
-    return on + known.values().stream().filter(one -> !one.due.isAfter(due)).count() < task.most();
-  }
-
-  private Given send(Task.Accept task) {
-    var message = task.message();
-    String once = store.unique();
-    Log.Attempt attempt = () -> log.add(addition(message), once);
-    return new Given(task, attempt, attempt.make());
+    return subjects.message(id, message);
   }
 
   Addition addition(Waiting message) {
-    return new Addition(store.subjects().message(message.to(), message.id()), Optional.of(message.due()),
-        message.body());
-  }
-
-  /**
-   * One that is tried again must not get behind those after it: so that is done only where these
-   * have not arrived either.
-   */
-  private void settle(List<Given> given) {
-    var outcomes = given.stream().map(one -> one.first.join()).toList();
-    int arrived = given.size();
-    while (arrived > 0 && outcomes.get(arrived - 1) instanceof Stored.Again) arrived--;
-    for (int i = 0; i < arrived; i++) settle(given.get(i).task, outcomes.get(i));
-    for (int i = arrived; i < given.size(); i++) settle(given.get(i).task, log.settle(given.get(i).attempt));
-  }
-
-  private void settle(Task.Accept task, Stored outcome) {
-    if (outcome instanceof Stored.Here here) {
-      note(task.message(), here.seq());
-      task.complete(true);
-    } else task.completeExceptionally(store.refusal(outcome, "a message for " + id));
-  }
-
-  /** It waits from now on. */
-  void note(Waiting message, long seq) {
-    known.merge(message.id(), new Known(seq, message.due()), (one, other) -> one.seq > other.seq ? one : other);
+    return new Addition(subjects.message(message.to(), message.id()), Optional.of(message.due()), message.body());
   }
 
   // ---- what is there
 
-  /** From now on, no other store takes away what waits. These were done by the last turns. */
-  void own(List<JournalEntry.Done> done) {
-    known.clear();
-    leaving.clear();
-    owned = true;
-    for (var one : done) remove(one.id(), one.seq());
+  /** In the order in which they were stored; the last one of each id. */
+  private List<MessageInfo> all() {
+    var hidden = hidden();
+    return seen(log.lasts(log.subjects(subjects.messages(id)).keySet()).stream(), hidden)
+        .sorted(Comparator.comparingLong(MessageInfo::getSeq)).toList();
   }
 
-  /** In order. */
-  private List<Seen> all() {
-    var there = log.subjects(store.subjects().messages(id));
-    var seen = new ArrayList<Seen>(there.size());
-    var unknown = new ArrayList<String>();
-    there.forEach((subject, count) -> {
-      String message = LogSubjects.message(subject);
-      var one = owned && count == 1 ? known.get(message) : null; // of several, the last one counts
-      if (one == null) unknown.add(subject);
-      else seen.add(new Seen(message, one.seq, one.due, Optional.empty()));
-    });
-    if (!unknown.isEmpty()) for (var one : log.lasts(unknown)) seen.add(seen(one));
-    seen.removeIf(one -> isLeaving(one.id, one.seq));
-    seen.sort(Comparator.comparingLong(Seen::seq));
-    if (owned) for (var one : seen) known.putIfAbsent(one.id, new Known(one.seq, one.due));
-    return seen;
+  /** What is taken away in the midst of a reading was done before, too. */
+  private Hidden hidden() {
+    return new Hidden(Map.copyOf(leaving), leaving);
   }
 
-  private static Seen seen(MessageInfo message) {
-    return new Seen(LogSubjects.message(message.getSubject()), message.getSeq(), Log.due(message),
-        Optional.of(message.getData() == null ? new byte[0] : message.getData()));
+  private Stream<MessageInfo> seen(Stream<MessageInfo> found, Hidden hidden) {
+    return found.filter(one -> !hidden.has(one)).peek(this::note);
+  }
+
+  private void note(MessageInfo one) {
+    note(LogSubjects.message(one.getSubject()), one.getSeq(), Log.due(one));
+  }
+
+  /** It waits from now on. */
+  void note(String message, long seq, Instant due) {
+    known.merge(message, new Known(seq, due), Known::later);
+  }
+
+  List<Waiting> waiting(Instant until, int most) {
+    var there = log.subjects(subjects.messages(id));
+    if (there.isEmpty()) return List.of();
+    boolean single = there.values().stream().allMatch(count -> count == 1); // none takes the place of another
+    var found = single && there.size() > FEW ? first(until, most) : all();
+    return found.stream().filter(one -> !Log.due(one).isAfter(until)).limit(most)
+        .map(one -> new Waiting(id, LogSubjects.message(one.getSubject()), Log.due(one), body(one))).toList();
+  }
+
+  /** Those that are due, one after the other. */
+  private List<MessageInfo> first(Instant until, int most) {
+    var hidden = hidden();
+    var found = new ArrayList<MessageInfo>();
+    String filter = subjects.messages(id);
+    for (var one = log.next(filter, 1); one.isPresent() && found.size() < most; one =
+        log.next(filter, one.get().getSeq() + 1))
+      if (!Log.due(one.get()).isAfter(until)) seen(one.stream(), hidden).forEach(found::add);
+    return found;
+  }
+
+  private static byte[] body(MessageInfo one) {
+    return one.getData() == null ? new byte[0] : one.getData();
+  }
+
+  Optional<Instant> due(String message) {
+    var hidden = hidden();
+    return log.last(subject(message)).filter(one -> !hidden.has(one)).map(Log::due);
+  }
+
+  Optional<Instant> next(Instant after) {
+    return all().stream().map(Log::due).filter(after::isBefore).min(Instant::compareTo);
+  }
+
+  /** As far as is known here. */
+  Map<String, Known> known() {
+    return known;
+  }
+
+  /** Ids of all that is there. From now on that is known; others may send or do some. */
+  List<String> look() {
+    var ids = all().stream().map(one -> LogSubjects.message(one.getSubject())).toList();
+    known.keySet().retainAll(Set.copyOf(ids));
+    complete = alive;
+    return ids;
+  }
+
+  boolean areKnown() {
+    return complete;
   }
 
   boolean isLeaving(String message, long seq) {
     return leaving.getOrDefault(message, 0L) >= seq;
   }
 
-  List<String> ids() {
-    return all().stream().map(Seen::id).toList();
-  }
-
-  List<Waiting> waiting(Instant until, int most) {
-    var found = all().stream().filter(one -> !one.due.isAfter(until)).limit(most).toList();
-    var bodies = new HashMap<String, byte[]>();
-    var unread = found.stream().filter(one -> one.body.isEmpty()).map(one -> subject(one.id)).toList();
-    if (!unread.isEmpty())
-      for (var one : log.lasts(unread)) seen(one).body.ifPresent(body -> bodies.put(seen(one).id, body));
-    return found.stream().filter(one -> one.body.isPresent() || bodies.containsKey(one.id))
-        .map(one -> new Waiting(id, one.id, one.due, one.body.orElseGet(() -> bodies.get(one.id)))).toList();
-  }
-
-  Optional<Instant> due(String message) {
-    return log.last(subject(message)).map(Letters::seen).filter(one -> !isLeaving(one.id, one.seq)).map(Seen::due);
-  }
-
-  Optional<Instant> next(Instant after) {
-    return all().stream().map(Seen::due).filter(after::isBefore).min(Instant::compareTo);
-  }
-
   // ---- what is done
 
+  private void hide(List<Done> done) {
+    for (var one : done) leaving.merge(one.id(), one.seq(), Math::max);
+  }
+
+  /** These were done by the last turns, of whatever store. */
+  void takeAway(List<Done> done) {
+    hide(done);
+    retry();
+  }
+
+  /** A life begins; these were done by the last turns. */
+  void begin(List<Done> done) {
+    known.clear();
+    complete = false;
+    alive = true;
+    takeAway(done);
+  }
+
+  /** The life is over. */
+  void leave() {
+    alive = false;
+    complete = false;
+    awaitRemovals();
+  }
+
   /** Which messages these are, as far as they are there. */
-  List<JournalEntry.Done> found(Collection<String> done) {
-    var found = new ArrayList<JournalEntry.Done>(done.size());
+  List<Done> found(Collection<String> done) {
+    var found = new ArrayList<Done>(done.size());
     var unknown = new ArrayList<String>();
     for (var one : done) {
       var there = known.get(one);
       if (there == null) unknown.add(subject(one));
-      else found.add(new JournalEntry.Done(one, there.seq));
+      else found.add(new Done(one, there.seq));
     }
-    if (!unknown.isEmpty()) for (var one : log.lasts(unknown))
-      found.add(new JournalEntry.Done(LogSubjects.message(one.getSubject()), one.getSeq()));
+    if (!unknown.isEmpty())
+      for (var one : log.lasts(unknown)) found.add(new Done(LogSubjects.message(one.getSubject()), one.getSeq()));
     return found;
   }
 
   /** What is done, and still there: each turn says it again. */
-  List<JournalEntry.Done> leaving() {
-    if (leaving.size() > MOST_LEAVING) awaitRemovals();
-    return leaving.entrySet().stream().map(one -> new JournalEntry.Done(one.getKey(), one.getValue())).toList();
+  List<Done> leaving() {
+    retry();
+    return leaving.entrySet().stream().map(one -> new Done(one.getKey(), one.getValue())).toList();
   }
 
   /** A turn that says so is stored. */
-  void remove(String message, long seq) {
-    leaving.merge(message, seq, Math::max);
-    known.computeIfPresent(message, (same, one) -> one.seq <= seq ? null : one);
+  void remove(List<Done> done) {
+    hide(done);
+    for (var one : done) {
+      known.computeIfPresent(one.id(), (same, there) -> there.seq <= one.seq() ? null : there);
+      purge(one.id(), leaving.get(one.id()));
+    }
+  }
+
+  /** Those that could not be taken away so far. */
+  private void retry() {
+    leaving.forEach((message, seq) -> {
+      if (!removals.containsKey(message)) purge(message, seq);
+    });
+  }
+
+  private void purge(String message, Long seq) {
+    if (seq == null) return; // it is gone
     var removal = log.purge(subject(message), seq).thenAccept(stored -> {
       if (stored instanceof Stored.Here) leaving.remove(message, seq);
     });
@@ -226,13 +217,16 @@ final class Letters {
     removal.whenComplete((none, failure) -> removals.remove(message, removal));
   }
 
-  /** What could not be taken away is done again by the next life. */
-  void awaitRemovals() {
-    for (var one : List.copyOf(removals.values())) one.handle((none, failure) -> none).join();
+  /** Another one with its id has come at this number. */
+  void removeBefore(String message, long seq) {
+    log.purge(subject(message), seq - 1);
   }
 
-  void leave() {
-    awaitRemovals();
-    owned = false;
+  /** What cannot be taken away now, is so by the next life. */
+  private void awaitRemovals() {
+    for (int i = 0; i < 2 && !leaving.isEmpty(); i++) {
+      for (var one : List.copyOf(removals.values())) one.handle((none, failure) -> none).join();
+      retry();
+    }
   }
 }

@@ -68,7 +68,7 @@ class Log {
 
   void make(String[] subjects, int replicas) throws IOException {
     Streams.make(management, StreamConfiguration.builder().name(stream).subjects(subjects).replicas(replicas)
-        .allowAtomicPublish(true).allowDirect(true).allowRollup(true).build());
+        .duplicateWindow(Streams.IDS_KNOWN).allowAtomicPublish(true).allowDirect(true).allowRollup(true).build());
   }
 
   Duration limit() {
@@ -98,13 +98,14 @@ class Log {
   CompletableFuture<Stored> addAll(List<Addition> all, long before) {
     if (all.size() == 1) return publish(all.getFirst(), expecting(before));
     batches.acquireUninterruptibly();
-    var stored = new CompletableFuture<Stored>();
+    boolean begun = false;
     try {
-      stored = batch(all, before);
+      var stored = batch(all, before).whenComplete((value, failure) -> batches.release());
+      begun = true;
+      return stored;
     } finally {
-      stored.whenComplete((value, failure) -> batches.release());
+      if (!begun) batches.release();
     }
-    return stored;
   }
 
   private static Headers expecting(long before) {
@@ -215,15 +216,23 @@ class Log {
   }
 
   /**
-   * Messages that a filter lets through, from a number on, in order. The server that answers may be
-   * behind the leader; none are missing before those that it answers.
+   * Messages that a filter lets through, from a number on, in order; empty: there are no more.
+   * Where the server that answers is behind, the leader is asked.
    */
   List<MessageInfo> page(String filter, long from, int most) {
     String api = "$JS.API.DIRECT.GET." + stream;
     String what = "{\"seq\":" + from + ",\"next_by_subj\":\"" + filter + "\",\"batch\":" + most + ",\"max_bytes\":"
         + PAGE_BYTES + "}";
-    return read(filter, () -> answer(link.requests().askForSeveral(json(api, what), api, PATIENCE)).stream()
-        .map(message -> new MessageInfo(message, stream, true)).toList());
+    var page = read(filter, () -> checked(answer(link.requests().askForSeveral(json(api, what), api, PATIENCE))));
+    return page.isEmpty() ? next(filter, from).stream().toList() : page;
+  }
+
+  /** None got lost on the way here. */
+  private List<MessageInfo> checked(List<Message> messages) throws IOException {
+    var page = messages.stream().map(message -> new MessageInfo(message, stream, true)).toList();
+    for (int i = 1; i < page.size(); i++)
+      if (page.get(i).getLastSeq() != page.get(i - 1).getSeq()) throw new IOException("a page came with a hole");
+    return page;
   }
 
   private <T> T read(String what, Reading<T> reading) {
@@ -267,16 +276,31 @@ class Log {
     CompletableFuture<Stored> make();
   }
 
-  /** Tries again as long as that may help. */
+  /** When what begins now is over, in {@link System#nanoTime}. */
+  long end() {
+    return System.nanoTime() + limit.toNanos();
+  }
+
+  /** Tries as long as that may help. */
   Stored settle(Attempt attempt) {
-    long end = System.nanoTime() + limit.toNanos();
-    boolean unknown = false;
-    for (int times = 1;; times++) {
-      var stored = attempt.make().join();
-      if (!(stored instanceof Stored.Again again)) return stored;
+    return settle(attempt, attempt.make().join(), end());
+  }
+
+  /** The same, after a first attempt. */
+  Stored settle(Attempt attempt, Stored first, long end) {
+    boolean unknown = false; // an attempt may have stored it
+    var stored = first;
+    for (int times = 1; stored instanceof Stored.Again again; times++) {
       unknown |= again.unknown();
-      if (link.isClosed() || System.nanoTime() > end) return new Stored.Again(again.why(), unknown);
+      if (link.isClosed() || System.nanoTime() - end > 0) return new Stored.Again(again.why(), unknown);
       pause(times);
+      stored = attempt.make().join();
     }
+    if (!unknown) return stored;
+    return switch (stored) {
+      case Stored.Outdated outdated -> new Stored.Outdated(true);
+      case Stored.Refused refused -> new Stored.Again(refused.why(), true);
+      default -> stored;
+    };
   }
 }

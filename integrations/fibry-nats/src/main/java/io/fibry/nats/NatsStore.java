@@ -71,6 +71,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
   public record Options(int room, Duration limit, Duration poll, InstantSource clock) {
     private static final int LEAST_ROOM = 4096;
     private static final Duration LONGEST = Duration.ofHours(1);
+    private static final Duration LONGEST_LIMIT = Duration.ofMinutes(1); // ids are known for two
     static final Options USUAL =
         new Options(64 << 20, Duration.ofSeconds(30), Duration.ofSeconds(1), InstantSource.system());
 
@@ -78,14 +79,14 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
     public Options {
       if (room < LEAST_ROOM)
         throw new IllegalArgumentException("room for " + room + " bytes; give " + LEAST_ROOM + " or more");
-      check("a limit", limit);
-      check("a poll", poll);
+      check("a limit", limit, LONGEST_LIMIT);
+      check("a poll", poll, LONGEST);
       Objects.requireNonNull(clock, "clock");
     }
 
-    private static void check(String what, Duration time) {
-      if (time.compareTo(LONGEST) > 0 || time.toMillis() < 1)
-        throw new IllegalArgumentException(what + " of " + time + "; give a millisecond to an hour");
+    private static void check(String what, Duration time, Duration longest) {
+      if (time.compareTo(longest) > 0 || time.toMillis() < 1) throw new IllegalArgumentException(
+          what + " of " + time + "; give a millisecond to " + longest.toSeconds() + " seconds");
     }
 
     /**
@@ -101,7 +102,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
     /**
      * How long something is tried again while the servers do not answer, or elect a leader.
      *
-     * @param longest 30 seconds unless told
+     * @param longest 30 seconds unless told, and at most a minute
      * @return a changed copy
      */
     public Options withLimit(Duration longest) {

@@ -67,7 +67,8 @@ final class NatsTable {
 
   private StreamConfiguration configuration(int replicas) {
     return StreamConfiguration.builder().name(name).subjects(subjects + ">").maxMessagesPerSubject(1)
-        .replicas(replicas).allowMessageTtl().subjectDeleteMarkerTtl(MARKED).allowRollup(true).denyDelete(true)
+        .replicas(replicas).duplicateWindow(Streams.IDS_KNOWN).allowMessageTtl().subjectDeleteMarkerTtl(MARKED)
+        .allowRollup(true).denyDelete(true)
         .build();
   }
 

@@ -20,8 +20,12 @@ sealed interface Stored {
    */
   record Here(long seq) implements Stored {}
 
-  /** Another message was there before. */
-  record Outdated() implements Stored {}
+  /**
+   * Another message was there before.
+   *
+   * @param maybeOwn that of an attempt before, of which nothing was heard
+   */
+  record Outdated(boolean maybeOwn) implements Stored {}
 
   /**
    * It may be tried again.
@@ -41,6 +45,8 @@ sealed interface Stored {
   int WRONG_NUMBER = 10071;
   /** Another message to the subject is on its way. */
   int BUSY = 10164;
+  /** A message with the same id is being stored. */
+  int UNDER_WAY = 10158;
   /** A batch that lost a part, since its leader did. */
   int INCOMPLETE = 10176;
   /** Of memory, of the disk, and of the stream's own limits. */
@@ -64,10 +70,10 @@ sealed interface Stored {
     int code = JsonValueUtils.readInteger(error, "err_code", 0);
     int status = JsonValueUtils.readInteger(error, "code", 0);
     String text = JsonValueUtils.readString(error, "description", "no reason") + " [" + code + "]";
-    if (code == WRONG_NUMBER) return new Outdated();
+    if (code == WRONG_NUMBER) return new Outdated(false);
     if (NO_ROOM.contains(code) || code == FAILED && text.contains("maximum")) return new Refused(text, true);
-    if (code == BUSY || code == INCOMPLETE || status == 429 || status == 503 && code != FAILED)
-      return new Again(text, false);
+    if (code == UNDER_WAY || code == FAILED) return new Again(text, true);
+    if (code == BUSY || code == INCOMPLETE || status == 429 || status == 503) return new Again(text, false);
     return new Refused(text, false);
   }
 

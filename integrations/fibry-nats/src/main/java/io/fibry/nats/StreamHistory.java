@@ -7,6 +7,7 @@ import io.nats.client.api.MessageInfo;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -62,17 +63,20 @@ final class StreamHistory implements History {
     while (true) {
       if (closed || store.isClosed())
         throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
-      var page = store.log().page(filter, seq, PAGE);
+      var page = page();
       var found = new ArrayList<Past>();
       for (var one : page) add(one, found);
-      if (!found.isEmpty()) return found;
-      if (page.isEmpty() && !isMore()) return List.of();
+      if (!found.isEmpty() || page.isEmpty()) return found;
     }
   }
 
-  /** The server that has answered may be behind. */
-  private boolean isMore() {
-    return store.log().last(filter).filter(last -> last.getSeq() >= seq).isPresent();
+  private List<MessageInfo> page() throws InterruptedException {
+    try {
+      return store.log().page(filter, seq, PAGE);
+    } catch (CancellationException interrupt) {
+      if (Thread.interrupted()) throw new InterruptedException(interrupt.getMessage());
+      throw interrupt;
+    }
   }
 
   private void add(MessageInfo message, List<Past> found) {

@@ -30,6 +30,7 @@ import java.util.stream.Collectors;
 final class StreamStore extends NatsStore {
   private static final int PAGE = 1_000;
   private static final int OVERHEAD = 64 << 10; // bytes of a message, besides what actors give
+  private static final int HEADERS = 8 << 10;
 
   private final Log log;
   private final LogSubjects subjects;
@@ -37,6 +38,7 @@ final class StreamStore extends NatsStore {
   private final Runnable closing; // what is this store's alone
   private final String self = NUID.nextGlobal();
   private final AtomicLong numbers = new AtomicLong();
+  private final AtomicLong lives = new AtomicLong();
   private final Semaphore room; // in bytes
   private final Map<Id, Keeper> keepers = new ConcurrentHashMap<>();
   private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
@@ -74,17 +76,23 @@ final class StreamStore extends NatsStore {
     return log.mostBytes() - OVERHEAD;
   }
 
+  /** With all that is said about them. */
+  int mostOfEntry() {
+    return log.mostBytes() - HEADERS;
+  }
+
   boolean isClosed() {
     return closed;
+  }
+
+  /** A number of a life that no other one here has, after one that the server has. */
+  long nextLife(long before) {
+    return lives.updateAndGet(last -> Math.max(last, before) + 1);
   }
 
   /** A name for an entry or a message that no other one has. */
   String unique() {
     return self + "." + numbers.incrementAndGet();
-  }
-
-  boolean isOwn(String unique) {
-    return unique.startsWith(self + ".");
   }
 
   /** Turns were stored. */
@@ -96,22 +104,18 @@ final class StreamStore extends NatsStore {
     histories.remove(history);
   }
 
-  /** They were stored by a turn, one after the other. */
-  void noteSent(Collection<Waiting> messages, long first) {
-    long seq = first;
-    for (var one : messages) {
-      var keeper = keepers.get(one.to());
-      if (keeper != null) keeper.letters().note(one, seq);
-      seq++;
-    }
-  }
-
   // ---- failures
 
   StoreException refusal(Throwable failure) {
     var cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     return cause instanceof StoreException known ? known
         : new StoreWriteException(this + " failed: " + Troubles.text(cause), cause);
+  }
+
+  /** It may be there. */
+  StoreBusyException doubt(Throwable failure, String what) {
+    return new StoreBusyException(this + " failed, and nobody knows whether it has " + what + ": "
+        + Troubles.text(failure), failure);
   }
 
   StoreException refusal(Stored outcome, String what) {
@@ -155,8 +159,7 @@ final class StreamStore extends NatsStore {
     try {
       keepers.compute(actor, (same, there) -> {
         var keeper = there == null ? new Keeper(this, actor, () -> retire(actor)) : there;
-        if (task instanceof Task.Accept accept) keeper.letters().lane().add(accept);
-        else keeper.lane().add(task);
+        keeper.add(task);
         return keeper;
       });
       added = true;
@@ -173,11 +176,12 @@ final class StreamStore extends NatsStore {
   private <T> T await(Id actor, Task<T> task) {
     checkOpen();
     var keeper = keepers.get(actor);
-    if (keeper != null && keeper.lane().isOwn(Thread.currentThread()))
+    if (keeper != null && keeper.storesTurns(Thread.currentThread()))
       throw new IllegalStateException(actor + " cannot be read by what its own answer runs; read on another thread");
     try {
       return add(actor, task).get();
     } catch (InterruptedException interrupt) {
+      task.cancel(false);
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while " + actor + " was read from " + this);
     } catch (ExecutionException failed) {
@@ -237,10 +241,14 @@ final class StreamStore extends NatsStore {
     return add(message.to(), new Task.Accept(message, most));
   }
 
+  /** Of one that is not alive here, what its last turn has done may still be there. */
   private Letters letters(Id actor) {
     checkOpen();
     var keeper = keepers.get(actor);
-    return keeper == null ? new Letters(this, actor, () -> {}) : keeper.letters();
+    if (keeper != null && keeper.isAlive()) return keeper.letters();
+    var letters = new Letters(log, subjects, actor);
+    log.last(subjects.turns(actor)).map(JournalEntry::read).ifPresent(last -> letters.takeAway(last.done()));
+    return letters;
   }
 
   @Override
@@ -258,6 +266,7 @@ final class StreamStore extends NatsStore {
     return letters(actor).next(Objects.requireNonNull(after, "after"));
   }
 
+  /** Of an id that was sent again, that before may be told of, too. */
   @Override
   public void waiting(String kind, BiConsumer<Id, Instant> reader) {
     checkOpen();
@@ -266,7 +275,8 @@ final class StreamStore extends NatsStore {
         log.page(filter, page.getLast().getSeq() + 1, PAGE))
       for (var one : page) {
         var to = LogSubjects.actor(one.getSubject());
-        if (!letters(to).isLeaving(LogSubjects.message(one.getSubject()), one.getSeq()))
+        var keeper = keepers.get(to);
+        if (keeper == null || !keeper.letters().isLeaving(LogSubjects.message(one.getSubject()), one.getSeq()))
           reader.accept(to, Log.due(one));
       }
   }
@@ -309,7 +319,7 @@ final class StreamStore extends NatsStore {
 
   @Override
   public void close() {
-    if (keepers.values().stream().anyMatch(one -> one.lane().isOwn(Thread.currentThread())))
+    if (keepers.values().stream().anyMatch(one -> one.isOwn(Thread.currentThread())))
       throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
     boolean first = !closed;
     closed = true;

@@ -6,12 +6,14 @@ import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
 /** Makes streams, or compares them with those that are there: nothing is changed silently. */
 final class Streams {
+  static final Duration IDS_KNOWN = Duration.ofMinutes(2);
   private static final int NONE = 10059;
   private static final int ANOTHER = 10058; // was made meanwhile, differently
 
@@ -62,6 +64,7 @@ final class Streams {
     compare(differences, "most messages", wanted.getMaxMsgs(), there.getMaxMsgs());
     compare(differences, "leases", wanted.getAllowMessageTtl(), there.getAllowMessageTtl());
     compare(differences, "time of markers", wanted.getSubjectDeleteMarkerTtl(), there.getSubjectDeleteMarkerTtl());
+    compare(differences, "time that ids are known", wanted.getDuplicateWindow(), there.getDuplicateWindow());
     compare(differences, "batches", wanted.getAllowAtomicPublish(), there.getAllowAtomicPublish());
     compare(differences, "rollups", wanted.getAllowRollup(), there.getAllowRollup());
     compare(differences, "direct reads", wanted.getAllowDirect(), there.getAllowDirect());

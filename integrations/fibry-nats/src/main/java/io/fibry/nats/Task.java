@@ -85,6 +85,7 @@ abstract sealed class Task<T> extends CompletableFuture<T> {
   static final class Accept extends Task<Boolean> {
     private final Store.Waiting message;
     private final int most;
+    private final Thread giver = Thread.currentThread();
 
     Accept(Store.Waiting message, int most) {
       super(message.body().length);
@@ -98,6 +99,11 @@ abstract sealed class Task<T> extends CompletableFuture<T> {
 
     int most() {
       return most;
+    }
+
+    /** The thread that gave it. */
+    Thread giver() {
+      return giver;
     }
   }
 }

@@ -6,15 +6,24 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /** Stores whose connection can be cut, and whose writes can be made to fail. */
 public final class FaultyStores {
   private FaultyStores() {}
 
+  /** What befalls a write. */
+  @FunctionalInterface
+  private interface Fault {
+    CompletableFuture<Stored> write(Supplier<CompletableFuture<Stored>> writing);
+  }
+
   private static final class FaultyLog extends Log {
-    private final AtomicInteger failing = new AtomicInteger();
+    private final ConcurrentLinkedQueue<Fault> faults = new ConcurrentLinkedQueue<>();
+
+    private volatile boolean failsPurges;
 
     FaultyLog(Link link, String stream, Duration limit) throws IOException {
       super(link, stream, limit);
@@ -22,9 +31,23 @@ public final class FaultyStores {
 
     @Override
     CompletableFuture<Stored> addAll(List<Addition> all, long before) {
-      return failing.getAndUpdate(left -> Math.max(0, left - 1)) > 0
-          ? CompletableFuture.completedFuture(new Stored.Refused("made up, for a test", false))
-          : super.addAll(all, before);
+      return write(() -> super.addAll(all, before));
+    }
+
+    @Override
+    CompletableFuture<Stored> add(Addition one, String id) {
+      return write(() -> super.add(one, id));
+    }
+
+    @Override
+    CompletableFuture<Stored> purge(String subject, long last) {
+      return failsPurges ? CompletableFuture.completedFuture(new Stored.Again("made up, for a test", false))
+          : super.purge(subject, last);
+    }
+
+    private CompletableFuture<Stored> write(Supplier<CompletableFuture<Stored>> writing) {
+      var fault = faults.poll();
+      return fault == null ? writing.get() : fault.write(writing);
     }
   }
 
@@ -49,9 +72,35 @@ public final class FaultyStores {
       link.close();
     }
 
-    /** Of turns, and beginnings of lives. */
+    /** Of turns, messages, and beginnings of lives. */
     public void failNext(int writes) {
-      log.failing.set(writes);
+      for (int i = 0; i < writes; i++) log.faults.add(
+          writing -> CompletableFuture.completedFuture(new Stored.Refused("made up, for a test", false)));
+    }
+
+    /** They are stored, and nobody hears of it. */
+    void loseAnswers(int writes) {
+      for (int i = 0; i < writes; i++)
+        log.faults.add(writing -> writing.get().thenApply(stored -> new Stored.Again("made up, for a test", true)));
+    }
+
+    /** They are not stored, and nobody knows. */
+    void loseWrites(int writes) {
+      for (int i = 0; i < writes; i++)
+        log.faults.add(writing -> CompletableFuture.completedFuture(new Stored.Again("made up, for a test", true)));
+    }
+
+    /** Messages cannot be taken away. */
+    void failPurges() {
+      log.failsPurges = true;
+    }
+
+    /** Something comes before the write. */
+    void before(Runnable task) {
+      log.faults.add(writing -> {
+        task.run();
+        return writing.get();
+      });
     }
   }
 

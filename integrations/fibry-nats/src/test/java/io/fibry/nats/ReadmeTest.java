@@ -2,16 +2,15 @@ package io.fibry.nats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
+import io.fibry.durable.Durable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -20,15 +19,16 @@ class ReadmeTest {
   // @start
   record Visit() implements Request<Visit, Long> {}
 
+  static final Durable<Visit> PAGE = Durable.kind("page", Visit.class)
+      .state(0L).by((visits, visit, context) -> {
+        context.reply(visit, visits + 1);
+        return visits + 1;
+      });
+
   static long visit(String servers) {
     var network = NatsNetwork.at(servers);              // "nats://n1:4222,nats://n2:4222"
     try (var node = Cluster.join("site", network, options -> options.withNode("n1"));
-        var pages = node.host("page", Visit.class, ActorSystem.anonymous(), Duration.ofMinutes(5),
-            (builder, key) -> builder.initialState(LongAdder::new)
-                .newActor((LongAdder visits, Visit visit, ActorContext<Visit> context) -> {
-                  visits.increment();
-                  context.reply(visit, visits.sum());
-                }))) {
+        var pages = node.host(PAGE, ActorSystem.anonymous(), Duration.ofMinutes(5))) {
       return pages.actor("index").ask(new Visit());     // wherever it lives
     }
   }

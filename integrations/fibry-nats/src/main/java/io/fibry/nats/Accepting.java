@@ -1,0 +1,114 @@
+package io.fibry.nats;
+
+import io.fibry.store.Store;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Stores messages that are to wait for an actor. Fields are of its lane. */
+final class Accepting {
+  /** A message on its way. */
+  private record Given(Task.Accept task, Log.Attempt attempt) {}
+
+  private final StreamStore store;
+  private final Log log;
+  private final Store.Id id;
+  private final Letters letters;
+  private final Lane<Task.Accept> lane;
+
+  Accepting(StreamStore store, Store.Id id, Letters letters, Runnable idle) {
+    this.store = store;
+    this.log = store.log();
+    this.id = id;
+    this.letters = letters;
+    this.lane = new Lane<>("messages to " + id, this::accept, idle);
+  }
+
+  Lane<Task.Accept> lane() {
+    return lane;
+  }
+
+  private void accept(List<Task.Accept> tasks) {
+    var given = new ArrayList<Given>();
+    var outcomes = new ArrayList<Stored>();
+    try {
+      var room = room(tasks);
+      for (var task : tasks)
+        if (!room.contains(task)) task.complete(false);
+        else given.add(given(task));
+      var first = given.stream().map(one -> one.attempt.make()).toList();
+      for (var one : first) outcomes.add(one.join());
+      settle(given, outcomes);
+    } catch (Throwable failure) { // some may have left
+      for (var one : given) one.task.completeExceptionally(store.doubt(failure, "a message for " + id));
+      for (var one : tasks) one.completeExceptionally(store.refusal(failure));
+    }
+  }
+
+  private Given given(Task.Accept task) {
+    String once = store.unique();
+    return new Given(task, () -> log.add(letters.addition(task.message()), once));
+  }
+
+  // ---- how many
+
+  /**
+   * Those that are not too many. Others may have sent or done some, so it looks before it refuses.
+   */
+  private List<Task.Accept> room(List<Task.Accept> tasks) {
+    if (tasks.stream().allMatch(one -> one.most() == Integer.MAX_VALUE)) return tasks;
+    boolean fresh = !letters.areKnown();
+    if (fresh) letters.look();
+    var taken = new ArrayList<Task.Accept>();
+    for (var one : tasks) {
+      if (!fresh && !isRoom(one, taken)) {
+        letters.look();
+        fresh = true;
+      }
+      if (isRoom(one, taken)) taken.add(one);
+    }
+    return taken;
+  }
+
+  private boolean isRoom(Task.Accept task, List<Task.Accept> taken) {
+    var known = letters.known();
+    if (known.size() + taken.size() < task.most()) return true;
+    var due = task.message().due();
+    return taken.stream().filter(one -> !one.message().due().isAfter(due)).count()
+        + known.values().stream().filter(one -> !one.due().isAfter(due)).count() < task.most();
+  }
+
+  // ---- what became of them
+
+  /** Those that are tried again have one limit. */
+  private void settle(List<Given> given, List<Stored> outcomes) {
+    long end = log.end();
+    for (int i = 0; i < given.size(); i++) {
+      var one = given.get(i);
+      settle(one.task, isOvertaken(i, given, outcomes) ? outcomes.get(i)
+          : log.settle(one.attempt, outcomes.get(i), end));
+    }
+  }
+
+  /** One that is tried again must not get behind those that its sender gave after it. */
+  private static boolean isOvertaken(int index, List<Given> given, List<Stored> outcomes) {
+    for (int i = index + 1; i < given.size(); i++)
+      if (given.get(i).task.giver() == given.get(index).task.giver() && mayBeHere(outcomes.get(i))) return true;
+    return false;
+  }
+
+  private static boolean mayBeHere(Stored outcome) {
+    return outcome instanceof Stored.Here || outcome instanceof Stored.Again again && again.unknown();
+  }
+
+  private void settle(Task.Accept task, Stored outcome) {
+    var message = task.message();
+    if (!(outcome instanceof Stored.Here here)) {
+      task.completeExceptionally(store.refusal(outcome, "a message for " + id));
+      return;
+    }
+    var before = letters.known().get(message.id());
+    letters.note(message.id(), here.seq(), message.due());
+    if (before != null && before.seq() < here.seq()) letters.removeBefore(message.id(), here.seq());
+    task.complete(true);
+  }
+}

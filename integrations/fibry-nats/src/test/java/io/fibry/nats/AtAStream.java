@@ -1,0 +1,82 @@
+package io.fibry.nats;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.nats.FaultyStores.One;
+import io.fibry.store.Store;
+import io.nats.client.Connection;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.Nats;
+import io.nats.client.api.StreamInfoOptions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+
+/** A store in a stream of its own, which may fail, and a client that looks at it. */
+@Timeout(120)
+abstract class AtAStream {
+  final String app = Servers.app();
+  final NatsNetwork network = NatsNetwork.at(Servers.shared().url());
+  final LogSubjects subjects = new LogSubjects(app);
+  private final List<One> opened = new ArrayList<>();
+  final Connection tools = tools();
+  final One faulty = open();
+  final Store store = faulty.store();
+
+  private static Connection tools() {
+    try {
+      return Nats.connect(Servers.shared().url());
+    } catch (Exception failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  One open() {
+    opened.add(FaultyStores.open(network, app, options -> options.withLimit(Duration.ofSeconds(3))));
+    return opened.getLast();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    for (var one : opened) one.store().close();
+    tools.close();
+  }
+
+  JetStreamManagement streams() throws Exception {
+    return tools.jetStreamManagement();
+  }
+
+  long messages(String filter) {
+    try {
+      return streams().getStreamInfo(subjects.stream(), StreamInfoOptions.filterSubjects(filter)).getStreamState()
+          .getSubjectMap().values().stream().mapToLong(Long::longValue).sum();
+    } catch (Exception failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  static void eventually(BooleanSupplier fact) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
+    while (!fact.getAsBoolean()) {
+      assertTrue(System.nanoTime() < end, "it never came true");
+      Thread.onSpinWait();
+    }
+  }
+
+  static Store.Waiting message(Store.Id to, String id) {
+    return new Store.Waiting(to, id, Instant.EPOCH, new byte[] {1});
+  }
+
+  static Store.Turn sending(Store.Id from, long life, long number, List<String> done, Store.Waiting... sends) {
+    return new Store.Turn(from, life, number, Instant.now(), false, new byte[] {(byte) number}, done, List.of(sends));
+  }
+
+  List<String> waiting(Store.Id actor) {
+    return store.waiting(actor, Instant.MAX, 99).stream().map(Store.Waiting::id).toList();
+  }
+}

@@ -1,0 +1,183 @@
+package io.fibry.nats;
+
+import static io.fibry.durable.Turning.ADA;
+import static io.fibry.durable.Turning.GRACE;
+import static io.fibry.durable.Turning.append;
+import static io.fibry.durable.Turning.refusal;
+import static io.fibry.durable.Turning.turn;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreOutdatedException;
+import io.fibry.store.StoreWriteException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A server that has stored something, or not, and nobody hears of it. */
+@Timeout(120)
+class LostAnswersTest extends AtAStream {
+  @Test
+  void aTurnWhoseAnswerIsLostIsStoredOnce() {
+    long life = store.load(ADA).life();
+    faulty.loseAnswers(2);
+
+    append(store, turn(ADA, life, 1));
+    append(store, turn(ADA, life, 2));
+
+    assertEquals(3, messages(subjects.turns(ADA)));
+    assertEquals(2, store.load(ADA).bodies().size());
+  }
+
+  @Test
+  void aTurnAndWhatItSendsAreStoredOnceThoughTheAnswerIsLost() {
+    long life = store.load(ADA).life();
+    faulty.loseAnswers(1);
+
+    append(store, sending(ADA, life, 1, List.of(), message(GRACE, "one"), message(GRACE, "two")));
+
+    assertEquals(List.of("one", "two"), waiting(GRACE));
+    assertEquals(2, messages(subjects.messages(GRACE)));
+  }
+
+  @Test
+  void aMessageWhoseAnswerIsLostIsStoredOnce() {
+    faulty.loseAnswers(1);
+
+    assertTrue(store.accept(message(ADA, "one"), 9).toCompletableFuture().join());
+
+    assertEquals(1, messages(subjects.messages(ADA)));
+  }
+
+  @Test
+  void aLifeWhoseAnswerIsLostBegins() {
+    faulty.loseAnswers(1);
+    append(store, turn(ADA, store.load(ADA).life(), 1));
+
+    assertEquals(1, store.load(ADA).last());
+  }
+
+  @Test
+  void whatIsStoredThoughAnotherLifeHasBegunIsToldSo() {
+    var other = open().store();
+    long life = store.load(ADA).life();
+    append(store, turn(ADA, life, 1));
+    faulty.loseAnswers(1);
+    faulty.before(() -> other.load(ADA));
+
+    append(store, turn(ADA, life, 2)); // it is
+
+    assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 3))));
+    assertEquals(2, store.load(ADA).last());
+  }
+
+  @Test
+  void aTurnThatNeverLeavesIsUnknownToItsActor() {
+    long life = store.load(ADA).life();
+    faulty.loseWrites(1_000);
+
+    var failure = assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 1))));
+
+    assertTrue(failure.getMessage().startsWith("the store in stream FB_" + app
+        + "_log has not said within PT3S whether it has turn 1 of account 'ada': "), failure.getMessage());
+    assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 2))));
+  }
+
+  /** They would get behind those that were stored, so their sender hears of it. */
+  @Test
+  void aMessageThatIsLostOvertakesNone() {
+    assertTrue(store.accept(message(ADA, "first"), 9).toCompletableFuture().join());
+    var gate = new CompletableFuture<Void>();
+    var begun = new CompletableFuture<Void>();
+    faulty.before(() -> {
+      begun.complete(null);
+      gate.join(); // until both others are there
+    });
+    faulty.loseWrites(1);
+    var held = store.accept(message(ADA, "held"), 9).toCompletableFuture();
+    begun.join();
+    var lost = store.accept(message(ADA, "lost"), 9).toCompletableFuture();
+    var last = store.accept(message(ADA, "last"), 9).toCompletableFuture();
+    gate.complete(null);
+
+    assertTrue(held.join());
+    assertTrue(last.join());
+    assertTrue(assertInstanceOf(StoreBusyException.class, refusal(lost)).unknown());
+    assertEquals(List.of("first", "held", "last"), waiting(ADA));
+  }
+
+  @Test
+  void aTurnThatIsRefusedStoresNothingThatItSends() {
+    long life = store.load(ADA).life();
+    faulty.failNext(1);
+
+    assertInstanceOf(StoreWriteException.class,
+        refusal(store.append(sending(ADA, life, 1, List.of(), message(GRACE, "one")))));
+
+    assertEquals(List.of(), waiting(GRACE));
+  }
+
+  @Test
+  void aRefusalAfterALostAnswerIsNotCertain() {
+    long life = store.load(ADA).life();
+    faulty.loseAnswers(1);
+    faulty.failNext(1);
+    assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 1))));
+    assertEquals(1, store.load(ADA).last()); // it is there
+
+    faulty.loseAnswers(1);
+    faulty.failNext(1);
+    assertInstanceOf(StoreBusyException.class, refusal(store.accept(message(ADA, "one"), Integer.MAX_VALUE)));
+    assertEquals(List.of("one"), waiting(ADA));
+  }
+
+  /** What was before may have been taken away by the one that has stored more. */
+  @Test
+  void aTurnThatCannotBeFoundAnyMoreIsUnknown() {
+    var other = open().store();
+    append(store, turn(ADA, store.load(ADA).life(), 1, true, (byte) 1));
+    long life = store.load(ADA).life();
+    faulty.loseAnswers(1);
+    faulty.before(() -> {
+      long next = other.load(ADA).life();
+      for (int i = 3; i < 100; i++) append(other, turn(ADA, next, i, true, (byte) i));
+      eventually(() -> messages(subjects.turns(ADA)) < 90);
+    });
+
+    assertTrue(assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 2)))).unknown());
+  }
+
+  @Test
+  void manyThatAreTriedAgainHaveOneLimit() {
+    faulty.loseWrites(100_000);
+    long begin = System.nanoTime();
+    var all = IntStream.range(0, 50).mapToObj(i -> store.accept(message(ADA, "m" + i), Integer.MAX_VALUE)).toList();
+
+    for (var one : all) assertInstanceOf(StoreBusyException.class, refusal(one));
+    assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(30));
+  }
+
+  @Test
+  void whatAnAnswerRunsMayNotWaitForIt() {
+    long life = store.load(ADA).life();
+    var gate = new CompletableFuture<Void>();
+    faulty.before(gate::join);
+    faulty.before(gate::join);
+    var turn = store.append(turn(ADA, life, 1)).toCompletableFuture();
+    var message = store.accept(message(ADA, "one"), Integer.MAX_VALUE).toCompletableFuture();
+    var refused = turn.handle((none, failure) -> assertThrows(IllegalStateException.class, () -> store.load(ADA)))
+        .thenApply(none -> assertThrows(IllegalStateException.class, store::close));
+    var both = message.handle((none, failure) -> assertThrows(IllegalStateException.class, store::close));
+    gate.complete(null);
+
+    assertEquals("a store cannot be closed by what an answer runs; close it on another thread",
+        refused.join().getMessage());
+    assertEquals(refused.join().getMessage(), both.join().getMessage());
+  }
+}

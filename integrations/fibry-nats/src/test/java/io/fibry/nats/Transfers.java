@@ -1,0 +1,171 @@
+package io.fibry.nats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.durable.Durable;
+import io.fibry.durable.DurableContext;
+import io.fibry.durable.Once;
+import io.fibry.pool.Entities;
+import io.fibry.store.Store;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Askers that move money between accounts, each transfer again and again until it is answered,
+ * while a test makes trouble. What is known at the end has to be what was answered, to the cent.
+ */
+final class Transfers implements AutoCloseable {
+  sealed interface Account {}
+
+  record Transfer(String once, String to, long cents) implements Account, Once, Request<Transfer, Long> {}
+
+  record Pay(long cents) implements Account {}
+
+  record Sum() implements Account, Request<Sum, Long> {}
+
+  static final Durable<Account> ACCOUNT =
+      Durable.kind("account", Account.class).snapshotEvery(50).state(1_000L).by(Transfers::handle);
+  private static final int ACCOUNTS = 12;
+  private static final int ASKERS = 8;
+  private static final Duration LIMIT = Duration.ofSeconds(2);
+
+  private final Entities<String, Account> accounts;
+  private final long seed = new Random().nextLong();
+  private final AtomicLongArray expected = new AtomicLongArray(ACCOUNTS);
+  private final AtomicInteger answered = new AtomicInteger();
+  private final AtomicInteger failed = new AtomicInteger();
+  private final AtomicBoolean end = new AtomicBoolean();
+  private final ExecutorService fibers = Executors.newVirtualThreadPerTaskExecutor();
+  private final List<Future<?>> askers = new ArrayList<>();
+
+  Transfers(Entities<String, Account> accounts) {
+    this.accounts = accounts;
+    System.out.println("transfers with seed " + seed);
+    for (int i = 0; i < ACCOUNTS; i++) expected.set(i, 1_000);
+    for (int i = 0; i < ASKERS; i++) {
+      int asker = i;
+      askers.add(fibers.submit(() -> run(asker)));
+    }
+  }
+
+  private static long handle(long cents, Account message, DurableContext<Account> context) {
+    return switch (message) {
+      case Pay pay -> cents + pay.cents();
+      case Transfer transfer -> {
+        context.sendMessage(ACCOUNT, transfer.to(), new Pay(transfer.cents()));
+        context.reply(transfer, cents - transfer.cents());
+        yield cents - transfer.cents();
+      }
+      case Sum sum -> {
+        context.reply(sum, cents);
+        yield cents;
+      }
+    };
+  }
+
+  private void run(int asker) {
+    var random = new Random(seed + asker);
+    for (int i = 0; !end.get(); i++) {
+      int from = random.nextInt(ACCOUNTS);
+      int to = random.nextInt(ACCOUNTS);
+      long cents = random.nextInt(100);
+      var transfer = new Transfer(asker + "-" + i, "a" + to, cents);
+      while (!isAnswered("a" + from, transfer)) failed.incrementAndGet();
+      expected.addAndGet(from, -cents);
+      expected.addAndGet(to, cents);
+      answered.incrementAndGet();
+    }
+  }
+
+  private boolean isAnswered(String from, Transfer transfer) {
+    try {
+      accounts.actor(from).ask(transfer, LIMIT);
+      return true;
+    } catch (RequestException | CancellationException again) {
+      return false;
+    }
+  }
+
+  int answered() {
+    return answered.get();
+  }
+
+  int failed() {
+    return failed.get();
+  }
+
+  /** So many more are answered. */
+  void awaitMore(int more) {
+    int before = answered();
+    await(() -> answered() >= before + more);
+  }
+
+  private void await(java.util.function.BooleanSupplier fact) {
+    long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
+    while (!fact.getAsBoolean()) {
+      for (var one : askers)
+        if (one.isDone() && !end.get()) throw new AssertionError("an asker has ended", failure(one));
+      assertTrue(System.nanoTime() < limit,
+          () -> "it never came true; " + answered + " answered, " + failed + " failed, seed " + seed);
+      Thread.onSpinWait();
+    }
+  }
+
+  private static Throwable failure(Future<?> one) {
+    return one.state() == Future.State.FAILED ? one.exceptionNow() : null;
+  }
+
+  /** All that was answered, and nothing else, is in the accounts. */
+  void check() throws Exception {
+    end.set(true);
+    for (var one : askers) one.get(90, TimeUnit.SECONDS);
+    for (int i = 0; i < ACCOUNTS; i++) {
+      int account = i;
+      await(() -> sum(account) == expected.get(account)); // what was sent may be on its way
+    }
+    System.out.println(answered + " transfers answered, " + failed + " tried again");
+  }
+
+  private long sum(int account) {
+    try {
+      return accounts.actor("a" + account).ask(new Sum(), LIMIT);
+    } catch (RequestException | CancellationException again) {
+      return Long.MIN_VALUE;
+    }
+  }
+
+  /** The turns of each account have one history, without gaps. */
+  static void checkHistory(Store store) throws InterruptedException {
+    Map<String, Long> last = new HashMap<>();
+    try (var history = store.history("account", "")) {
+      for (var page = history.now(); !page.isEmpty(); page = history.now())
+        for (var past : page) {
+          long before = last.getOrDefault(past.key(), 0L);
+          if (before > 0) assertEquals(before + 1, past.number(), past.key());
+          last.put(past.key(), past.number());
+        }
+    }
+    last.forEach((key, number) -> assertEquals(number, store.load(new Store.Id("account", key)).last()));
+  }
+
+  @Override
+  public void close() {
+    end.set(true);
+    fibers.shutdownNow();
+  }
+}

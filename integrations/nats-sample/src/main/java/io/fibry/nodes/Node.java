@@ -1,0 +1,25 @@
+package io.fibry.nodes;
+
+import io.fibry.ActorSystem;
+import io.fibry.cluster.Cluster;
+import io.fibry.nats.NatsNetwork;
+import java.time.Duration;
+
+/** A process that is home to its share of the purses. */
+final class Node {
+  static final String APP = "three-nodes";
+
+  private Node() {}
+
+  /** Its name, and the servers. */
+  public static void main(String[] args) throws InterruptedException {
+    var node = join(args[0], args[1]);
+    node.host(Purses.PURSE, ActorSystem.anonymous(), Duration.ofMinutes(5));
+    Runtime.getRuntime().addShutdownHook(new Thread(node::close));
+    Thread.currentThread().join(); // until it is killed
+  }
+
+  static Cluster join(String name, String servers) {
+    return Cluster.join(APP, NatsNetwork.at(servers).withReplicas(3), options -> options.withNode(name).withParts(64));
+  }
+}

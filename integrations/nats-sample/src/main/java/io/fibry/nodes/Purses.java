@@ -1,0 +1,38 @@
+package io.fibry.nodes;
+
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.durable.DurableContext;
+import io.fibry.durable.Once;
+
+/** Purses with money. Nothing here knows of nodes: the same definition serves one process. */
+final class Purses {
+  sealed interface Message {}
+
+  /** Answered once, however often it is asked. */
+  record Pay(String once, String to, long cents) implements Message, Once, Request<Pay, Long> {}
+
+  record Take(long cents) implements Message {}
+
+  record Count() implements Message, Request<Count, Long> {}
+
+  static final long AT_FIRST = 1_000;
+  static final Durable<Message> PURSE = Durable.kind("purse", Message.class).state(AT_FIRST).by(Purses::handle);
+
+  private Purses() {}
+
+  private static Long handle(Long cents, Message message, DurableContext<Message> context) {
+    return switch (message) {
+      case Pay pay -> {
+        context.sendMessage(PURSE, pay.to(), new Take(pay.cents())); // with the debit, or not at all
+        context.reply(pay, cents - pay.cents());
+        yield cents - pay.cents();
+      }
+      case Take take -> cents + take.cents();
+      case Count count -> {
+        context.reply(count, cents);
+        yield cents;
+      }
+    };
+  }
+}
