@@ -28,7 +28,7 @@ import java.util.function.UnaryOperator;
  * {@link io.fibry.codec.Codec#of} says. What its handler throws arrives as a
  * {@link FarFailureException}; a request that does not get there fails with an
  * {@link UnreachableException}. {@code sendMessage} answers true when the message waits here to be
- * sent: it gets there once, or not at all.
+ * sent: it gets there once, or is a dead letter of this node, which says why.
  */
 public sealed interface Cluster extends AutoCloseable permits Node {
 

@@ -19,13 +19,15 @@ import org.slf4j.LoggerFactory;
 final class Far<M> implements Actor<M> {
   private final Relay.Address to;
   private final Protocol<M> protocol;
+  private final Relay sending;
   private final Actor<Object> relay;
   private final Duration longest; // for answers without a limit
 
-  Far(Relay.Address to, Protocol<M> protocol, Actor<Object> relay, Duration longest) {
+  Far(Relay.Address to, Protocol<M> protocol, Relay sending, Duration longest) {
     this.to = to;
     this.protocol = protocol;
-    this.relay = relay;
+    this.sending = sending;
+    this.relay = sending.actor();
     this.longest = longest;
   }
 
@@ -52,7 +54,7 @@ final class Far<M> implements Actor<M> {
 
   @Override
   public boolean sendMessage(M message) {
-    return to.keeps() ? keep(message) : relay.sendMessage(tell(message));
+    return to.keeps() ? keep(message) : sending.tell(List.of(tell(message)));
   }
 
   private boolean keep(M message) {
@@ -68,7 +70,7 @@ final class Far<M> implements Actor<M> {
   public boolean sendMessages(List<? extends M> block) {
     if (to.keeps()) throw new UnsupportedOperationException(
         "actor '" + to.actor() + "' keeps messages, and stores each by itself");
-    return relay.sendMessages(block.stream().map(this::tell).toList());
+    return sending.tell(block.stream().map(this::tell).toList());
   }
 
   @Override

@@ -16,12 +16,12 @@ final class FarEntities<M> extends Fronted<Entities<String, M>> implements Entit
   private final int parts;
   private final Protocol<M> protocol;
   private final boolean keeps; // messages are stored before they are handled
-  private final IntFunction<Actor<Object>> relays; // by part
+  private final IntFunction<Relay> relays; // by part
   private final LongSupplier size;
   private final Duration longest; // for answers without a limit
 
   FarEntities(Exitable front, String kind, int parts, Protocol<M> protocol, boolean keeps,
-      IntFunction<Actor<Object>> relays,
+      IntFunction<Relay> relays,
       LongSupplier size, Duration longest) {
     this.front = front;
     this.kind = kind;

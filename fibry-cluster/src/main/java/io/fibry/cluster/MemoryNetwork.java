@@ -34,7 +34,8 @@ public final class MemoryNetwork implements Network {
   private final Scheduler clock;
   private final Map<String, List<Reader>> readers = new ConcurrentHashMap<>(); // by subject
   private final Map<String, CompletableFuture<Wire>> asked = new ConcurrentHashMap<>(); // by where answers go
-  private final AtomicLong numbers = new AtomicLong(); // of messages: they take turns in groups
+  private final AtomicLong numbers = new AtomicLong(); // of requests
+  private final AtomicLong turns = new AtomicLong(); // of those in a group
   private final MemoryTable table;
   private final MemoryStore store = MemoryStore.open();
 
@@ -75,19 +76,18 @@ public final class MemoryNetwork implements Network {
   boolean send(Wire message) {
     var waiting = asked.remove(message.subject());
     if (waiting != null) return waiting.complete(message);
-    long number = numbers.incrementAndGet();
     var groups = new LinkedHashMap<String, List<Reader>>();
     boolean sent = false;
     for (var reader : readers.getOrDefault(message.subject(), List.of()))
       if (reader.group.isPresent())
         groups.computeIfAbsent(reader.group.get(), none -> new ArrayList<>()).add(reader);
       else sent |= reader.actor.sendMessage(message);
-    for (var group : groups.values()) sent |= sendToOne(group, message, number);
+    for (var group : groups.values()) sent |= sendToOne(group, message);
     return sent;
   }
 
-  private static boolean sendToOne(List<Reader> group, Wire message, long number) {
-    int first = (int) (number % group.size());
+  private boolean sendToOne(List<Reader> group, Wire message) {
+    int first = (int) (turns.incrementAndGet() % group.size());
     for (int i = 0; i < group.size(); i++)
       if (group.get((first + i) % group.size()).actor.sendMessage(message)) return true; // others have ended
     return false;

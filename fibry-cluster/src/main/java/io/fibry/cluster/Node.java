@@ -28,13 +28,14 @@ import org.slf4j.LoggerFactory;
 final class Node implements Cluster {
   private static final Codec<Kind> KIND = Codec.of(Kind.class);
   private static final Duration LEAVING = Duration.ofSeconds(20);
+  private static final Duration ARRIVING = Duration.ofSeconds(2); // of messages that nobody waits for
 
   /** Of entities; in the table, for all nodes. */
   private record Kind(int parts) {}
 
   private final Surroundings around;
   private final Options options;
-  private final Map<String, Actor<Object>> relays = new ConcurrentHashMap<>(); // by subject
+  private final Map<String, Relay> relays = new ConcurrentHashMap<>(); // by subject
   private final Map<String, Offer<?>> offers = new ConcurrentHashMap<>(); // by name
   private final Map<String, Hosting<?>> homes = new ConcurrentHashMap<>(); // by kind
   private final Map<String, Exitable> doors = new ConcurrentHashMap<>(); // of homes: their end is that
@@ -102,14 +103,13 @@ final class Node implements Cluster {
 
   @Override
   public <M> Actor<M> actor(String name, Class<M> messages) {
-    var route = Route.toName(around.subjects().ofName(name));
+    var route = Route.toName(name, around.subjects().ofName(name));
     var protocol = Protocol.of(messages);
     return new Far<>(new Relay.Address(name, Optional.empty(), false), protocol, relay(route), options.askLimit());
   }
 
-  private Actor<Object> relay(Route route) {
-    return relays.computeIfAbsent(route.subject(), none -> around.scope().anonymous().onFailure(FailurePolicy.goOn())
-        .newActor(new Relay(around.engine(), around.clock(), route, options.askLimit())::handle));
+  private Relay relay(Route route) {
+    return relays.computeIfAbsent(route.subject(), none -> Relay.begin(around, route, options.askLimit()));
   }
 
   @Override
@@ -207,8 +207,9 @@ final class Node implements Cluster {
     int parts = parts(kind);
     String life = options.node() + "." + around.lease().self().id() + ".";
     Supplier<String> ids = () -> life + messages.incrementAndGet();
-    IntFunction<Actor<Object>> relays = part -> relay(
-        new Route(around.subjects().ofPart(kind, part), Optional.of(ids), () -> absent(kind)));
+    IntFunction<Relay> relays = part -> relay(
+        new Route("far " + kind + "/" + part, Route.MANY_TELLS, around.subjects().ofPart(kind, part), Optional.of(ids),
+            () -> absent(kind)));
     return new FarEntities<>(front, kind, parts, protocol, keeps, relays, () -> size(kind), options.askLimit());
   }
 
@@ -254,10 +255,24 @@ final class Node implements Cluster {
       doors.values().forEach(Exitable::askExit);
       doors.values().forEach(Exitable::close);
       offers.values().forEach(Offer::close);
+      awaitArrivals();
       if (!around.scope().isClosed()) around.lease().leave();
     } finally {
       end();
     }
+  }
+
+  /** What cannot arrive so soon is told in the log. */
+  private void awaitArrivals() {
+    long end = System.nanoTime() + ARRIVING.toNanos();
+    relays.forEach((subject, relay) -> {
+      try {
+        if (!relay.awaitArrival(Duration.ofNanos(Math.max(0, end - System.nanoTime()))))
+          LoggerFactory.getLogger(Cluster.class).warn("{} ends before messages have arrived: {}", this, relay);
+      } catch (InterruptedException interrupt) {
+        Thread.currentThread().interrupt();
+      }
+    });
   }
 
   private void end() {

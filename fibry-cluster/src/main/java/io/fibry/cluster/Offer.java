@@ -99,6 +99,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
+      case Wire wire when Reception.areTells(wire) -> reception.giveAll(wire, none -> Optional.of(actor));
       case Wire wire -> reception.read(wire).ifPresent(given -> reception.give(wire, given, () -> actor));
       case Life.BEGIN -> context.watch(actor, reason -> Life.END);
       default -> {

@@ -43,6 +43,10 @@ final class Outcome {
     return Wire.to(to, Map.of(STATUS, Status.OK.name()), Protocol.encodeAnswer(request, answer));
   }
 
+  static Wire ofReceipt(String to, Tells.Receipt receipt) {
+    return Wire.to(to, Map.of(STATUS, Status.OK.name()), Tells.bytes(receipt));
+  }
+
   /** It is stored. */
   static Wire ofKept(String to) {
     return Wire.to(to, Map.of(STATUS, Status.OK.name()), NOTHING);
@@ -70,6 +74,11 @@ final class Outcome {
       case AskCycleException cycle -> wire(to, Status.CYCLE, text, Map.of(RING, String.join("\t", cycle.ring())));
       default -> wire(to, Status.FAILED, text, Map.of(TYPE, failure.getClass().getName()));
     };
+  }
+
+  /** What was thrown, in a line. */
+  static String brief(Throwable thrown) {
+    return oneLine(thrown.toString());
   }
 
   private static String oneLine(String text) {

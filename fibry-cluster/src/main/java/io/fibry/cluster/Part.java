@@ -253,6 +253,10 @@ final class Part<M> {
 
   private void give(Wire wire) {
     if (!reception.mayAnswer().getAsBoolean()) return;
+    if (Reception.areTells(wire)) {
+      reception.giveAll(wire, key -> key.filter(keys).map(one -> entities.orElseThrow().actor(one)));
+      return;
+    }
     var key = wire.header(Route.KEY).filter(keys);
     if (key.isEmpty()) return; // of a foreign program
     if (wire.header(Route.LOOK).isPresent()) {

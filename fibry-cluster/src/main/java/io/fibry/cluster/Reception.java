@@ -2,8 +2,11 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.Request;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +36,41 @@ record Reception<M>(Engine engine, String what, Protocol<M> protocol, BooleanSup
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", what, wire, failure);
       wire.answerTo().ifPresent(to -> send(Outcome.ofFailure(to, failure)));
+    }
+  }
+
+  static boolean areTells(Wire wire) {
+    return wire.header(Route.TELLS).isPresent();
+  }
+
+  /** Messages that nobody waits for. Their sender hears which of them were not taken. */
+  void giveAll(Wire wire, Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
+    List<Tells.Item> items;
+    try {
+      items = Tells.items(wire.body());
+    } catch (RuntimeException foreign) {
+      LoggerFactory.getLogger(Cluster.class).warn("'{}' got messages that it cannot read", what, foreign);
+      return;
+    }
+    var refusals = new ArrayList<Tells.Refusal>(0);
+    for (int i = 0; i < items.size(); i++) {
+      int index = i;
+      refusal(items.get(i), actors).ifPresent(why -> refusals.add(new Tells.Refusal(index, why)));
+    }
+    wire.answerTo().ifPresent(to -> send(Outcome.ofReceipt(to, new Tells.Receipt(refusals))));
+  }
+
+  /** Empty: its actor has taken it. */
+  private Optional<String> refusal(Tells.Item item,
+      Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
+    try {
+      var message = protocol.decode(item.body());
+      var actor = actors.apply(item.key());
+      if (actor.isEmpty()) return Optional.of("it is no key of this part");
+      return actor.get().sendMessage(message) ? Optional.empty() : Optional.of("'" + what + "' did not take it");
+    } catch (RuntimeException failure) {
+      LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", what, failure);
+      return Optional.of(Outcome.brief(failure));
     }
   }
 

@@ -1,9 +1,12 @@
 package io.fibry.cluster;
 
+import io.fibry.Actor;
 import io.fibry.ActorContext;
+import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -31,7 +34,7 @@ final class Relay {
   }
 
   /** What is answered, already bytes. */
-  sealed interface Sent<R> {
+  sealed interface Sent<R> permits Call, Keep, Tells {
     Address to();
 
     byte[] body();
@@ -87,20 +90,53 @@ final class Relay {
   private final Engine engine;
   private final Scheduler clock;
   private final Route route;
-  private final Duration longest; // for requests without a limit
+  private final Duration longest; // for requests without a limit, and receipts
+  private final Outbox outbox;
+  private final Actor<Object> actor;
 
-  Relay(Engine engine, Scheduler clock, Route route, Duration longest) {
-    this.engine = engine;
-    this.clock = clock;
+  private Relay(Surroundings around, Route route, Duration longest) {
+    this.engine = around.engine();
+    this.clock = around.clock();
     this.route = route;
     this.longest = longest;
+    this.outbox =
+        new Outbox(longest, route.mostTells(), tells -> new FarRequest<>(engine, clock, route, tells, longest));
+    this.actor = around.scope().named(route.name()).onFailure(FailurePolicy.goOn()).newActor(this::handle);
   }
 
-  void handle(Object message, ActorContext<Object> context) {
+  static Relay begin(Surroundings around, Route route, Duration longest) {
+    return new Relay(around, route, longest);
+  }
+
+  /** What requests are sent to. */
+  Actor<Object> actor() {
+    return actor;
+  }
+
+  /** By any thread, which waits for room. */
+  boolean tell(List<Tell> tells) {
+    return outbox.send(tells, actor);
+  }
+
+  /** False: some messages are still on their way. */
+  boolean awaitArrival(Duration limit) throws InterruptedException {
+    return outbox.awaitArrival(limit);
+  }
+
+  private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case Call<?> call -> ask(call, context);
-      case Keep keep -> ask(keep, keep, context);
-      case Tell tell -> engine.publish(Wire.to(route.subject(), route.headers(tell.to.key()), tell.body));
+      case Outbox.Load load -> outbox.add(load, actor);
+      case Outbox.Over over -> outbox.over(actor);
+      case Outbox.Lost lost -> throw lost.why(); // so it is a dead letter
+      case Tell late -> outbox.add(late, actor);
+      case Call<?> call -> {
+        outbox.leaveAll(actor);
+        ask(call, context);
+      }
+      case Keep keep -> {
+        outbox.leaveAll(actor);
+        ask(keep, keep, context);
+      }
       default -> throw new AssertionError(message);
     }
   }
@@ -124,5 +160,10 @@ final class Relay {
     } catch (NumberFormatException foreign) {
       return Optional.empty();
     }
+  }
+
+  @Override
+  public String toString() {
+    return route.name();
   }
 }

@@ -1,0 +1,163 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.RequestException;
+import io.fibry.UnansweredException;
+import io.fibry.cluster.Relay.Tell;
+import io.fibry.cluster.Tells.Receipt;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * Messages of a relay that nobody waits for. Their senders wait for room, as for that of a mailbox.
+ * While some are under way, others are gathered, and leave together. What does not arrive, or is
+ * not taken, becomes a dead letter of the relay. Fields are of the relay's thread, unless said
+ * otherwise.
+ */
+final class Outbox {
+  private static final int ROOM = 1 << 20; // bytes on their way; further senders wait
+  private static final int LEAST_WEIGHT = 256; // of a message
+  private static final int MOST_UNDER_WAY = 4; // bundles; then messages are gathered
+  private static final int MOST_BYTES = 64 << 10; // of a bundle, but for one message
+
+  /** Messages that have room, in a row. */
+  record Load(List<Tell> tells, int weight) {
+    @Override
+    public String toString() {
+      return tells.size() == 1 ? tells.getFirst().toString() : tells.size() + " messages";
+    }
+  }
+
+  /** A message that has not arrived, or was not taken. */
+  record Lost(Tell tell, RequestException why) {
+    @Override
+    public String toString() {
+      return tell.toString();
+    }
+  }
+
+  /** A bundle is under way no more. */
+  record Over() {}
+
+  private final Duration longest; // for room, and for receipts
+  private final int mostTells; // of a bundle
+  private final Function<Tells, FarRequest<Receipt>> sending;
+  private final Semaphore room = new Semaphore(ROOM, true); // of all threads
+  private final ArrayDeque<Load> gathered = new ArrayDeque<>();
+  private int underWay; // bundles
+
+  Outbox(Duration longest, int mostTells, Function<Tells, FarRequest<Receipt>> sending) {
+    this.longest = longest;
+    this.mostTells = mostTells;
+    this.sending = sending;
+  }
+
+  // ---- for senders
+
+  /** All or none; by any thread. */
+  boolean send(List<Tell> tells, Actor<Object> relay) {
+    if (tells.isEmpty()) return true;
+    int weight = (int) Math.min(ROOM, tells.stream().mapToLong(Outbox::weight).sum());
+    if (!mayLeave(tells, weight, relay)) return false;
+    boolean given = false;
+    try {
+      given = relay.sendMessage(new Load(tells, weight));
+      return given;
+    } finally {
+      if (!given) room.release(weight);
+    }
+  }
+
+  private static long weight(Tell tell) {
+    return Math.max(LEAST_WEIGHT, tell.body().length);
+  }
+
+  private boolean mayLeave(List<Tell> tells, int weight, Actor<Object> relay) {
+    if (!room.hasQueuedThreads() && room.tryAcquire(weight)) return true;
+    String why = "others before it have not arrived";
+    try {
+      if (room.tryAcquire(weight, TimeUnit.NANOSECONDS.convert(longest), TimeUnit.NANOSECONDS)) return true;
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      why = "its sender was interrupted while it waited for room";
+    }
+    for (var one : tells) relay.sendMessage(lost(one, why, false));
+    return false;
+  }
+
+  /** False: some are still on their way; by any thread. */
+  boolean awaitArrival(Duration limit) throws InterruptedException {
+    if (!room.tryAcquire(ROOM, limit.toNanos(), TimeUnit.NANOSECONDS)) return false;
+    room.release(ROOM);
+    return true;
+  }
+
+  // ---- for the relay
+
+  void add(Load load, Actor<Object> relay) {
+    gathered.add(load);
+    if (underWay < MOST_UNDER_WAY) leave(relay);
+  }
+
+  /** Of a timer: it leaves though there is no room. */
+  void add(Tell late, Actor<Object> relay) {
+    add(new Load(List.of(late), 0), relay);
+  }
+
+  /** All that are gathered, so that what is sent now comes after them. */
+  void leaveAll(Actor<Object> relay) {
+    while (!gathered.isEmpty()) leave(relay);
+  }
+
+  void over(Actor<Object> relay) {
+    underWay--;
+    if (!gathered.isEmpty()) leave(relay);
+  }
+
+  private void leave(Actor<Object> relay) {
+    var tells = new ArrayList<Tell>();
+    int weight = 0;
+    long bytes = 0;
+    for (var next = gathered.peek(); next != null && tells.size() < mostTells; next = gathered.peek()) {
+      bytes += next.tells.stream().mapToLong(one -> one.body().length).sum();
+      if (bytes > MOST_BYTES && !tells.isEmpty()) break;
+      gathered.remove();
+      tells.addAll(next.tells);
+      weight += next.weight;
+    }
+    underWay++;
+    int used = weight;
+    var bundle = Tells.of(tells);
+    var request = sending.apply(bundle);
+    request.answer().whenComplete((receipt, failure) -> {
+      room.release(used);
+      relay.sendMessage(new Over());
+      if (failure != null) lose(tells, failure, relay);
+      else for (var one : receipt.refusals())
+        if (one.index() >= 0 && one.index() < tells.size())
+          relay.sendMessage(lost(tells.get(one.index()), one.why(), false));
+    });
+    request.send();
+  }
+
+  private static void lose(List<Tell> tells, Throwable failure, Actor<Object> relay) {
+    boolean unknown = !(failure instanceof UnreachableException far) || far.mayHaveRun();
+    for (var one : tells) relay.sendMessage(failure instanceof UnansweredException told && tells.size() == 1
+        ? new Lost(one, told) : lost(one, why(failure), unknown));
+  }
+
+  private static String why(Throwable failure) {
+    return failure instanceof RequestException ? failure.getMessage() : failure.toString();
+  }
+
+  private static Lost lost(Tell tell, String why, boolean mayHaveArrived) {
+    String actor = tell.to().actor();
+    return new Lost(tell, new UnreachableException("{request} did not get to actor '" + actor + "'"
+        + (mayHaveArrived ? ", as far as is known here: " : ": ") + why, actor, tell.message(), null, mayHaveArrived));
+  }
+}

@@ -1,0 +1,248 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.DeadLetter;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Entities;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Messages to other nodes that nobody waits for: each is handled, or a dead letter at its sender.
+ */
+@Timeout(90)
+abstract class TellsContract {
+  sealed interface Clerk {}
+  record Note(int number) implements Clerk {}
+  record Seen() implements Clerk, Request<Seen, Integer> {}
+  record Wait() implements Clerk {}
+
+  private static final Duration CALM = Duration.ofMillis(300);
+  private static final Duration LONG = Duration.ofMinutes(5);
+
+  private final String app;
+  private final Network network;
+  private final ConcurrentLinkedQueue<DeadLetter> letters = new ConcurrentLinkedQueue<>();
+  private final ActorScope scope = ActorSystem.openScope("tells-test");
+  private final ActorScope senders =
+      ActorSystem.openScope("senders", options -> options.withDeadLetters(letters::add));
+  private final List<Cluster> nodes = new ArrayList<>();
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private final CountDownLatch waits = new CountDownLatch(1);
+  private final LongAdder handled = new LongAdder();
+  private final AtomicInteger wrong = new AtomicInteger(); // that came before an earlier one
+
+  TellsContract(String app, Network network) {
+    this.app = app;
+    this.network = network;
+  }
+
+  private Cluster join(String node, ActorScope of, Network by, Duration lease) {
+    nodes.add(Cluster.join(app, by, options -> options.withNode(node).withScope(of).withParts(16).withLease(lease)
+        .withCalm(CALM).withAskLimit(Duration.ofSeconds(20))));
+    return nodes.getLast();
+  }
+
+  private Cluster join(String node) {
+    return join(node, scope, network, Duration.ofSeconds(20));
+  }
+
+  private Cluster sender() {
+    return join("sender", senders, network, Duration.ofSeconds(20));
+  }
+
+  @AfterEach
+  void close() {
+    gate.countDown();
+    nodes.forEach(Cluster::close);
+    scope.close();
+    senders.close();
+  }
+
+  private Actor<Clerk> clerk(Mailbox<Object> mailbox) {
+    return scope.anonymous().mailbox(mailbox).onFailure(FailurePolicy.goOn()).initialState(() -> new int[1])
+        .newActor(this::handle);
+  }
+
+  private void handle(int[] last, Clerk message, ActorContext<Clerk> context) throws InterruptedException {
+    switch (message) {
+      case Note note -> {
+        if (note.number() <= last[0]) wrong.incrementAndGet();
+        last[0] = note.number();
+        handled.increment();
+      }
+      case Seen seen -> context.reply(seen, last[0]);
+      case Wait wait -> {
+        waits.countDown();
+        gate.await();
+      }
+    }
+  }
+
+  private DeadLetter letter() {
+    Soon.becomesTrue(() -> !letters.isEmpty());
+    return letters.remove();
+  }
+
+  private static void checkLost(DeadLetter letter, String text, boolean mayHaveRun) {
+    assertEquals(DeadLetter.Reason.UNANSWERED, letter.reason());
+    var why = assertInstanceOf(UnreachableException.class, letter.cause().orElseThrow());
+    assertEquals(text, why.getMessage());
+    assertEquals(mayHaveRun, why.mayHaveRun());
+  }
+
+  @Test
+  void aMessageToNobodyIsADeadLetter() {
+    assertTrue(sender().actor("clerk", Clerk.class).sendMessage(new Note(7)));
+
+    var letter = letter();
+    assertEquals("far clerk", letter.actor());
+    assertEquals("Note[number=7]", letter.message().toString());
+    checkLost(letter, "Note[number=7] did not reach actor 'clerk': no node offers it", false);
+  }
+
+  @Test
+  void aMessageThatIsNotTakenIsADeadLetterAtItsSender() throws Exception {
+    var clerk = clerk(Mailbox.bounded(1, Overflow.REJECT));
+    join("desk").offer("clerk", Clerk.class, clerk);
+    var far = sender().actor("clerk", Clerk.class);
+    clerk.sendMessage(new Wait());
+    waits.await();
+    clerk.sendMessage(new Note(1));
+
+    assertTrue(far.sendMessage(new Note(2)));
+
+    checkLost(letter(), "Note[number=2] did not get to actor 'clerk': 'clerk' did not take it", false);
+    gate.countDown();
+    assertEquals(1, far.ask(new Seen()));
+  }
+
+  @Test
+  void messagesThatAreGatheredKeepTheirOrder() {
+    join("desk").offer("clerk", Clerk.class, clerk(Mailbox.unbounded()));
+    var far = sender().actor("clerk", Clerk.class);
+
+    for (int i = 1; i <= 20_000; i++) {
+      assertTrue(i % 7 == 0 ? far.sendMessages(List.of(new Note(i))) : far.sendMessage(new Note(i)));
+      if (i % 1_000 == 0) assertEquals(i, far.ask(new Seen())); // a request overtakes none
+    }
+
+    assertEquals(20_000, handled.sum());
+    assertEquals(0, wrong.get());
+    assertEquals(List.of(), List.copyOf(letters));
+  }
+
+  @Test
+  void aSenderWaitsForASlowActor() throws Exception {
+    var clerk = clerk(Mailbox.bounded(10, Overflow.BLOCK));
+    join("desk").offer("clerk", Clerk.class, clerk);
+    var far = sender().actor("clerk", Clerk.class);
+    clerk.sendMessage(new Wait());
+    waits.await();
+    var sent = new AtomicInteger();
+    var sending = Thread.ofVirtual().start(() -> {
+      for (int i = 1; i <= 20_000; i++) if (far.sendMessage(new Note(i))) sent.incrementAndGet();
+    });
+    Soon.becomesTrue(() -> sending.getState() == Thread.State.TIMED_WAITING);
+    assertTrue(sent.get() < 10_000, () -> sent + " are on their way");
+
+    gate.countDown();
+
+    sending.join();
+    assertEquals(20_000, sent.get());
+    assertEquals(20_000, far.ask(new Seen()));
+    assertEquals(List.of(), List.copyOf(letters));
+  }
+
+  @Test
+  void aSenderThatIsInterruptedIsTold() throws Exception {
+    var clerk = clerk(Mailbox.bounded(10, Overflow.BLOCK));
+    join("desk").offer("clerk", Clerk.class, clerk);
+    var far = sender().actor("clerk", Clerk.class);
+    clerk.sendMessage(new Wait());
+    waits.await();
+    var last = new AtomicInteger();
+    var sending = Thread.ofVirtual().start(() -> {
+      int i = 1;
+      while (far.sendMessage(new Note(i))) i++;
+      last.set(i);
+    });
+    Soon.becomesTrue(() -> sending.getState() == Thread.State.TIMED_WAITING);
+    sending.interrupt();
+    sending.join();
+    gate.countDown();
+
+    checkLost(letter(), "Note[number=" + last + "] did not get to actor 'clerk': its sender was interrupted while it "
+        + "waited for room", false);
+    assertEquals(last.get() - 1, far.ask(new Seen()));
+  }
+
+  // ---- entities
+
+  private Entities<String, Clerk> home(Cluster node) {
+    return node.host("clerk", Clerk.class, scope.anonymous(), LONG,
+        (builder, key) -> builder.initialState(() -> new int[1]).newActor(this::handle));
+  }
+
+  @Test
+  void messagesFindTheirActorsWhileTheseMove() throws Exception {
+    home(join("a"));
+    var clerks = sender().entities("clerk", Clerk.class);
+    var sending = Thread.ofVirtual().start(() -> {
+      for (int i = 1; i <= 3_000; i++)
+        for (int key = 0; key < 10; key++) clerks.actor("k" + key).sendMessage(new Note(i));
+    });
+    for (int i = 0; i < 3; i++) {
+      var b = join("b" + i);
+      home(b);
+      b.close();
+    }
+    sending.join();
+
+    for (int key = 0; key < 10; key++) clerks.actor("k" + key).ask(new Seen());
+    assertEquals(30_000, handled.sum());
+    assertEquals(List.of(), List.copyOf(letters));
+  }
+
+  /** Those for which nobody is home at the moment wait for the next one. */
+  @Test
+  void accountsAddUpThoughANodeEndsWithoutAWord() throws Exception {
+    var cut = network.connect(app, "b");
+    home(join("a"));
+    home(join("b", scope, (same, node) -> cut, Duration.ofSeconds(3)));
+    var clerks = sender().entities("clerk", Clerk.class);
+    int rounds = 200;
+    for (int i = 1; i <= rounds; i++) {
+      if (i == rounds / 2) cut.close();
+      for (int key = 0; key < 20; key++) assertTrue(clerks.actor("k" + key).sendMessage(new Note(i)));
+    }
+    int sent = 20 * rounds;
+    Soon.becomesTrue(() -> handled.sum() + letters.size() >= sent);
+
+    long certain = letters.stream()
+        .filter(one -> one.cause().orElseThrow() instanceof UnreachableException far && !far.mayHaveRun()).count();
+    assertTrue(handled.sum() + certain <= sent, () -> handled + " handled, " + certain + " lost, of " + sent);
+    assertTrue(letters.size() < sent / 10, () -> letters.size() + " dead letters");
+    assertFalse(IntStream.range(0, 20).anyMatch(key -> clerks.actor("k" + key).ask(new Seen()) != rounds));
+  }
+}
