@@ -28,8 +28,30 @@ public final class MemoryNetwork implements Network {
   private static final Duration LAST_MESSAGES = Duration.ofSeconds(5); // to be read at the end
   private static final String ANSWERS = "_answer.";
 
-  /** Who has subscribed. Its messages wait in an actor's mailbox. */
-  private record Reader(Optional<String> group, Actor<Wire> actor) {}
+  /** Who has subscribed. Its messages wait in an actor's mailbox. Thread-safe. */
+  private static final class Reader {
+    private final Optional<String> group;
+    private final Actor<Wire> actor;
+    private boolean closed; // under this object's monitor
+
+    Reader(Optional<String> group, Actor<Wire> actor) {
+      this.group = group;
+      this.actor = actor;
+    }
+
+    /** False: it gets no more. What it takes comes before its end. */
+    synchronized boolean takes(Wire message) {
+      return !closed && actor.sendMessage(message);
+    }
+
+    void close() {
+      synchronized (this) {
+        closed = true;
+      }
+      actor.sendPoisonPill();
+      actor.waitForExit(LAST_MESSAGES);
+    }
+  }
 
   private final Scheduler clock;
   private final Map<String, List<Reader>> readers = new ConcurrentHashMap<>(); // by subject
@@ -81,7 +103,7 @@ public final class MemoryNetwork implements Network {
     for (var reader : readers.getOrDefault(message.subject(), List.of()))
       if (reader.group.isPresent())
         groups.computeIfAbsent(reader.group.get(), none -> new ArrayList<>()).add(reader);
-      else sent |= reader.actor.sendMessage(message);
+      else sent |= reader.takes(message);
     for (var group : groups.values()) sent |= sendToOne(group, message);
     return sent;
   }
@@ -89,7 +111,7 @@ public final class MemoryNetwork implements Network {
   private boolean sendToOne(List<Reader> group, Wire message) {
     int first = (int) (turns.incrementAndGet() % group.size());
     for (int i = 0; i < group.size(); i++)
-      if (group.get((first + i) % group.size()).actor.sendMessage(message)) return true; // others have ended
+      if (group.get((first + i) % group.size()).takes(message)) return true; // others have ended
     return false;
   }
 
@@ -112,8 +134,7 @@ public final class MemoryNetwork implements Network {
     readers.computeIfAbsent(subject, none -> new CopyOnWriteArrayList<>()).add(one);
     return () -> {
       readers.computeIfPresent(subject, (same, all) -> all.remove(one) && all.isEmpty() ? null : all);
-      actor.sendPoisonPill();
-      actor.waitForExit(LAST_MESSAGES);
+      one.close();
     };
   }
 }

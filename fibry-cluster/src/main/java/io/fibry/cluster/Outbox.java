@@ -22,7 +22,7 @@ import java.util.function.Function;
 final class Outbox {
   private static final int ROOM = 1 << 20; // bytes on their way; further senders wait
   private static final int LEAST_WEIGHT = 256; // of a message
-  private static final int MOST_UNDER_WAY = 4; // bundles; then messages are gathered
+  private static final int MANY = 1_024; // messages under way in full bundles: then others are gathered
   private static final int MOST_BYTES = 64 << 10; // of a bundle, but for one message
 
   /** Messages that have room, in a row. */
@@ -46,6 +46,7 @@ final class Outbox {
 
   private final Duration longest; // for room, and for receipts
   private final int mostTells; // of a bundle
+  private final int mostUnderWay; // bundles
   private final Function<Tells, FarRequest<Receipt>> sending;
   private final Semaphore room = new Semaphore(ROOM, true); // of all threads
   private final ArrayDeque<Load> gathered = new ArrayDeque<>();
@@ -54,6 +55,7 @@ final class Outbox {
   Outbox(Duration longest, int mostTells, Function<Tells, FarRequest<Receipt>> sending) {
     this.longest = longest;
     this.mostTells = mostTells;
+    this.mostUnderWay = MANY / mostTells;
     this.sending = sending;
   }
 
@@ -101,7 +103,7 @@ final class Outbox {
 
   void add(Load load, Actor<Object> relay) {
     gathered.add(load);
-    if (underWay < MOST_UNDER_WAY) leave(relay);
+    if (underWay < mostUnderWay) leave(relay);
   }
 
   /** Of a timer: it leaves though there is no room. */
