@@ -21,7 +21,8 @@ class PromisesTest {
   private static Map<String, String> tests() throws IOException {
     var tests = new HashMap<String, String>();
     for (var folder : List.of("src/test/java/io/fibry", "../fibry-proof/src/test/java/io/fibry/store",
-        "../integrations/fibry-jdbc/src/test/java/io/fibry/jdbc"))
+        "../integrations/fibry-jdbc/src/test/java/io/fibry/jdbc",
+        "../integrations/fibry-nats/src/test/java/io/fibry/nats"))
       try (Stream<Path> files = Files.walk(Path.of(folder))) {
         for (var file : files.filter(one -> one.toString().endsWith(".java")).toList())
           tests.put(file.getFileName().toString().replace(".java", ""), Files.readString(file));
