@@ -25,7 +25,7 @@ class PromisesTest {
         "../integrations/fibry-nats/src/test/java/io/fibry/nats"))
       try (Stream<Path> files = Files.walk(Path.of(folder))) {
         for (var file : files.filter(one -> one.toString().endsWith(".java")).toList())
-          tests.put(file.getFileName().toString().replace(".java", ""), Files.readString(file));
+          tests.merge(file.getFileName().toString().replace(".java", ""), Files.readString(file), String::concat);
       }
     return tests;
   }
