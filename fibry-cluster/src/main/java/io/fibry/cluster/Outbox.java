@@ -132,12 +132,22 @@ final class Outbox {
       tells.addAll(next.tells);
       weight += next.weight;
     }
+    send(tells, weight, relay);
+  }
+
+  private void send(List<Tell> tells, int weight, Actor<Object> relay) {
+    Tells bundle;
+    try {
+      bundle = Tells.of(tells);
+    } catch (RuntimeException unwritable) {
+      room.release(weight);
+      lose(tells, unwritable, relay);
+      return;
+    }
     underWay++;
-    int used = weight;
-    var bundle = Tells.of(tells);
     var request = sending.apply(bundle);
     request.answer().whenComplete((receipt, failure) -> {
-      room.release(used);
+      room.release(weight);
       relay.sendMessage(new Over());
       if (failure != null) lose(tells, failure, relay);
       else for (var one : receipt.refusals())
@@ -148,7 +158,8 @@ final class Outbox {
   }
 
   private static void lose(List<Tell> tells, Throwable failure, Actor<Object> relay) {
-    boolean unknown = !(failure instanceof UnreachableException far) || far.mayHaveRun();
+    boolean unknown =
+        failure instanceof UnreachableException far ? far.mayHaveRun() : failure instanceof RequestException;
     for (var one : tells) relay.sendMessage(failure instanceof UnansweredException told && tells.size() == 1
         ? new Lost(one, told) : lost(one, why(failure), unknown));
   }
