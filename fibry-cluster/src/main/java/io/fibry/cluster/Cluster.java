@@ -9,6 +9,7 @@ import io.fibry.Handler;
 import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
+import io.fibry.pubsub.Topic;
 import io.fibry.store.Store;
 import java.time.Duration;
 import java.time.Instant;
@@ -105,6 +106,21 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @throws IllegalStateException if this node offers the name already
    */
   <M> Exitable offer(String name, Class<M> messages, Actor<? super M> actor);
+
+  /**
+   * News for all nodes: who has subscribed when they are published gets them once, in the order of
+   * each publisher. They are lost for a node that is cut off meanwhile. Subscribers are of this
+   * node; while their mailboxes let the topic wait, more than 1,024 news drop the oldest.
+   *
+   * @param <M> news
+   * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
+   * @param messages their type
+   * @return the same for this node, until it is closed. Its {@code publish} throws a
+   *     {@link LostException} if a message did not leave
+   * @throws IllegalArgumentException if a message has no form in bytes
+   * @throws IllegalStateException if this node has the topic with another type
+   */
+  <M> Topic<M> topic(String name, Class<M> messages);
 
   /**
    * The addresses of the entities of a kind, wherever they live.

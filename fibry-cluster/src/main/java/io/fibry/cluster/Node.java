@@ -11,6 +11,7 @@ import io.fibry.durable.Durable;
 import io.fibry.durable.Sharing;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
+import io.fibry.pubsub.Topic;
 import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.List;
@@ -36,6 +37,7 @@ final class Node implements Cluster {
   private final Surroundings around;
   private final Options options;
   private final Map<String, Relay> relays = new ConcurrentHashMap<>(); // by subject
+  private final Map<String, FarTopic<?>> topics = new ConcurrentHashMap<>(); // by name
   private final Map<String, Offer<?>> offers = new ConcurrentHashMap<>(); // by name
   private final Map<String, Hosting<?>> homes = new ConcurrentHashMap<>(); // by kind
   private final Map<String, Exitable> doors = new ConcurrentHashMap<>(); // of homes: their end is that
@@ -122,6 +124,19 @@ final class Node implements Cluster {
           "node '" + options.node() + "' offers '" + name + "' already; close that offer");
       return Offer.begin(around.scope().anonymous(), around.engine(), subject, name, protocol, actor);
     });
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the type is compared
+  public <M> Topic<M> topic(String name, Class<M> messages) {
+    String subject = around.subjects().ofTopic(name);
+    var protocol = Protocol.of(messages);
+    var topic = topics.compute(name, (same, before) -> before != null && !before.onExit().isDone() ? before
+        : FarTopic.begin(around, subject, name, protocol));
+    if (!topic.messages().equals(messages)) throw new IllegalStateException("node '" + options.node()
+        + "' has topic '" + name + "' with messages of " + topic.messages().getName() + ", and not of "
+        + messages.getName());
+    return (Topic<M>) topic;
   }
 
   // ---- entities
@@ -255,6 +270,7 @@ final class Node implements Cluster {
       doors.values().forEach(Exitable::askExit);
       doors.values().forEach(Exitable::close);
       offers.values().forEach(Offer::close);
+      topics.values().forEach(FarTopic::close);
       awaitArrivals();
       if (!around.scope().isClosed()) around.lease().leave();
     } finally {

@@ -24,6 +24,11 @@ record Subjects(String app) {
     return "fb." + app + ".n." + checked("an actor", name);
   }
 
+  /** Of news. */
+  String ofTopic(String name) {
+    return "fb." + app + ".t." + checked("a topic", name);
+  }
+
   /** In the table. */
   String keyOfNode(String node) {
     return keysOfNodes() + checked("a node", node);

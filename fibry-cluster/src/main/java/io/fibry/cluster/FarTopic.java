@@ -1,0 +1,104 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
+import io.fibry.Fronted;
+import io.fibry.Handler;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pubsub.Subscription;
+import io.fibry.pubsub.Topic;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import org.slf4j.LoggerFactory;
+
+/**
+ * News for the subscribers of all nodes. What is published goes to the network, and comes from
+ * there to a topic of this node, which has its subscribers.
+ */
+final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
+  private static final int WAITING = 1_024; // then the oldest are dropped
+
+  private final Engine engine;
+  private final String subject;
+  private final String name;
+  private final Protocol<M> protocol;
+  private final Topic<M> here;
+
+  private FarTopic(Surroundings around, String subject, String name, Protocol<M> protocol) {
+    this.engine = around.engine();
+    this.subject = subject;
+    this.name = name;
+    this.protocol = protocol;
+    this.here = Topic.of(around.scope().named("topic " + name));
+  }
+
+  /** It gets what is published from now on. */
+  static <M> FarTopic<M> begin(Surroundings around, String subject, String name, Protocol<M> protocol) {
+    var topic = new FarTopic<M>(around, subject, name, protocol);
+    Actor<Wire> gate = around.scope().named("news of " + name).mailbox(Mailbox.bounded(WAITING, Overflow.DROP_OLDEST))
+        .onFailure(FailurePolicy.goOn()).newActor(topic::hear);
+    topic.here.closeOnExit(gate::kill);
+    boolean listens = false;
+    try {
+      topic.here.closeOnExit(around.engine().subscribe(subject, Optional.empty(), gate::sendMessage));
+      listens = true;
+      return topic;
+    } finally {
+      if (!listens) topic.kill();
+    }
+  }
+
+  Class<M> messages() {
+    return protocol.type();
+  }
+
+  private void hear(Wire wire) {
+    M message;
+    try {
+      message = protocol.decode(wire.body());
+    } catch (RuntimeException unreadable) {
+      LoggerFactory.getLogger(Cluster.class).warn("topic '{}' got news that it cannot read", name, unreadable);
+      return;
+    }
+    here.publish(message);
+  }
+
+  @Override
+  protected Exitable front() {
+    return here;
+  }
+
+  @Override
+  public void publish(M message) {
+    if (here.onExit().isDone()) here.publish(message); // its dead letter
+    else engine.publish(Wire.to(subject, Map.of(), protocol.encode(message)));
+  }
+
+  @Override
+  public Subscription subscribe(Actor<? super M> subscriber) {
+    return here.subscribe(subscriber);
+  }
+
+  @Override
+  public Subscription subscribeToLatest(Handler<M> subscriber) {
+    return here.subscribeToLatest(subscriber);
+  }
+
+  @Override
+  public Subscription subscribe(Mailbox<? super M> mailbox, Handler<M> subscriber) {
+    return here.subscribe(mailbox, subscriber);
+  }
+
+  @Override
+  public Subscription subscribeOn(Executor executor, Handler<M> subscriber) {
+    return here.subscribeOn(executor, subscriber);
+  }
+
+  @Override
+  public String toString() {
+    return "far topic '" + name + "'";
+  }
+}

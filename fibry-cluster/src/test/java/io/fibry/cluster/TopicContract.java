@@ -1,0 +1,153 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.DeadLetter;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pubsub.Topic;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** News from node to node. */
+@Timeout(60)
+abstract class TopicContract {
+  record News(int number) {}
+
+  record Other(String text) {}
+
+  private final String app;
+  private final Network network;
+  private final ConcurrentLinkedQueue<DeadLetter> letters = new ConcurrentLinkedQueue<>();
+  private final ActorScope scope =
+      ActorSystem.openScope("topic-test", options -> options.withDeadLetters(letters::add));
+  private final ConcurrentLinkedQueue<Integer> read = new ConcurrentLinkedQueue<>();
+  private final Cluster a;
+  private final Cluster b;
+
+  TopicContract(String app, Network network) {
+    this.app = app;
+    this.network = network;
+    a = join("a");
+    b = join("b");
+  }
+
+  private Cluster join(String node) {
+    return Cluster.join(app, network, options -> options.withNode(node).withScope(scope));
+  }
+
+  @AfterEach
+  void close() {
+    a.close();
+    b.close();
+    scope.close();
+  }
+
+  private static Topic<News> news(Cluster node) {
+    return node.topic("news", News.class);
+  }
+
+  private List<Integer> all() {
+    return List.copyOf(read);
+  }
+
+  @Test
+  void allNodesHearInOrder() {
+    var here = new ConcurrentLinkedQueue<Integer>();
+    news(a).subscribe(Mailbox.unbounded(), one -> here.add(one.number()));
+    news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number()));
+
+    for (int i = 0; i < 500; i++) news(a).publish(new News(i));
+
+    var expected = IntStream.range(0, 500).boxed().toList();
+    Soon.becomesTrue(() -> read.size() == 500 && here.size() == 500);
+    assertEquals(expected, all());
+    assertEquals(expected, List.copyOf(here));
+  }
+
+  @Test
+  void aSubscriptionEndsAndATopicDoes() {
+    var subscription = news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number()));
+    news(a).publish(new News(1));
+    Soon.becomesTrue(() -> all().equals(List.of(1)));
+    subscription.close();
+    news(a).publish(new News(2));
+    var first = news(b);
+    first.close();
+    first.publish(new News(3)); // a dead letter
+
+    Soon.becomesTrue(() -> letters.stream().anyMatch(one -> one.message().equals(new News(3))));
+    news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number())); // another one
+    news(a).publish(new News(4));
+    Soon.becomesTrue(() -> all().equals(List.of(1, 4)));
+  }
+
+  @Test
+  void aNodeHasATopicOfOneType() {
+    assertSame(news(a), news(a));
+
+    var failure = assertThrows(IllegalStateException.class, () -> a.topic("news", Other.class));
+
+    assertEquals("node 'a' has topic 'news' with messages of " + News.class.getName() + ", and not of "
+        + Other.class.getName(), failure.getMessage());
+    assertThrows(IllegalArgumentException.class, () -> a.topic("no name", News.class));
+    assertThrows(IllegalArgumentException.class, () -> a.topic("objects", Object.class));
+  }
+
+  @Test
+  void bytesOfOthersAreNoNews() {
+    news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number()));
+    try (var foreign = network.connect(app, "foreign")) {
+      foreign.publish(Wire.to(new Subjects(app).ofTopic("news"), Map.of(), new byte[] {1, 2, 3}));
+      news(a).publish(new News(7));
+
+      Soon.becomesTrue(() -> all().equals(List.of(7)));
+    }
+  }
+
+  /** Of its own node: the publisher does not wait. */
+  @Test
+  void aSlowSubscriberCostsTheOldestNews() throws Exception {
+    var gate = new CountDownLatch(1);
+    var waits = new CountDownLatch(1);
+    news(b).subscribe(Mailbox.bounded(1, Overflow.BLOCK), one -> {
+      waits.countDown();
+      gate.await();
+      read.add(one.number());
+    });
+    news(a).publish(new News(0));
+    waits.await();
+
+    for (int i = 1; i <= 3_000; i++) news(a).publish(new News(i));
+    Soon.becomesTrue(() -> letters.size() > 1_000);
+    gate.countDown();
+
+    Soon.becomesTrue(() -> read.contains(3_000));
+    assertTrue(letters.stream().allMatch(one -> one.reason() == DeadLetter.Reason.DROPPED));
+    assertEquals(3_001, read.size() + letters.size());
+    assertEquals(all().stream().sorted().toList(), all());
+  }
+
+  @Test
+  void aNodeThatHasEndedPublishesNothing() {
+    var topic = news(b);
+    b.close();
+
+    topic.publish(new News(1));
+
+    Soon.becomesTrue(() -> letters.stream().anyMatch(one -> one.message().equals(new News(1))));
+    assertTrue(topic.waitForExit(Duration.ofSeconds(1)));
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class TopicInMemoryTest extends TopicContract {
+  TopicInMemoryTest() {
+    super("bank", MemoryNetwork.create());
+  }
+}
