@@ -38,7 +38,7 @@ final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
   /** It gets what is published from now on. */
   static <M> FarTopic<M> begin(Surroundings around, String subject, String name, Protocol<M> protocol) {
     var topic = new FarTopic<M>(around, subject, name, protocol);
-    Actor<Wire> gate = around.scope().named("news of " + name).mailbox(Mailbox.bounded(WAITING, Overflow.DROP_OLDEST))
+    Actor<Wire> gate = around.scope().anonymous().mailbox(Mailbox.bounded(WAITING, Overflow.DROP_OLDEST))
         .onFailure(FailurePolicy.goOn()).newActor(topic::hear);
     topic.here.closeOnExit(gate::kill);
     boolean listens = false;
