@@ -108,8 +108,8 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   <M> Exitable offer(String name, Class<M> messages, Actor<? super M> actor);
 
   /**
-   * News for all nodes: who has subscribed when they are published gets them once, in the order of
-   * each publisher. They are lost for a node that is cut off meanwhile. Subscribers are of this
+   * News for all nodes: all who have subscribed when they are published get them once, in the order
+   * of each publisher. They are lost for a node that is cut off meanwhile. Subscribers are of this
    * node; while their mailboxes let the topic wait, more than 1,024 news drop the oldest.
    *
    * @param <M> news

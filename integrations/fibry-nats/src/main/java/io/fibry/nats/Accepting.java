@@ -2,7 +2,9 @@ package io.fibry.nats;
 
 import io.fibry.store.Store;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** Stores messages that are to wait for an actor. Fields are of its lane. */
 final class Accepting {
@@ -54,11 +56,11 @@ final class Accepting {
   /**
    * Those that are not too many. Others may have sent or done some, so it looks before it refuses.
    */
-  private List<Task.Accept> room(List<Task.Accept> tasks) {
-    if (tasks.stream().allMatch(one -> one.most() == Integer.MAX_VALUE)) return tasks;
+  private Set<Task.Accept> room(List<Task.Accept> tasks) {
+    if (tasks.stream().allMatch(one -> one.most() == Integer.MAX_VALUE)) return Set.copyOf(tasks);
     boolean fresh = !letters.areKnown();
     if (fresh) letters.look();
-    var taken = new ArrayList<Task.Accept>();
+    var taken = new HashSet<Task.Accept>();
     for (var one : tasks) {
       if (!fresh && !isRoom(one, taken)) {
         letters.look();
@@ -69,7 +71,7 @@ final class Accepting {
     return taken;
   }
 
-  private boolean isRoom(Task.Accept task, List<Task.Accept> taken) {
+  private boolean isRoom(Task.Accept task, Set<Task.Accept> taken) {
     var known = letters.known();
     if (known.size() + taken.size() < task.most()) return true;
     var due = task.message().due();
@@ -84,8 +86,9 @@ final class Accepting {
     long end = log.end();
     for (int i = 0; i < given.size(); i++) {
       var one = given.get(i);
-      settle(one.task, isOvertaken(i, given, outcomes) ? outcomes.get(i)
-          : log.settle(one.attempt, outcomes.get(i), end));
+      var outcome = outcomes.get(i);
+      boolean again = outcome instanceof Stored.Again && !isOvertaken(i, given, outcomes);
+      settle(one.task, again ? log.settle(one.attempt, outcome, end) : outcome);
     }
   }
 

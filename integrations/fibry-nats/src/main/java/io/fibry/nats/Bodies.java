@@ -2,7 +2,6 @@ package io.fibry.nats;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
-import io.nats.client.api.MessageInfo;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -23,8 +22,8 @@ final class Bodies {
   }
 
   /** Up to the last message, which says this. */
-  List<byte[]> upTo(MessageInfo last, JournalEntry entry) {
-    long from = entry.from() == 0 ? last.getSeq() : entry.from();
+  List<byte[]> upTo(long last, JournalEntry entry) {
+    long from = entry.from() == 0 ? last : entry.from();
     if (entry.number() > 0 && !entry.hasWhole()) {
       var snapshot = log.last(subjects.snapshot(id)).map(Snapshot::read)
           .filter(one -> one.seq() >= from && one.number() <= entry.number());
@@ -32,7 +31,7 @@ final class Bodies {
         bodies.add(one.body());
         next = one.number() + 1;
       });
-      if (next <= entry.number()) read(snapshot.map(Snapshot::seq).orElse(from), last.getSeq());
+      if (next <= entry.number()) read(snapshot.map(Snapshot::seq).orElse(from), last);
     }
     if (next <= entry.number()) add(entry);
     if (next <= entry.number()) throw missing();

@@ -32,6 +32,9 @@ final class Keeper {
   /** Of the messages that a turn sends, the last with an id counts. */
   private record Key(Store.Id to, String id) {}
 
+  /** The last message of the turns, where it is in the stream. */
+  private record Last(long seq, JournalEntry entry) {}
+
   private final StreamStore store;
   private final Log log;
   private final Store.Id id;
@@ -282,8 +285,7 @@ final class Keeper {
     boolean loaded = false;
     try {
       var last = beginLife(Optional.empty());
-      var bodies = last.isEmpty() ? List.<byte[]>of()
-          : new Bodies(log, store.subjects(), id).upTo(last.get(), JournalEntry.read(last.get()));
+      var bodies = last.map(one -> new Bodies(log, store.subjects(), id).upTo(one.seq, one.entry)).orElse(List.of());
       var waiting = letters.look();
       loaded = true;
       return new Store.Loaded(life, number, bodies, waiting);
@@ -298,12 +300,12 @@ final class Keeper {
   }
 
   /** Answers the last message before. */
-  private Optional<MessageInfo> beginLife(Optional<Long> after) {
+  private Optional<Last> beginLife(Optional<Long> after) {
     over = true;
     for (int times = 1;; times++) {
-      var last = log.last(store.subjects().turns(id));
-      var before = last.map(JournalEntry::read);
-      seq = last.map(MessageInfo::getSeq).orElse(0L);
+      var last = log.last(store.subjects().turns(id)).map(one -> new Last(one.getSeq(), JournalEntry.read(one)));
+      var before = last.map(Last::entry);
+      seq = last.map(Last::seq).orElse(0L);
       from = before.isPresent() && before.get().from() > 0 ? before.get().from() : seq;
       life = store.nextLife(before.map(JournalEntry::life).orElse(0L));
       number = after.orElse(before.map(JournalEntry::number).orElse(0L));

@@ -69,8 +69,12 @@ final class Letters {
   /** In the order in which they were stored; the last one of each id. */
   private List<MessageInfo> all() {
     var hidden = hidden();
-    return seen(log.lasts(log.subjects(subjects.messages(id)).keySet()).stream(), hidden)
-        .sorted(Comparator.comparingLong(MessageInfo::getSeq)).toList();
+    return all(log.subjects(subjects.messages(id)), hidden);
+  }
+
+  private List<MessageInfo> all(Map<String, Long> there, Hidden hidden) {
+    return seen(log.lasts(there.keySet()).stream(), hidden).sorted(Comparator.comparingLong(MessageInfo::getSeq))
+        .toList();
   }
 
   /** What is taken away in the midst of a reading was done before, too. */
@@ -92,17 +96,17 @@ final class Letters {
   }
 
   List<Waiting> waiting(Instant until, int most) {
+    var hidden = hidden();
     var there = log.subjects(subjects.messages(id));
     if (there.isEmpty()) return List.of();
     boolean single = there.values().stream().allMatch(count -> count == 1); // none takes the place of another
-    var found = single && there.size() > FEW ? first(until, most) : all();
+    var found = single && there.size() > FEW ? first(until, most, hidden) : all(there, hidden);
     return found.stream().filter(one -> !Log.due(one).isAfter(until)).limit(most)
         .map(one -> new Waiting(id, LogSubjects.message(one.getSubject()), Log.due(one), body(one))).toList();
   }
 
   /** Those that are due, one after the other. */
-  private List<MessageInfo> first(Instant until, int most) {
-    var hidden = hidden();
+  private List<MessageInfo> first(Instant until, int most, Hidden hidden) {
     var found = new ArrayList<MessageInfo>();
     String filter = subjects.messages(id);
     for (var one = log.next(filter, 1); one.isPresent() && found.size() < most; one =

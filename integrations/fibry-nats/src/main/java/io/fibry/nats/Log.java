@@ -26,6 +26,7 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -69,10 +70,6 @@ class Log {
   void make(String[] subjects, int replicas) throws IOException {
     Streams.make(management, StreamConfiguration.builder().name(stream).subjects(subjects).replicas(replicas)
         .duplicateWindow(Streams.IDS_KNOWN).allowAtomicPublish(true).allowDirect(true).allowRollup(true).build());
-  }
-
-  Duration limit() {
-    return limit;
   }
 
   int mostBytes() {
@@ -195,14 +192,20 @@ class Log {
 
   private Optional<MessageInfo> await(CompletableFuture<Message> asked)
       throws IOException, JetStreamApiException, InterruptedException {
-    var found = new MessageInfo(answer(asked), stream, false);
+    var found = new MessageInfo(found(asked), stream, false);
     if (found.hasError() && found.getApiErrorCode() == NONE) return Optional.empty();
     return Optional.of(found.throwOnHasError());
   }
 
-  private static <T> T answer(CompletableFuture<T> asked) throws InterruptedException {
+  /** An interrupted thread gets no answer, whether that is there already or not. */
+  static <T> T answer(Future<T> asked) throws InterruptedException, ExecutionException {
+    if (Thread.interrupted()) throw new InterruptedException();
+    return asked.get();
+  }
+
+  private static <T> T found(CompletableFuture<T> asked) throws InterruptedException {
     try {
-      return asked.get();
+      return answer(asked);
     } catch (ExecutionException failed) {
       throw failed.getCause() instanceof LostException lost ? lost : new IllegalStateException(failed.getCause());
     }
@@ -223,7 +226,7 @@ class Log {
     String api = "$JS.API.DIRECT.GET." + stream;
     String what = "{\"seq\":" + from + ",\"next_by_subj\":\"" + filter + "\",\"batch\":" + most + ",\"max_bytes\":"
         + PAGE_BYTES + "}";
-    var page = read(filter, () -> checked(answer(link.requests().askForSeveral(json(api, what), api, PATIENCE))));
+    var page = read(filter, () -> checked(found(link.requests().askForSeveral(json(api, what), api, PATIENCE))));
     return page.isEmpty() ? next(filter, from).stream().toList() : page;
   }
 
@@ -236,12 +239,12 @@ class Log {
   }
 
   private <T> T read(String what, Reading<T> reading) {
-    long end = System.nanoTime() + limit.toNanos();
+    long end = end();
     for (int times = 1;; times++) try {
       return reading.read();
     } catch (JetStreamApiException | IOException | IllegalStateException | LostException failed) {
       if (link.isClosed()) throw new StoreClosedException("the connection to stream " + stream + " is closed");
-      if (!isPassing(failed) || System.nanoTime() > end) throw new StoreReadException(
+      if (!isPassing(failed) || System.nanoTime() - end > 0) throw new StoreReadException(
           what + " cannot be read from stream " + stream + ": " + Troubles.text(failed), failed);
       pause(times);
     } catch (InterruptedException interrupt) {

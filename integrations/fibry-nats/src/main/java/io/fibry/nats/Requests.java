@@ -76,7 +76,7 @@ final class Requests {
   private final Map<Long, Asked<?>> asked = new ConcurrentHashMap<>(); // by number
   private volatile boolean closed;
 
-  /** Somebody subscribes to {@link #answers} for it. */
+  /** Its link subscribes to {@link #answers}. */
   Requests(Connection connection) {
     this.connection = connection;
     this.answers = connection.createInbox() + ".";

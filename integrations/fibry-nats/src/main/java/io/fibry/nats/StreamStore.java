@@ -179,7 +179,7 @@ final class StreamStore extends NatsStore {
     if (keeper != null && keeper.storesTurns(Thread.currentThread()))
       throw new IllegalStateException(actor + " cannot be read by what its own answer runs; read on another thread");
     try {
-      return add(actor, task).get();
+      return Log.answer(add(actor, task));
     } catch (InterruptedException interrupt) {
       task.cancel(false);
       Thread.currentThread().interrupt();

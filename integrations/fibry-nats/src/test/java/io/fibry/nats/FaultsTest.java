@@ -1,5 +1,6 @@
 package io.fibry.nats;
 
+import static io.fibry.nats.AtAStream.eventually;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -22,7 +23,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -59,14 +59,6 @@ class FaultsTest {
   private Actor<Count> counter() {
     return scope.anonymous().initialState(() -> new int[1])
         .newActor((int[] counts, Count count, ActorContext<Count> context) -> context.reply(count, ++counts[0]));
-  }
-
-  private static void eventually(BooleanSupplier fact) {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
-    while (!fact.getAsBoolean()) {
-      assertTrue(System.nanoTime() < end, "it never came true");
-      Thread.onSpinWait();
-    }
   }
 
   private static Wire wire(String text) {

@@ -64,8 +64,7 @@ class StoreFaultsTest {
         var transfers = new Transfers(accounts)) {
       transfers.awaitMore(100);
       servers.getFirst().pause();
-      int failed = transfers.failed();
-      while (transfers.failed() < failed + 8) Thread.onSpinWait(); // each asker once
+      transfers.awaitFailures(8); // each asker once
       servers.getFirst().goOn();
       transfers.awaitMore(100);
       transfers.check();
@@ -111,8 +110,7 @@ class StoreFaultsTest {
         var transfers = new Transfers(accounts)) {
       transfers.awaitMore(100);
       one.cut();
-      int failed = transfers.failed();
-      while (transfers.failed() < failed + 8) Thread.onSpinWait(); // nothing hangs
+      transfers.awaitFailures(8);
       assertTrue(transfers.answered() >= 100);
     }
   }

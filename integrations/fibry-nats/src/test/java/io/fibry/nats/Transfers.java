@@ -10,6 +10,7 @@ import io.fibry.durable.DurableContext;
 import io.fibry.durable.Once;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
+import io.fibry.store.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.BooleanSupplier;
 
 /**
  * Askers that move money between accounts, each transfer again and again until it is answered,
@@ -96,7 +98,7 @@ final class Transfers implements AutoCloseable {
     try {
       accounts.actor(from).ask(transfer, LIMIT);
       return true;
-    } catch (RequestException | CancellationException again) {
+    } catch (RequestException | CancellationException | StoreException again) {
       return false;
     }
   }
@@ -105,17 +107,19 @@ final class Transfers implements AutoCloseable {
     return answered.get();
   }
 
-  int failed() {
-    return failed.get();
-  }
-
   /** So many more are answered. */
   void awaitMore(int more) {
     int before = answered();
     await(() -> answered() >= before + more);
   }
 
-  private void await(java.util.function.BooleanSupplier fact) {
+  /** So many more fail: nothing hangs. */
+  void awaitFailures(int more) {
+    int before = failed.get();
+    await(() -> failed.get() >= before + more);
+  }
+
+  private void await(BooleanSupplier fact) {
     long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
     while (!fact.getAsBoolean()) {
       for (var one : askers)
@@ -144,7 +148,7 @@ final class Transfers implements AutoCloseable {
   private long sum(int account) {
     try {
       return accounts.actor("a" + account).ask(new Sum(), LIMIT);
-    } catch (RequestException | CancellationException again) {
+    } catch (RequestException | CancellationException | StoreException again) {
       return Long.MIN_VALUE;
     }
   }
