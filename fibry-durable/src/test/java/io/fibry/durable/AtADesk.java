@@ -1,5 +1,7 @@
 package io.fibry.durable;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.fibry.Actor;
 import io.fibry.durable.Desk.Hold;
 import io.fibry.durable.Desk.Items;
@@ -43,7 +45,7 @@ abstract class AtADesk extends AtAStore {
     var latch = new CountDownLatch(1);
     String name = UUID.randomUUID().toString();
     desk.gates.put(name, latch);
-    actor.sendMessage(new Hold(name));
+    assertTrue(actor.sendMessage(new Hold(name)));
     return latch;
   }
 

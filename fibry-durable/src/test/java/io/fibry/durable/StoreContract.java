@@ -24,6 +24,7 @@ import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -237,6 +238,25 @@ abstract class StoreContract {
 
     second.join();
     assertEquals(2, store.load(ADA).last());
+  }
+
+  @Test
+  void noMoreMessagesWaitThanAreAllowedWhileLivesBegin() throws Exception {
+    var store = open();
+    for (int round = 0; round < 20; round++) {
+      var actor = new Store.Id("account", "a" + round);
+      var over = new AtomicBoolean();
+      var loading = Thread.ofVirtual().start(() -> {
+        while (!over.get()) store.load(actor);
+      });
+      int taken = 0;
+      for (int i = 0; i < 15; i++)
+        if (store.accept(message(actor, "m" + i, 1), 10).toCompletableFuture().get()) taken++;
+      over.set(true);
+      loading.join();
+
+      assertEquals(10, taken, actor.toString());
+    }
   }
 
   @Test

@@ -135,8 +135,12 @@ final class Letters {
 
   /** Ids of all that is there. From now on that is known; others may send or do some. */
   List<String> look() {
+    var before = Map.copyOf(known); // what comes meanwhile may be missing below
     var ids = all().stream().map(one -> LogSubjects.message(one.getSubject())).toList();
-    known.keySet().retainAll(Set.copyOf(ids));
+    var there = Set.copyOf(ids);
+    before.forEach((message, place) -> {
+      if (!there.contains(message)) known.remove(message, place);
+    });
     complete = alive;
     return ids;
   }
@@ -161,9 +165,11 @@ final class Letters {
     retry();
   }
 
-  /** A life begins; these were done by the last turns. */
+  /**
+   * A life begins; these were done by the last turns. What is known stays, since messages come
+   * meanwhile, which must not be too many; a look finds out what is gone.
+   */
   void begin(List<Done> done) {
-    known.clear();
     complete = false;
     alive = true;
     takeAway(done);

@@ -51,7 +51,8 @@ final class Transfers implements AutoCloseable {
   private final AtomicLongArray expected = new AtomicLongArray(ACCOUNTS);
   private final AtomicInteger answered = new AtomicInteger();
   private final AtomicInteger failed = new AtomicInteger();
-  private final AtomicBoolean end = new AtomicBoolean();
+  private final AtomicBoolean end = new AtomicBoolean(); // after what is asked now
+  private volatile boolean over;
   private final ExecutorService fibers = Executors.newVirtualThreadPerTaskExecutor();
   private final List<Future<?>> askers = new ArrayList<>();
 
@@ -87,7 +88,10 @@ final class Transfers implements AutoCloseable {
       int to = random.nextInt(ACCOUNTS);
       long cents = random.nextInt(100);
       var transfer = new Transfer(asker + "-" + i, "a" + to, cents);
-      while (!isAnswered("a" + from, transfer)) failed.incrementAndGet();
+      while (!isAnswered("a" + from, transfer)) {
+        failed.incrementAndGet();
+        if (over) return;
+      }
       expected.addAndGet(from, -cents);
       expected.addAndGet(to, cents);
       answered.incrementAndGet();
@@ -170,6 +174,7 @@ final class Transfers implements AutoCloseable {
   @Override
   public void close() {
     end.set(true);
+    over = true;
     fibers.shutdownNow();
   }
 }
