@@ -41,7 +41,7 @@ class ArchitectureTest {
   private static final Map<String, Set<String>> PUBLIC = Map.ofEntries(
       entry("io.fibry",
           Set.of("Actor", "ActorBuilder", "ActorContext", "ActorFigures", "ActorScope", "ActorSystem",
-              "ActorWithReturn", "Carrier", "DeadLetter",
+              "ActorWithReturn", "Askers", "Carrier", "DeadLetter",
               "Done",
               "ExitReason", "Exitable", "FailurePolicy", "Fronted", "Handler", "Request", "Sink", "Steps", "Strategy",
               "RequestException",
@@ -124,14 +124,14 @@ class ArchitectureTest {
   }
 
   @Test
-  void contractsUseTheEngineThroughThreeDoors() {
+  void contractsUseTheEngineThroughFourDoors() {
     var others = new TreeSet<String>();
 
     eachDependency((from, to, text) -> {
       if (!from.getPackageName().equals("io.fibry") || !to.getPackageName().startsWith(ENGINE)) return;
       String door = outermost(from).getSimpleName() + " to " + to.getPackageName();
       if (!Set.of("ActorSystem to io.fibry.engine.scope", "Strategies to io.fibry.engine.jvm",
-          "RequestException to io.fibry.engine.jvm").contains(door))
+          "RequestException to io.fibry.engine.jvm", "Askers to io.fibry.engine.jvm").contains(door))
         others.add(text);
     });
 

@@ -5,6 +5,7 @@ import io.fibry.Request;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
@@ -38,6 +39,10 @@ final class FarRequest<R> {
 
   CompletableFuture<R> answer() {
     return answer;
+  }
+
+  void askedBy(List<String> askers) {
+    if (!askers.isEmpty()) headers.put(Route.ASKERS, Asker.header(askers));
   }
 
   void send() {

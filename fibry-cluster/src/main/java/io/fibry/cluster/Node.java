@@ -122,7 +122,7 @@ final class Node implements Cluster {
     return offers.compute(name, (same, before) -> {
       if (before != null && !before.onExit().isDone()) throw new IllegalStateException(
           "node '" + options.node() + "' offers '" + name + "' already; close that offer");
-      return Offer.begin(around.scope().anonymous(), around.engine(), subject, name, protocol, actor);
+      return Offer.begin(around, subject, name, protocol, actor);
     });
   }
 
@@ -220,7 +220,7 @@ final class Node implements Cluster {
 
   private <M> Entities<String, M> addresses(String kind, Protocol<M> protocol, boolean keeps, Exitable front) {
     int parts = parts(kind);
-    String life = options.node() + "." + around.lease().self().id() + ".";
+    String life = around.life() + ".";
     Supplier<String> ids = () -> life + messages.incrementAndGet();
     IntFunction<Relay> relays = part -> relay(
         new Route("far " + kind + "/" + part, Route.MANY_TELLS, around.subjects().ofPart(kind, part), Optional.of(ids),

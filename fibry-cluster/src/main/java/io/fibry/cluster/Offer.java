@@ -49,9 +49,10 @@ final class Offer<M> extends Fronted<Offer<M>> {
   }
 
   /** Ends with the actor that it answers. */
-  static <M> Offer<M> begin(ActorBuilder<Object> how, Engine engine, String subject, String name,
-      Protocol<M> protocol, Actor<? super M> actor) {
-    return new Offer<>(how, engine, subject, new Reception<>(engine, name, protocol, () -> true), actor);
+  static <M> Offer<M> begin(Surroundings around, String subject, String name, Protocol<M> protocol,
+      Actor<? super M> actor) {
+    var reception = new Reception<>(around.engine(), name, around.life(), protocol, () -> true);
+    return new Offer<>(around.scope().anonymous(), around.engine(), subject, reception, actor);
   }
 
   // ---- its end

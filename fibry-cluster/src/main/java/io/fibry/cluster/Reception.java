@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.Actor;
+import io.fibry.Askers;
 import io.fibry.Request;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,9 +15,10 @@ import org.slf4j.LoggerFactory;
  * Gives messages of other nodes to actors of this one, and sends their answers back. Thread-safe.
  *
  * @param what the name of the actor, or the kind
+ * @param life of this node
  * @param mayAnswer false: others have given this node up, so what it says may be old
  */
-record Reception<M>(Engine engine, String what, Protocol<M> protocol, BooleanSupplier mayAnswer) {
+record Reception<M>(Engine engine, String what, String life, Protocol<M> protocol, BooleanSupplier mayAnswer) {
 
   /** Empty: its sender is told that nobody can read it. */
   Optional<M> read(Wire wire) {
@@ -67,17 +69,33 @@ record Reception<M>(Engine engine, String what, Protocol<M> protocol, BooleanSup
       var message = protocol.decode(item.body());
       var actor = actors.apply(item.key());
       if (actor.isEmpty()) return Optional.of("it is no key of this part");
-      return actor.get().sendMessage(message) ? Optional.empty() : Optional.of("'" + what + "' did not take it");
+      return isSent(actor.get(), message, asker(item.key())) ? Optional.empty()
+          : Optional.of("'" + what + "' did not take it");
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", what, failure);
       return Optional.of(Outcome.brief(failure));
     }
   }
 
+  /** As those know this actor who may wait for it. */
+  private Asker asker(Optional<String> key) {
+    return new Asker(life, key.map(text -> what + "/" + text).orElse(what));
+  }
+
+  /** Nobody waits for it; what its handler asks is asked by this actor. */
+  private boolean isSent(Actor<? super M> actor, M message, Asker self) {
+    var sent = new boolean[1];
+    Askers.onBehalf(List.of(self.toString()), () -> sent[0] = actor.sendMessage(message));
+    return sent[0];
+  }
+
   private void give(Wire wire, M message, Actor<? super M> actor) {
+    var self = asker(wire.header(Route.KEY));
     if (wire.header(Route.KEEP).isPresent()) keep(wire, message, actor);
-    else if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) ask(wire, request, actor);
-    else actor.sendMessage(message); // where it is refused, it is a dead letter here
+    else if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) {
+      if (self.waitsFor(wire)) send(Outcome.ofFailure(wire.answerTo().get(), self.ring(wire, request)));
+      else Askers.onBehalf(self.behind(wire), () -> ask(wire, request, actor));
+    } else isSent(actor, message, self); // where it is refused, it is a dead letter here
   }
 
   private void keep(Wire wire, M message, Actor<? super M> actor) {

@@ -2,6 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
+import io.fibry.Askers;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.time.Scheduler;
@@ -148,6 +149,7 @@ final class Relay {
   private <R> void ask(Request<?, R> asked, Sent<R> sent, ActorContext<Object> context) {
     var limit = context.timeLeft().orElse(longest);
     var far = new FarRequest<>(engine, clock, route, sent, limit);
+    far.askedBy(Askers.here());
     context.replyWhen(asked, far.answer());
     if (limit.isPositive()) far.send();
   }

@@ -27,6 +27,7 @@ record Route(String name, int mostTells, String subject, Optional<Supplier<Strin
   static final String LOOK = "Fb-Look"; // something waits at the store
   static final String ID = "Fb-Id";
   static final String TIME_LEFT = "Fb-Ttl"; // milliseconds
+  static final String ASKERS = "Fb-Chain"; // who waits for the answer
 
   static Route toName(String name, String subject) {
     return new Route("far " + name, FEW_TELLS, subject, Optional.empty(), () -> Optional.of("no node offers it"));

@@ -11,4 +11,10 @@ import java.time.Duration;
  * @param calm after nodes came and went, and for messages that are on their way
  */
 record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects, Lease lease,
-    Membership membership, String node, Duration calm) {}
+    Membership membership, String node, Duration calm) {
+
+  /** Of this node, until it has to join again. */
+  String life() {
+    return node + "." + lease.self().id();
+  }
+}

@@ -166,7 +166,8 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   private RequestFuture<Object> request(Object message, Deadline deadline, boolean asked) {
-    var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"), baggage(), asked);
+    var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"),
+        asked ? baggageOfAsk() : baggage(), asked);
     if (deadline.isBounded()) request.deadline = deadline;
     var refusal = offer(request, message, deadline);
     if (refusal != null) refuse(request, message, refusal);

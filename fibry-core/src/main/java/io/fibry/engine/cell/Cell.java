@@ -200,6 +200,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return Baggage.isUsed() ? Baggage.of(settings().carriers(), this) : null;
   }
 
+  public final Baggage baggageOfAsk() {
+    return Baggage.isUsed() ? Baggage.ofAsk(settings().carriers(), this) : null;
+  }
+
   public final Context worker() {
     return (Context) WORKER.getAcquire(this);
   }

@@ -1,5 +1,6 @@
 package io.fibry.engine.cell;
 
+import io.fibry.engine.jvm.Behalf;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Envelope;
@@ -32,6 +33,8 @@ abstract class Delivery extends Context {
     message = given; // already here: for a killer, while a carrier works
     request = asked;
     baggage = with;
+    boolean isAsked = with != null && !with.askers.isEmpty();
+    var outer = isAsked ? Behalf.beginHandling(with.askers) : null;
     try {
       if (toClose != null) setBaggage(toClose);
       Object event = Events.begin(isInline() ? 0 : with == null ? Events.UNKNOWN : with.waited());
@@ -39,6 +42,7 @@ abstract class Delivery extends Context {
       if (event != null) Events.end(event, cell, given);
     } finally {
       baggage = null;
+      if (isAsked) Behalf.endHandling(outer);
       if (toClose != null) Baggage.close(carriers, cell, toClose);
       if (ownsThread()) Thread.interrupted();
     }

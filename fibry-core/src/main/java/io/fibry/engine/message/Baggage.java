@@ -1,13 +1,15 @@
 package io.fibry.engine.message;
 
 import io.fibry.Carrier;
+import io.fibry.engine.jvm.Behalf;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.Texts;
 import java.util.List;
 
 /**
- * What travels with a message: what its actor's carriers captured on the sender's thread, and, if
- * messages are recorded, when it was sent. Null: nothing, as for most messages.
+ * What travels with a message: what its actor's carriers captured on the sender's thread, who waits
+ * for it in other processes, and, if messages are recorded, when it was sent. Null: nothing, as for
+ * most messages.
  *
  * <p>Carriers are user code, so they capture before the offer, and are set after the message was
  * taken. What they throw is logged, and the message is still handled.
@@ -17,23 +19,40 @@ public final class Baggage {
   public static boolean used;
 
   private final Object[] captured; // one for each carrier, or null; null: no carriers
+  public final List<String> askers;
   private final long sent = Events.messages() ? System.nanoTime() : 0; // 0: not recorded
 
-  private Baggage(Object[] captured) {
+  private Baggage(Object[] captured, List<String> askers) {
     this.captured = captured;
+    this.askers = askers;
   }
 
   /** One look for a sender, as long as none has carriers and nothing is recorded. */
   public static boolean isUsed() {
-    return used || Events.messages();
+    return used || Behalf.used || Events.messages();
   }
 
   public static Baggage of(List<Carrier<?>> carriers, Wait.Party actor) {
-    return of(captured(carriers, actor));
+    var askers = Behalf.sent();
+    return of(captured(carriers, actor), actor.isPool() ? withoutLast(askers) : askers);
+  }
+
+  /** The last is the pool itself. */
+  private static List<String> withoutLast(List<String> askers) {
+    return askers.subList(0, Math.max(0, askers.size() - 1));
+  }
+
+  /** Of a request whose asker, on this thread, waits. */
+  public static Baggage ofAsk(List<Carrier<?>> carriers, Wait.Party actor) {
+    return of(captured(carriers, actor), Behalf.handled());
   }
 
   public static Baggage of(Object[] captured) {
-    return captured == null && !Events.messages() ? null : new Baggage(captured);
+    return of(captured, List.of());
+  }
+
+  private static Baggage of(Object[] captured, List<String> askers) {
+    return captured == null && askers.isEmpty() && !Events.messages() ? null : new Baggage(captured, askers);
   }
 
   public static Object[] captured(List<Carrier<?>> carriers, Wait.Party actor) {

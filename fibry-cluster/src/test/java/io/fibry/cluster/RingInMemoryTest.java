@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class RingInMemoryTest extends RingContract {
+  RingInMemoryTest() {
+    super("bank", MemoryNetwork.create());
+  }
+}

@@ -1,0 +1,34 @@
+package io.fibry;
+
+import io.fibry.engine.jvm.Behalf;
+import java.util.List;
+
+/**
+ * The actors of other processes that wait for what this one handles: for libraries that carry
+ * requests between processes. They send these texts along. An actor that finds its own text among
+ * those of a request is asked by one that waits for it: a ring that no process sees whole.
+ * Thread-safe.
+ */
+public final class Askers {
+  private Askers() {}
+
+  /**
+   * {@return which actors wait until the message that this thread handles is handled, the outermost
+   * first, as given to {@link #onBehalf}; an {@code ask} passes them on}
+   */
+  public static List<String> here() {
+    return Behalf.handled();
+  }
+
+  /**
+   * Sends messages that came from another process. The handlers of these, and of all that those
+   * ask, have these askers {@link #here}.
+   *
+   * @param askers the outermost first; the last one is the actor that the messages go to. A pool
+   *     leaves that out, since another worker of it can go on
+   * @param sending sends, and does not wait
+   */
+  public static void onBehalf(List<String> askers, Runnable sending) {
+    Behalf.send(List.copyOf(askers), sending);
+  }
+}

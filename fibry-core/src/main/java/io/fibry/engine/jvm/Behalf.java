@@ -1,0 +1,55 @@
+package io.fibry.engine.jvm;
+
+import java.util.List;
+
+/** Who waits, in other processes, for what this thread handles, and for what it sends. */
+public final class Behalf {
+  /** Whether there ever was any. Written by a sender before it sends: it sees it. */
+  public static boolean used;
+
+  private static final ThreadLocal<List<String>> HANDLED = new ThreadLocal<>();
+  private static final ThreadLocal<List<String>> SENT = new ThreadLocal<>();
+
+  private Behalf() {}
+
+  /** Of what is handled here, by this handler or one below it on the same thread. */
+  public static List<String> handled() {
+    return orNone(HANDLED.get());
+  }
+
+  /** Of what is sent here. */
+  public static List<String> sent() {
+    return orNone(SENT.get());
+  }
+
+  private static List<String> orNone(List<String> askers) {
+    return askers == null ? List.of() : askers;
+  }
+
+  /** {@return those of the handler below, for {@link #endHandling}} */
+  public static List<String> beginHandling(List<String> askers) {
+    var outer = HANDLED.get();
+    HANDLED.set(askers);
+    return outer;
+  }
+
+  public static void endHandling(List<String> outer) {
+    put(HANDLED, outer);
+  }
+
+  public static void send(List<String> askers, Runnable sending) {
+    used = true;
+    var outer = SENT.get();
+    SENT.set(askers);
+    try {
+      sending.run();
+    } finally {
+      put(SENT, outer);
+    }
+  }
+
+  private static void put(ThreadLocal<List<String>> place, List<String> outer) {
+    if (outer == null) place.remove();
+    else place.set(outer);
+  }
+}

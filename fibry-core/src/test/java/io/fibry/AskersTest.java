@@ -1,0 +1,114 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.pool.Pools;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@Timeout(60)
+class AskersTest {
+  private static final List<String> BOTH = List.of("ada", "self");
+
+  private final ActorScope scope = ActorSystem.openScope("askers");
+  private final ActorWithReturn<String, List<String>> last = scope.anonymous().newActorWithReturn(any -> Askers.here());
+
+  static List<Strategy> strategies() {
+    return List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
+  }
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private static <R> R onBehalf(List<String> askers, Supplier<R> sending) {
+    var sent = new ArrayList<R>();
+    Askers.onBehalf(askers, () -> sent.add(sending.get()));
+    return sent.getFirst();
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void theHandlerAndWhoeverItAsksHaveThem(Strategy strategy) {
+    var middle = scope.anonymous().strategy(strategy).<String, List<String>>newActorWithReturn(any -> last.ask(any));
+    var first = scope.anonymous().strategy(strategy)
+        .<String, List<List<String>>>newActorWithReturn(any -> List.of(Askers.here(), middle.ask("x"), Askers.here()));
+
+    assertEquals(List.of(BOTH, BOTH, BOTH), onBehalf(BOTH, () -> first.sendMessageReturn("x")).join());
+    assertEquals(List.of(List.of(), List.of(), List.of()), first.ask("x")); // the next message has none
+    assertEquals(List.of(), Askers.here());
+  }
+
+  @Test
+  void whoIsAskedInlineHasThem() {
+    var inline = scope.anonymous().inlineRequests().<String, List<String>>newActorWithReturn(any -> Askers.here());
+    var first = scope.anonymous().<String, List<String>>newActorWithReturn(any -> inline.ask(any));
+
+    assertEquals(BOTH, onBehalf(BOTH, () -> first.sendMessageReturn("x")).join());
+    assertEquals(List.of(), first.ask("x"));
+  }
+
+  @Test
+  void aMessageThatNobodyWaitsForHasThem() throws Exception {
+    var seen = new LinkedBlockingQueue<List<String>>();
+    var actor = scope.anonymous().newActor((String any) -> seen.add(Askers.here()));
+
+    onBehalf(List.of("self"), () -> actor.sendMessage("x"));
+    assertEquals(List.of("self"), seen.poll(20, TimeUnit.SECONDS));
+    onBehalf(List.of("self"), () -> actor.sendMessages(List.of("x", "y")));
+    assertEquals(List.of("self"), seen.poll(20, TimeUnit.SECONDS));
+    assertEquals(List.of("self"), seen.poll(20, TimeUnit.SECONDS));
+  }
+
+  @Test
+  void whoIsNotWaitedForHasNone() {
+    var first = scope.anonymous()
+        .<String, CompletableFuture<List<String>>>newActorWithReturn(any -> last.sendMessageReturn("x"));
+
+    assertEquals(List.of(), onBehalf(BOTH, () -> first.sendMessageReturn("x")).join().join());
+  }
+
+  @Test
+  void aPoolLeavesItselfOut() {
+    var pool = Pools.fixed(scope.anonymous(), 2).<String, List<String>>newActorWithReturn(any -> Askers.here());
+
+    assertEquals(List.of("ada"), onBehalf(BOTH, () -> pool.sendMessageReturn("x")).join());
+    assertEquals(List.of(), onBehalf(List.of("self"), () -> pool.sendMessageReturn("x")).join());
+  }
+
+  @Test
+  void aMessageThatIsGivenAgainHasThemAgain() throws Exception {
+    var seen = new LinkedBlockingQueue<List<String>>();
+    var actor = scope.anonymous().onFailure(FailurePolicy.restart().withRedelivery(1)).newActor((String any) -> {
+      seen.add(Askers.here());
+      throw new IllegalStateException("made up");
+    });
+
+    onBehalf(BOTH, () -> actor.sendMessage("x"));
+
+    assertEquals(BOTH, seen.poll(20, TimeUnit.SECONDS));
+    assertEquals(BOTH, seen.poll(20, TimeUnit.SECONDS));
+  }
+
+  @Test
+  void onBehalfOfOthersEndsWithItsCode() {
+    assertThrows(IllegalStateException.class, () -> Askers.onBehalf(BOTH, () -> {
+      throw new IllegalStateException("made up");
+    }));
+
+    assertEquals(List.of(), last.sendMessageReturn("x").join());
+    assertEquals(List.of("ada"),
+        onBehalf(BOTH, () -> onBehalf(List.of("ada"), () -> last.sendMessageReturn("x"))).join());
+  }
+}
