@@ -42,6 +42,21 @@ public interface ActorContext<M> {
   <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value);
 
   /**
+   * Answers a request when the stage completes, as {@link #replyWhen(Request, CompletionStage)},
+   * and tells if its asker gives up before: by an interrupt, a limit, or a future that it cancels.
+   * A durable actor, whose turn is stored all the same, is not told.
+   *
+   * @param <R> answer
+   * @param request the message
+   * @param value the future answer
+   * @param givenUp ends what is under way, say; runs once at most, on a thread of its own
+   * @throws IllegalArgumentException as {@link #reply}
+   */
+  default <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value, Runnable givenUp) {
+    replyWhen(request, value);
+  }
+
+  /**
    * Answers a request with an exception. The actor has not failed.
    *
    * @param request the message

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.slf4j.LoggerFactory;
 
 /**
  * A request on its way. Where nobody gets it, it was certainly not handled: while a part of the
@@ -52,6 +53,18 @@ final class FarRequest<R> {
       engine.request(Wire.to(route.subject(), headers, sent.body()), left).whenComplete(this::ended);
     } catch (RuntimeException unsendable) {
       answer.completeExceptionally(unsendable);
+    }
+  }
+
+  /** Nobody waits for its answer. Who has not begun with it need not. */
+  void giveUp() {
+    var id = headers.get(Route.ID);
+    if (id == null || answer.isDone()) return;
+    answer.cancel(false);
+    try {
+      engine.publish(Wire.to(route.takingBack(), Map.of(Route.ID, id), new byte[0]));
+    } catch (LostException cut) {
+      LoggerFactory.getLogger(Cluster.class).debug("{} is not taken back", sent, cut);
     }
   }
 

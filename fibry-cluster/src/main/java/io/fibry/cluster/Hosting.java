@@ -329,7 +329,7 @@ final class Hosting<M> {
 
   private void hold(Slot slot, String life) {
     slot.waits = slot.isHanded();
-    var reception = new Reception<>(around.engine(), kind, around.node() + "." + life, protocol,
+    var reception = new Reception<>(around.engine(), kind, around.node() + "." + life, protocol, around.underWay(),
         () -> around.lease().isValid(life));
     String subject = around.subjects().ofPart(kind, slot.number);
     parts.set(slot.number, Part.hold(around, subject, reception,

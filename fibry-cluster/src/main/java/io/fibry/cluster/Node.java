@@ -42,7 +42,7 @@ final class Node implements Cluster {
   private final Map<String, Hosting<?>> homes = new ConcurrentHashMap<>(); // by kind
   private final Map<String, Exitable> doors = new ConcurrentHashMap<>(); // of homes: their end is that
   private final Map<Store, Subscription> news = new ConcurrentHashMap<>(); // of what waits for others
-  private final AtomicLong messages = new AtomicLong(); // to entities, so far
+  private final AtomicLong messages = new AtomicLong(); // to other nodes, so far
 
   private Node(Surroundings around, Options options) {
     this.around = around;
@@ -62,8 +62,9 @@ final class Node implements Cluster {
         var membership = new Membership(scope, clock, engine, subjects);
         var node =
             new Node(new Surroundings(scope, clock, engine, subjects, lease, membership, options.node(),
-                options.calm()), options);
+                options.calm(), new UnderWay()), options);
         engine.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
+        engine.subscribe(subjects.ofTakingBack(), Optional.empty(), node.around.underWay()::takeBack);
         scope.whenClosing(() -> node.news.values().forEach(Subscription::close));
         joined = true;
         return node;
@@ -105,7 +106,7 @@ final class Node implements Cluster {
 
   @Override
   public <M> Actor<M> actor(String name, Class<M> messages) {
-    var route = Route.toName(name, around.subjects().ofName(name));
+    var route = Route.toName(name, around.subjects(), ids());
     var protocol = Protocol.of(messages);
     return new Far<>(new Relay.Address(name, Optional.empty(), false), protocol, relay(route), options.askLimit());
   }
@@ -220,11 +221,9 @@ final class Node implements Cluster {
 
   private <M> Entities<String, M> addresses(String kind, Protocol<M> protocol, boolean keeps, Exitable front) {
     int parts = parts(kind);
-    String life = around.life() + ".";
-    Supplier<String> ids = () -> life + messages.incrementAndGet();
-    IntFunction<Relay> relays = part -> relay(
-        new Route("far " + kind + "/" + part, Route.MANY_TELLS, around.subjects().ofPart(kind, part), Optional.of(ids),
-            () -> absent(kind)));
+    var ids = ids();
+    IntFunction<Relay> relays =
+        part -> relay(Route.toPart(kind, part, around.subjects(), ids, () -> absent(kind)));
     return new FarEntities<>(front, kind, parts, protocol, keeps, relays, () -> size(kind), options.askLimit());
   }
 
@@ -239,6 +238,12 @@ final class Node implements Cluster {
     } catch (LostException cut) {
       LoggerFactory.getLogger(Cluster.class).debug("{} hears later of what waits for it", actor, cut);
     }
+  }
+
+  /** Of messages of this node. */
+  private Supplier<String> ids() {
+    String life = around.life() + ".";
+    return () -> life + messages.incrementAndGet();
   }
 
   private Optional<String> absent(String kind) {

@@ -51,7 +51,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
   /** Ends with the actor that it answers. */
   static <M> Offer<M> begin(Surroundings around, String subject, String name, Protocol<M> protocol,
       Actor<? super M> actor) {
-    var reception = new Reception<>(around.engine(), name, around.life(), protocol, () -> true);
+    var reception = new Reception<>(around.engine(), name, around.life(), protocol, around.underWay(), () -> true);
     return new Offer<>(around.scope().anonymous(), around.engine(), subject, reception, actor);
   }
 

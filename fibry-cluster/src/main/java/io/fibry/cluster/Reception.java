@@ -16,9 +16,11 @@ import org.slf4j.LoggerFactory;
  *
  * @param what the name of the actor, or the kind
  * @param life of this node
+ * @param underWay what is asked and not answered yet
  * @param mayAnswer false: others have given this node up, so what it says may be old
  */
-record Reception<M>(Engine engine, String what, String life, Protocol<M> protocol, BooleanSupplier mayAnswer) {
+record Reception<M>(Engine engine, String what, String life, Protocol<M> protocol, UnderWay underWay,
+    BooleanSupplier mayAnswer) {
 
   /** Empty: its sender is told that nobody can read it. */
   Optional<M> read(Wire wire) {
@@ -110,7 +112,10 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     var limit = Relay.limit(wire);
     var answer = limit.isPresent() ? asked.sendMessageReturn((Request<Object, R>) request, limit.get())
         : asked.sendMessageReturn((Request<Object, R>) request);
-    answer.whenComplete((value, failure) -> answer(to, request, value, failure));
+    underWay.add(wire, answer);
+    answer.whenComplete((value, failure) -> {
+      if (!answer.isCancelled()) answer(to, request, value, failure); // nobody waits for it
+    });
   }
 
   private void answer(String to, Object request, Object value, Throwable failure) {

@@ -150,7 +150,7 @@ final class Relay {
     var limit = context.timeLeft().orElse(longest);
     var far = new FarRequest<>(engine, clock, route, sent, limit);
     far.askedBy(Askers.here());
-    context.replyWhen(asked, far.answer());
+    context.replyWhen(asked, far.answer(), far::giveUp);
     if (limit.isPositive()) far.send();
   }
 

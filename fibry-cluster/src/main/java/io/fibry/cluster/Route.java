@@ -12,14 +12,15 @@ import java.util.function.Supplier;
  * @param mostTells messages that go together: where nodes share the work, it is shared in such
  *     pieces
  * @param subject of the messages
- * @param ids of messages that may arrive twice, by way of the node that gave the part away; empty:
- *     none may
+ * @param takingBack subject of what says that an answer is not awaited any more
+ * @param ids of messages, by which those are known that arrive twice, by way of the node that gave
+ *     the part away, and those that are taken back
  * @param absent says why nobody gets them at the moment; empty: a node should, so it is tried
  *     again
  */
-record Route(String name, int mostTells, String subject, Optional<Supplier<String>> ids,
+record Route(String name, int mostTells, String subject, String takingBack, Supplier<String> ids,
     Supplier<Optional<String>> absent) {
-  static final int MANY_TELLS = 256;
+  private static final int MANY_TELLS = 256;
   private static final int FEW_TELLS = 8;
   static final String KEY = "Fb-K";
   static final String KEEP = "Fb-Keep"; // its sender is told whether it is stored
@@ -29,14 +30,21 @@ record Route(String name, int mostTells, String subject, Optional<Supplier<Strin
   static final String TIME_LEFT = "Fb-Ttl"; // milliseconds
   static final String ASKERS = "Fb-Chain"; // who waits for the answer
 
-  static Route toName(String name, String subject) {
-    return new Route("far " + name, FEW_TELLS, subject, Optional.empty(), () -> Optional.of("no node offers it"));
+  static Route toName(String name, Subjects subjects, Supplier<String> ids) {
+    return new Route("far " + name, FEW_TELLS, subjects.ofName(name), subjects.ofTakingBack(), ids,
+        () -> Optional.of("no node offers it"));
+  }
+
+  static Route toPart(String kind, int part, Subjects subjects, Supplier<String> ids,
+      Supplier<Optional<String>> absent) {
+    return new Route("far " + kind + "/" + part, MANY_TELLS, subjects.ofPart(kind, part), subjects.ofTakingBack(), ids,
+        absent);
   }
 
   Map<String, String> headers(Optional<String> key) {
     var headers = new HashMap<String, String>();
     key.ifPresent(text -> headers.put(KEY, text));
-    ids.ifPresent(next -> headers.put(ID, next.get()));
+    headers.put(ID, ids.get());
     return headers;
   }
 }

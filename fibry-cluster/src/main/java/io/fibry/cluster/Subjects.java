@@ -48,6 +48,11 @@ record Subjects(String app) {
     return "fb." + app + ".x." + node;
   }
 
+  /** Of what says, to all nodes, that the answer to a request is not awaited any more. */
+  String ofTakingBack() {
+    return "fb." + app + ".c";
+  }
+
   /** In the table. */
   String keyOfPart(String kind, int part) {
     return keysOfParts(kind) + part;

@@ -9,9 +9,10 @@ import java.time.Duration;
  *
  * @param node its name
  * @param calm after nodes came and went, and for messages that are on their way
+ * @param underWay requests of other nodes
  */
 record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects, Lease lease,
-    Membership membership, String node, Duration calm) {
+    Membership membership, String node, Duration calm, UnderWay underWay) {
 
   /** Of this node, until it has to join again. */
   String life() {

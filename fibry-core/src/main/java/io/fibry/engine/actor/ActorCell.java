@@ -12,6 +12,7 @@ import io.fibry.engine.cell.Behaviour;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.DeadLetters;
 import io.fibry.engine.cell.Dispatch;
+import io.fibry.engine.cell.Extras;
 import io.fibry.engine.cell.Observer;
 import io.fibry.engine.cell.Termination;
 import io.fibry.engine.jvm.Assured;
@@ -366,8 +367,9 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final void forget(RequestFuture<?> request) {
-    extras().forget(request);
+  public final void forget(RequestFuture<?> request, boolean givenUp) {
+    var told = extras().forget(request);
+    if (givenUp && told != Extras.NOBODY_IS_TOLD) tellElsewhere(told);
   }
 
   @Override

@@ -165,10 +165,17 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
 
   @Override
   public <R> void replyWhen(Request<?, R> asked, CompletionStage<? extends R> value) {
+    replyWhen(asked, value, Extras.NOBODY_IS_TOLD);
+  }
+
+  @Override
+  public <R> void replyWhen(Request<?, R> asked, CompletionStage<? extends R> value, Runnable givenUp) {
     Objects.requireNonNull(value, "value");
+    Objects.requireNonNull(givenUp, "givenUp");
     var promised = take(asked);
     var front = cell.front(); // a worker may end before
-    if (!front.extras().promise(promised, asked)) promised.fail(front.stopped(asked));
+    if (!front.extras().promise(promised, asked, givenUp)) promised.fail(front.stopped(asked));
+    promised.checkGivenUp();
     value.whenComplete((answer, failure) -> keepPromise(promised, answer, failure));
   }
 
@@ -178,7 +185,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     else if (answer == null) promised.keep(null, new NullPointerException(
         "the promised answer of actor '" + promised.recipient.name() + "' was null; let it be an Optional, or Done"));
     else promised.keep(answer, null);
-    promised.recipient.forget(promised);
+    promised.recipient.forget(promised, false);
   }
 
   @Override

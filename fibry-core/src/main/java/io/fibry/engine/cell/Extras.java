@@ -22,7 +22,7 @@ public final class Extras {
     final Timers timers = new Timers();
     // fixed until needed
     List<AutoCloseable> resources = List.of();
-    Map<RequestFuture<?>, Object> promised = Map.of();
+    Map<RequestFuture<?>, Promised> promised = Map.of();
     List<Runnable> letters = List.of(); // to tell a listener
 
     private boolean isEmpty() {
@@ -37,6 +37,11 @@ public final class Extras {
     long pause; // ns of the next suspension; drain only
     volatile long restartPause; // ns; set by the actor whose failure asks for a restart
   }
+
+  /** A request that will be answered. */
+  record Promised(Object message, Runnable givenUp) {}
+
+  public static final Runnable NOBODY_IS_TOLD = () -> {};
 
   private static final Queue<Object> NONE = new ConcurrentLinkedQueue<>(); // always empty
 
@@ -145,16 +150,18 @@ public final class Extras {
     return attached != null && attached.timers.isAny(timer -> timer.isDue(now));
   }
 
-  synchronized boolean promise(RequestFuture<?> request, Object message) {
+  synchronized boolean promise(RequestFuture<?> request, Object message, Runnable givenUp) {
     if (over) return false;
     var mine = attached();
     if (mine.promised.isEmpty()) mine.promised = new LinkedHashMap<>();
-    mine.promised.put(request, message);
+    mine.promised.put(request, new Promised(message, givenUp));
     return true;
   }
 
-  public synchronized void forget(RequestFuture<?> request) {
-    if (attached != null && !attached.promised.isEmpty()) attached.promised.remove(request);
+  /** {@return what its asker's giving up sets off, once} */
+  public synchronized Runnable forget(RequestFuture<?> request) {
+    var promised = attached == null || attached.promised.isEmpty() ? null : attached.promised.remove(request);
+    return promised == null ? NOBODY_IS_TOLD : promised.givenUp;
   }
 
   synchronized Watches watches(Watches.Watcher actor) {

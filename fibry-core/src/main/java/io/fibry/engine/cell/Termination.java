@@ -100,7 +100,7 @@ public final class Termination {
     try {
       attached.timers.takeAll(timer -> close(cell, () -> timer.end().ifPresent(notDue::add)));
       if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
-      attached.promised.forEach((request, message) -> request.fail(cell.stopped(message)));
+      attached.promised.forEach((request, promised) -> request.fail(cell.stopped(promised.message())));
       attached.resources.reversed().forEach(resource -> close(cell, resource));
       attached.letters.forEach(Runnable::run);
       for (var message : notDue) DeadLetters.add(cell, message, Reason.NOT_DUE, null);

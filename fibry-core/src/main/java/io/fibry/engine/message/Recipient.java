@@ -6,8 +6,8 @@ import io.fibry.DeadLetter.Reason;
 public interface Recipient extends Wait.Party {
   void withdrawn(RequestFuture<?> request, Reason reason);
 
-  /** Its promised answer is not needed. */
-  void forget(RequestFuture<?> request);
+  /** Its promised answer is there, or its asker has given it up. */
+  void forget(RequestFuture<?> request, boolean givenUp);
 
   /** On another thread; until it has run, the actor's scope is not quiet. */
   void tellElsewhere(Runnable code);

@@ -97,6 +97,15 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
     return answered = true;
   }
 
+  /**
+   * After its promise was noted: its asker may not have seen that it is answered. One of both sees
+   * the other, since the asker sets SETTLED before it looks.
+   */
+  public void checkGivenUp() {
+    VarHandle.fullFence(); // `answered` is written, SETTLED not yet read
+    if ((state & SETTLED) != 0) recipient.forget(this, true);
+  }
+
   /** Makes it wait again. False: it was settled meanwhile. */
   public boolean stash(Object given, Baggage with) {
     baggage = with;
@@ -329,7 +338,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
   private void withdraw(Reason reason) {
     try {
       endLimit();
-      if (isBegun() && answered) recipient.forget(this);
+      if (isBegun() && answered) recipient.forget(this, true);
       if (!isBegun()) {
         message = null;
         baggage = null;

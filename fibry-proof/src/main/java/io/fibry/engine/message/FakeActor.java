@@ -7,6 +7,8 @@ import io.fibry.engine.queue.Blockers;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** An actor without an engine, for proofs about requests and waits. */
 public final class FakeActor implements Recipient {
@@ -15,6 +17,8 @@ public final class FakeActor implements Recipient {
 
   private Wait.Waiter handler; // at work for it; null: none
   public int withdrawn; // requests; plain on purpose
+  public final AtomicBoolean promised = new AtomicBoolean(); // an answer, as it notes that
+  public final AtomicInteger told = new AtomicInteger(); // that an asker gave up
 
   /** A handler at work on the thread of the proof. */
   public static final class Handler extends Wait.Waiter {
@@ -133,7 +137,9 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public void forget(RequestFuture<?> request) {}
+  public void forget(RequestFuture<?> request, boolean givenUp) {
+    if (promised.getAndSet(false) && givenUp) told.incrementAndGet();
+  }
 
   @Override
   public Diagnosis diagnose(RequestFuture<?> request) {

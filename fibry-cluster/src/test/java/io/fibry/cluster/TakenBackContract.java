@@ -1,0 +1,134 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Requests to actors of other nodes whose askers do not wait any more. */
+@Timeout(60)
+abstract class TakenBackContract {
+  /**
+   * Work.
+   *
+   * @param holds it is busy until the gate opens, or nobody waits for it
+   */
+  record Job(String name, boolean holds) implements Request<Job, String> {}
+
+  private static final Job FIRST = new Job("first", true);
+  private static final Job SECOND = new Job("second", false);
+  private static final Job THIRD = new Job("third", false);
+
+  private final ActorScope scope = ActorSystem.openScope("taken-back-test");
+  private final CountDownLatch begun = new CountDownLatch(1);
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private final CompletableFuture<Boolean> unneeded = new CompletableFuture<>(); // the first job, as it sees it
+  private final Queue<String> handled = new ConcurrentLinkedQueue<>();
+  private final Cluster a;
+  private final Cluster b;
+
+  TakenBackContract(String app, Network network) {
+    a = Cluster.join(app, network, options -> options.withNode("a").withParts(4));
+    b = Cluster.join(app, network, options -> options.withNode("b").withParts(4));
+  }
+
+  @AfterEach
+  void close() {
+    gate.countDown();
+    b.close();
+    a.close();
+    scope.close();
+  }
+
+  private void handle(Job job, ActorContext<Job> context) {
+    handled.add(job.name);
+    if (job.holds) {
+      begun.countDown();
+      while (gate.getCount() > 0 && !context.cancelled()) Thread.yield();
+      unneeded.complete(context.cancelled());
+    }
+    context.reply(job, job.name + " is done");
+  }
+
+  private Actor<Job> offered() {
+    a.offer("worker", Job.class, scope.named("worker").<Job>newActor(this::handle));
+    return b.actor("worker", Job.class);
+  }
+
+  private Actor<Job> entity() {
+    a.host("worker", Job.class, scope.anonymous(), Duration.ofMinutes(1),
+        (how, key) -> scope.named("worker").newActor(this::handle));
+    return b.entities("worker", Job.class).actor("x");
+  }
+
+  private long waiting() {
+    return scope.actors().stream().filter(one -> one.name().equals("worker")).mapToLong(one -> one.waiting()).sum();
+  }
+
+  private void whatIsCancelledIsNotHandled(Actor<Job> worker) throws InterruptedException {
+    var first = worker.sendMessageReturn(FIRST);
+    begun.await();
+    var second = worker.sendMessageReturn(SECOND);
+    Soon.becomesTrue(() -> waiting() == 1);
+
+    second.cancel(false);
+    Soon.becomesTrue(() -> waiting() == 0);
+    var third = worker.sendMessageReturn(THIRD);
+    gate.countDown();
+
+    assertEquals("first is done", first.join());
+    assertEquals("third is done", third.join());
+    assertEquals(List.of("first", "third"), List.copyOf(handled));
+    assertEquals(false, unneeded.join());
+  }
+
+  @Test
+  void whatIsCancelledIsNotHandledByAnActor() throws Exception {
+    whatIsCancelledIsNotHandled(offered());
+  }
+
+  @Test
+  void whatIsCancelledIsNotHandledByAnEntity() throws Exception {
+    whatIsCancelledIsNotHandled(entity());
+  }
+
+  @Test
+  void whatAnInterruptedThreadAskedIsNotHandled() throws Exception {
+    var worker = offered();
+    worker.sendMessageReturn(FIRST);
+    begun.await();
+    var failure = new CompletableFuture<Throwable>();
+    var asker = Thread.ofVirtual().start(
+        () -> failure.complete(assertThrows(CancellationException.class, () -> worker.ask(SECOND))));
+    Soon.becomesTrue(() -> waiting() == 1);
+
+    asker.interrupt();
+
+    failure.join();
+    Soon.becomesTrue(() -> waiting() == 0);
+  }
+
+  @Test
+  void theHandlerSeesThatNobodyWaits() throws Exception {
+    var first = offered().sendMessageReturn(FIRST);
+    begun.await();
+
+    first.cancel(false);
+
+    assertEquals(true, unneeded.join());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class TakenBackInMemoryTest extends TakenBackContract {
+  TakenBackInMemoryTest() {
+    super("bank", MemoryNetwork.create());
+  }
+}
