@@ -101,6 +101,19 @@ public final class NatsNetwork implements Network {
     return new NatsNetwork(servers, replicas, builder -> options.apply(more.apply(builder)));
   }
 
+  /**
+   * What a server must let the nodes of an app do, and no more, for a user in its configuration:
+   * {@code {user: bank, password: .., permissions: {..}}}. They cannot delete streams, nor reach
+   * other apps. Where the streams are there already, take out the subjects with {@code
+   * STREAM.CREATE}.
+   *
+   * @param app of the nodes
+   * @return what stands between the braces of {@code permissions}
+   */
+  public static String permissions(String app) {
+    return Permissions.of(checked(app));
+  }
+
   private Options.Builder options(String app, String node) {
     return more.apply(Options.builder().servers(servers.split("\\s*,\\s*")).connectionTimeout(CONNECTING)
         .pingInterval(PING).maxPingsOut(3)).connectionName(app + "/" + node)
@@ -122,9 +135,7 @@ public final class NatsNetwork implements Network {
   }
 
   NatsStore openStore(String app, NatsStore.Options options) {
-    if (!Objects.requireNonNull(app, "app").matches("[a-z][a-z0-9-]{0,63}")) throw new IllegalArgumentException(
-        "'" + app + "' cannot name an app: take 1 to 64 lower-case letters, digits and hyphens, a letter first");
-    var link = link(app, "store-" + UUID.randomUUID().toString().substring(0, 8));
+    var link = link(checked(app), "store-" + UUID.randomUUID().toString().substring(0, 8));
     boolean usable = false;
     try {
       var store = store(link, app, options, link::close);
@@ -133,6 +144,12 @@ public final class NatsNetwork implements Network {
     } finally {
       if (!usable) link.close();
     }
+  }
+
+  private static String checked(String app) {
+    if (!Objects.requireNonNull(app, "app").matches("[a-z][a-z0-9-]{0,63}")) throw new IllegalArgumentException(
+        "'" + app + "' cannot name an app: take 1 to 64 lower-case letters, digits and hyphens, a letter first");
+    return app;
   }
 
   private NatsStore store(Link link, String app, NatsStore.Options options, Runnable closing) {

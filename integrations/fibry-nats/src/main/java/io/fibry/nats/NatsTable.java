@@ -47,17 +47,30 @@ final class NatsTable {
   private final String name;
   private final String subjects;
 
-  private NatsTable(Connection connection, String bucket) throws IOException {
+  private NatsTable(Connection connection, String app) throws IOException {
     this.connection = connection;
     this.stream = connection.jetStream();
     this.management = connection.jetStreamManagement();
-    this.name = "KV_" + bucket;
-    this.subjects = "$KV." + bucket + ".";
+    this.name = stream(app);
+    this.subjects = subjects(app);
+  }
+
+  static String stream(String app) {
+    return "KV_" + bucket(app);
+  }
+
+  /** The beginning of them. */
+  static String subjects(String app) {
+    return "$KV." + bucket(app) + ".";
+  }
+
+  private static String bucket(String app) {
+    return "FB_" + app + "_own";
   }
 
   static NatsTable of(Connection connection, String app, int replicas) {
     try {
-      var table = new NatsTable(connection, "FB_" + app + "_own");
+      var table = new NatsTable(connection, app);
       Streams.make(table.management, table.configuration(replicas));
       return table;
     } catch (IOException cut) {

@@ -1,0 +1,111 @@
+package io.fibry.nats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.LostException;
+import io.fibry.durable.Durable;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.test.NatsServer;
+import io.nats.client.Nats;
+import io.nats.client.Options;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A server that lets the nodes of an app do what they are said to need, and nothing else. */
+@Timeout(60)
+class PermissionsTest {
+  record Count() implements Request<Count, Integer> {}
+
+  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).snapshotEvery(2).keepsMessages(9)
+      .state(0).by((number, count, context) -> {
+        context.reply(count, number + 1);
+        return number + 1;
+      });
+
+  private final ActorScope scope = ActorSystem.openScope("permissions-test");
+  private Path folder;
+  private NatsServer server;
+
+  @BeforeEach
+  void begin() {
+    Servers.assumeThere();
+    folder = Servers.folder();
+    server = NatsServer.start(folder, "authorization { users: [ { user: bank, password: x, permissions: {\n"
+        + NatsNetwork.permissions("bank") + "} } ] }\n");
+  }
+
+  @AfterEach
+  void end() {
+    scope.close();
+    if (server != null) server.close();
+  }
+
+  private NatsNetwork network() {
+    return NatsNetwork.at(server.url()).withOptions(options -> options.userInfo("bank", "x"));
+  }
+
+  private Cluster join(String node) {
+    return Cluster.join("bank", network(), options -> options.withNode(node).withParts(4));
+  }
+
+  @Test
+  void theyAreEnoughForAllThatNodesDo() throws Exception {
+    var news = new LinkedBlockingQueue<Count>();
+    try (var a = join("a"); var b = join("b")) {
+      a.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      a.host(COUNTER, scope.anonymous(), Duration.ofMinutes(1));
+      a.topic("news", Count.class).subscribe(Mailbox.unbounded(), news::add);
+      assertEquals(7, b.actor("till", Count.class).ask(new Count()));
+      for (int i = 1; i <= 5; i++) assertEquals(i, b.entities(COUNTER).actor("x").ask(new Count()));
+      assertTrue(b.entities(COUNTER).actor("x").sendMessage(new Count()));
+      b.topic("news", Count.class).publish(new Count());
+      assertEquals(new Count(), news.poll(20, TimeUnit.SECONDS));
+    }
+    try (var store = NatsStore.open(network(), "bank"); var history = store.history("counter", "")) {
+      assertEquals(6, history.next().size());
+    }
+
+    assertEquals("", violations());
+  }
+
+  private String violations() throws Exception {
+    return String.join("\n",
+        Files.readAllLines(folder.resolve("server.log")).stream().filter(line -> line.contains("iolation")).toList());
+  }
+
+  @Test
+  void theyDoNotReachAnotherApp() {
+    assertThrows(LostException.class, () -> Cluster.join("shop", network(), options -> options.withNode("a")));
+  }
+
+  @Test
+  void streamsAreNotDeleted() throws Exception {
+    join("a").close();
+    var client = Nats.connect(new Options.Builder().server(server.url()).userInfo("bank", "x")
+        .inboxPrefix("fb.bank.r.x.").build());
+    try {
+      assertThrows(Exception.class, () -> client.jetStreamManagement().deleteStream("KV_FB_bank_own"));
+      assertTrue(client.jetStreamManagement().getStreamInfo("KV_FB_bank_own").getStreamState().getMsgCount() > 0);
+    } finally {
+      client.close();
+    }
+  }
+
+  @Test
+  void aNameThatIsNoneIsRefused() {
+    assertThrows(IllegalArgumentException.class, () -> NatsNetwork.permissions("bank\"]}"));
+  }
+}
