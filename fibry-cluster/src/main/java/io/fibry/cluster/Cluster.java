@@ -63,9 +63,10 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param name of the node
    * @param id of its life: a node that ended and came back has another one
    * @param hosts the kinds of entities that it is home to
+   * @param offers the names that it offers actors by
    * @param since when it joined, by its own clock
    */
-  record Member(String name, String id, Set<String> hosts, Instant since) {}
+  record Member(String name, String id, Set<String> hosts, Set<String> offers, Instant since) {}
 
   /** {@return this node} */
   Member self();
@@ -82,7 +83,9 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   Subscription followMembers(Handler<List<Member>> follower);
 
   /**
-   * The address of an actor that some node offers, perhaps this one.
+   * The address of an actor that some node offers, perhaps this one. It has ended when no node
+   * offers it: {@code onExit} and watches tell the reason, or {@code Failed} with a
+   * {@link LostException} if the node is gone.
    *
    * @param <M> messages
    * @param name as it is offered

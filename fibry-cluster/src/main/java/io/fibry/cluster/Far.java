@@ -8,8 +8,13 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -22,13 +27,16 @@ final class Far<M> implements Actor<M> {
   private final Relay sending;
   private final Actor<Object> relay;
   private final Duration longest; // for answers without a limit
+  private final Optional<Supplier<CompletableFuture<ExitReason>>> end; // empty: it sleeps, and does not end
 
-  Far(Relay.Address to, Protocol<M> protocol, Relay sending, Duration longest) {
+  Far(Relay.Address to, Protocol<M> protocol, Relay sending, Duration longest,
+      Optional<Supplier<CompletableFuture<ExitReason>>> end) {
     this.to = to;
     this.protocol = protocol;
     this.sending = sending;
     this.relay = sending.actor();
     this.longest = longest;
+    this.end = end;
   }
 
   @Override
@@ -145,24 +153,40 @@ final class Far<M> implements Actor<M> {
     askExit();
   }
 
+  // ---- its end, as others know it
+
   @Override
   public void waitForExit() {
-    throw notFromHere("nobody here knows its end");
+    isOver(onExit(), Long.MAX_VALUE);
   }
 
   @Override
   public boolean waitForExit(Duration limit) {
-    throw notFromHere("nobody here knows its end");
+    return isOver(onExit(), TimeUnit.NANOSECONDS.convert(limit));
+  }
+
+  private boolean isOver(CompletableFuture<ExitReason> over, long nanos) {
+    try {
+      over.get(nanos, TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException later) {
+      return false;
+    } catch (ExecutionException none) {
+      throw new AssertionError(none);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while waiting for the end of actor '" + to.actor() + "'");
+    }
   }
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    throw notFromHere("nobody here knows its end");
+    return end.orElseThrow(() -> notFromHere("an entity sleeps, and does not end")).get();
   }
 
   @Override
   public Actor<M> closeOnExit(AutoCloseable... resources) {
-    throw notFromHere("nobody here knows its end");
+    throw notFromHere("what is closed with it would be on another node");
   }
 
   @Override

@@ -42,7 +42,7 @@ final class FarEntities<M> extends Fronted<Entities<String, M>> implements Entit
   public Actor<M> actor(String key) {
     int part = Keys.part(Keys.checked(kind, key), parts);
     return new Far<>(new Relay.Address(kind + "/" + key, Optional.of(key), keeps), protocol, relays.apply(part),
-        longest);
+        longest, Optional.empty());
   }
 
   @Override

@@ -14,10 +14,13 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -30,7 +33,8 @@ import org.slf4j.LoggerFactory;
  * lapsed joins again, with another life. Fields without a remark are of the actor that gives signs.
  */
 final class Lease {
-  private static final Codec<Member> CODEC = Codec.of(Member.class);
+  private static final Codec<State> CODEC = Codec.of(State.class);
+  private static final int MOST_ENDED = 64; // offers, whose ends others can read
   private static final Duration BEFORE_OTHERS = Duration.ofSeconds(2);
 
   private sealed interface Event {}
@@ -39,7 +43,18 @@ final class Lease {
 
   private record Host(String kind, boolean now) implements Event, Request<Host, Done> {}
 
+  private record Offered(String name, Object offer) implements Event, Request<Offered, Done> {}
+
+  private record Ended(String name, Object offer, String why) implements Event {}
+
   private record Leave() implements Event, Request<Leave, Done> {}
+
+  /**
+   * What the table has of a node.
+   *
+   * @param ended the last offers that ended, with the reason
+   */
+  record State(Member member, Map<String, String> ended) {}
 
   /** Until when it is believed, by both clocks. */
   private record Life(Member member, boolean begun, long nanos, long millis) {}
@@ -51,6 +66,8 @@ final class Lease {
   private final InstantSource wall;
   private final List<Runnable> onLapse = new CopyOnWriteArrayList<>();
   private final Set<String> hosts = new TreeSet<>();
+  private final Map<String, Object> offers = new TreeMap<>(); // by name
+  private final Map<String, String> ended = new LinkedHashMap<>(); // offers: why
   private volatile Life life; // written by that actor, or before it begins
   private OptionalLong version; // empty: it has lapsed
   private boolean left; // for good
@@ -65,7 +82,7 @@ final class Lease {
     this.life = new Life(member(options.node()), false, 0, 0);
     long nanos = clock.nanoTime();
     long millis = wall.millis();
-    this.version = engine.create(key, CODEC.encode(life.member), time);
+    this.version = engine.create(key, bytes(life.member), time);
     if (version.isPresent()) live(life.member, nanos, millis);
   }
 
@@ -84,7 +101,12 @@ final class Lease {
   }
 
   private Member member(String node) {
-    return new Member(node, UUID.randomUUID().toString(), Set.copyOf(hosts), wall.instant());
+    return new Member(node, UUID.randomUUID().toString(), Set.copyOf(hosts), Set.copyOf(offers.keySet()),
+        wall.instant());
+  }
+
+  private byte[] bytes(Member member) {
+    return CODEC.encode(new State(member, new LinkedHashMap<>(ended)));
   }
 
   // ---- read by all
@@ -116,6 +138,11 @@ final class Lease {
 
   /** Empty: the entry is gone, or is none of a node. */
   static Optional<Member> memberOf(Engine.Entry entry) {
+    return stateOf(entry).map(State::member);
+  }
+
+  /** The same. */
+  static Optional<State> stateOf(Engine.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
     } catch (CodecException foreign) {
@@ -127,6 +154,16 @@ final class Lease {
   /** Tells the others what this node is home to; returns when they can know. */
   void host(String kind, boolean now) {
     signs.ask(new Host(kind, now));
+  }
+
+  /** Tells the others that this node offers an actor; returns when they can know. */
+  void offer(String name, Object offer) {
+    signs.ask(new Offered(name, offer));
+  }
+
+  /** Tells the others that an offer has ended. Its name may be offered anew by then. */
+  void endOffer(String name, Object offer, String why) {
+    signs.sendMessage(new Ended(name, offer, why));
   }
 
   /** Tells the others that this node is gone. */
@@ -145,6 +182,18 @@ final class Lease {
         else hosts.remove(host.kind);
         renew();
         context.reply(host, Done.DONE);
+      }
+      case Offered offered -> {
+        offers.put(offered.name, offered.offer);
+        ended.remove(offered.name);
+        renew();
+        context.reply(offered, Done.DONE);
+      }
+      case Ended end -> {
+        if (!offers.remove(end.name, end.offer)) break;
+        ended.put(end.name, end.why);
+        if (ended.size() > MOST_ENDED) ended.remove(ended.keySet().iterator().next());
+        renew();
       }
       case Leave leave -> {
         delete();
@@ -167,10 +216,11 @@ final class Lease {
 
   /** False: the entry has another version, perhaps that of a sign of which nobody told us. */
   private boolean update() {
-    var member = new Member(self().name(), self().id(), Set.copyOf(hosts), self().since());
+    var member = new Member(self().name(), self().id(), Set.copyOf(hosts), Set.copyOf(offers.keySet()),
+        self().since());
     long nanos = clock.nanoTime();
     long millis = wall.millis();
-    var next = engine.update(key, CODEC.encode(member), version.getAsLong(), time);
+    var next = engine.update(key, bytes(member), version.getAsLong(), time);
     if (next.isEmpty()) return false;
     version = next;
     live(member, nanos, millis);
@@ -204,7 +254,7 @@ final class Lease {
     var member = member(before.name());
     long nanos = clock.nanoTime();
     long millis = wall.millis();
-    var made = engine.create(key, CODEC.encode(member), time);
+    var made = engine.create(key, bytes(member), time);
     if (made.isEmpty()) made = replace(before, member);
     if (made.isEmpty()) {
       LoggerFactory.getLogger(Cluster.class).error("node '{}' cannot join again: another one has its name",
@@ -220,7 +270,7 @@ final class Lease {
     var entry = engine.get(key);
     if (entry.flatMap(Lease::memberOf).filter(one -> one.id().equals(before.id())).isEmpty())
       return OptionalLong.empty();
-    return engine.update(key, CODEC.encode(next), entry.get().version(), time);
+    return engine.update(key, bytes(next), entry.get().version(), time);
   }
 
   private void delete() {

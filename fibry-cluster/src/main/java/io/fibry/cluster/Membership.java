@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Which nodes are alive, as the table says. Thread-safe. */
@@ -18,6 +19,7 @@ final class Membership implements AutoCloseable {
 
   private final SharedValue<List<Member>> all; // changed by the engine's thread
   private final Map<String, Long> hostedUntil = new ConcurrentHashMap<>(); // by kind
+  private final Map<String, Map<String, String>> ended = new ConcurrentHashMap<>(); // offers, by node: why
   private final Scheduler clock;
   private final String keys;
   private final Subscription news;
@@ -44,6 +46,11 @@ final class Membership implements AutoCloseable {
     return before != null && clock.nanoTime() - before < MOMENT.toNanos();
   }
 
+  /** Why a node offers an actor no more; empty: it is gone, or does not know any more. */
+  Optional<String> ended(String node, String offer) {
+    return Optional.ofNullable(ended.getOrDefault(node, Map.of()).get(offer));
+  }
+
   /** On the engine's thread, one entry after the other. */
   private void learn(Engine.Entry entry) {
     String name = entry.key().substring(keys.length());
@@ -51,7 +58,10 @@ final class Membership implements AutoCloseable {
     now.stream().filter(member -> member.name().equals(name))
         .forEach(member -> member.hosts().forEach(kind -> hostedUntil.put(kind, clock.nanoTime())));
     now.removeIf(member -> member.name().equals(name));
-    Lease.memberOf(entry).ifPresent(now::add);
+    var state = Lease.stateOf(entry);
+    if (state.isPresent()) ended.put(name, state.get().ended());
+    else ended.remove(name);
+    state.map(Lease.State::member).ifPresent(now::add);
     now.sort(Comparator.comparing(Member::name));
     var sorted = List.copyOf(now);
     if (!sorted.equals(all.value())) all.set(sorted);

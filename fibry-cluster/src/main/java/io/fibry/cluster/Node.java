@@ -2,6 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
@@ -39,9 +41,11 @@ final class Node implements Cluster {
   private final Map<String, Relay> relays = new ConcurrentHashMap<>(); // by subject
   private final Map<String, FarTopic<?>> topics = new ConcurrentHashMap<>(); // by name
   private final Map<String, Offer<?>> offers = new ConcurrentHashMap<>(); // by name
+  private final Map<String, CompletableFuture<ExitReason>> ends = new ConcurrentHashMap<>(); // of far actors
   private final Map<String, Hosting<?>> homes = new ConcurrentHashMap<>(); // by kind
   private final Map<String, Exitable> doors = new ConcurrentHashMap<>(); // of homes: their end is that
   private final Map<Store, Subscription> news = new ConcurrentHashMap<>(); // of what waits for others
+  private volatile boolean leaving;
   private final AtomicLong messages = new AtomicLong(); // to other nodes, so far
 
   private Node(Surroundings around, Options options) {
@@ -108,7 +112,15 @@ final class Node implements Cluster {
   public <M> Actor<M> actor(String name, Class<M> messages) {
     var route = Route.toName(name, around.subjects(), ids());
     var protocol = Protocol.of(messages);
-    return new Far<>(new Relay.Address(name, Optional.empty(), false), protocol, relay(route), options.askLimit());
+    return new Far<>(new Relay.Address(name, Optional.empty(), false), protocol, relay(route), options.askLimit(),
+        Optional.of(() -> end(name)));
+  }
+
+  /** As long as some node offers the name, all wait for the same. */
+  private CompletableFuture<ExitReason> end(String name) {
+    var end = ends.computeIfAbsent(name, none -> Absence.of(name, around));
+    end.thenRun(() -> ends.remove(name, end));
+    return end.copy();
   }
 
   private Relay relay(Route route) {
@@ -123,8 +135,22 @@ final class Node implements Cluster {
     return offers.compute(name, (same, before) -> {
       if (before != null && !before.onExit().isDone()) throw new IllegalStateException(
           "node '" + options.node() + "' offers '" + name + "' already; close that offer");
-      return Offer.begin(around, subject, name, protocol, actor);
+      return announced(name, Offer.begin(around, subject, name, protocol, actor));
     });
+  }
+
+  private <M> Offer<M> announced(String name, Offer<M> offer) {
+    boolean known = false;
+    try {
+      around.lease().offer(name, offer);
+      known = true;
+      offer.onExit().thenRun(() -> {
+        if (!leaving) around.lease().endOffer(name, offer, offer.why());
+      });
+      return offer;
+    } finally {
+      if (!known) offer.kill();
+    }
   }
 
   @Override
@@ -271,6 +297,7 @@ final class Node implements Cluster {
 
   @Override
   public void close() {
+    leaving = true;
     try {
       doors.values().forEach(Exitable::askExit);
       doors.values().forEach(Exitable::close);

@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
+import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Fronted;
@@ -20,16 +21,17 @@ final class Offer<M> extends Fronted<Offer<M>> {
   private static final int WAITING = 4_096;
   private static final String GROUP = "n"; // of all nodes that offer the same name
 
-  /** Of the offer, which ends with its actor. */
-  private enum Life {
-    BEGIN, END
-  }
+  private record Begin() {}
+
+  /** The offer ends with its actor. */
+  private record End(ExitReason why) {}
 
   private final Reception<M> reception;
   private final Actor<? super M> actor;
   private final Actor<Object> gate;
   private final Subscription arrivals;
   private volatile boolean ending;
+  private volatile String why = "Stopped"; // the end of the actor, if that was first
 
   private Offer(ActorBuilder<Object> how, Engine engine, String subject, Reception<M> reception,
       Actor<? super M> actor) {
@@ -39,7 +41,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
         .newActor(this::handle);
     Subscription begun = null;
     try {
-      gate.sendMessage(Life.BEGIN);
+      gate.sendMessage(new Begin());
       begun = engine.subscribe(subject, Optional.of(GROUP), this::receive);
       gate.closeOnExit(begun);
     } finally {
@@ -53,6 +55,11 @@ final class Offer<M> extends Fronted<Offer<M>> {
       Actor<? super M> actor) {
     var reception = new Reception<>(around.engine(), name, around.life(), protocol, around.underWay(), () -> true);
     return new Offer<>(around.scope().anonymous(), around.engine(), subject, reception, actor);
+  }
+
+  /** In words. */
+  String why() {
+    return why;
   }
 
   // ---- its end
@@ -100,13 +107,16 @@ final class Offer<M> extends Fronted<Offer<M>> {
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
+      case Wire wire when wire.header(Route.THERE).isPresent() -> reception.confirm(wire);
       case Wire wire when Reception.areTells(wire) -> reception.giveAll(wire, none -> Optional.of(actor));
       case Wire wire -> reception.read(wire).ifPresent(given -> reception.give(wire, given, () -> actor));
-      case Life.BEGIN -> context.watch(actor, reason -> Life.END);
-      default -> {
+      case Begin begin -> context.watch(actor, End::new);
+      case End end -> {
+        why = Outcome.brief(end.why);
         ending = true;
         context.self().sendPoisonPill();
       }
+      default -> throw new AssertionError(message);
     }
   }
 }

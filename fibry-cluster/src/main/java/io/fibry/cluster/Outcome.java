@@ -141,11 +141,25 @@ final class Outcome {
   }
 
   private static ExitReason reason(Wire wire, String text) {
-    return switch (wire.header(TYPE).orElse("")) {
+    return reason(wire.header(TYPE).orElse(""), text);
+  }
+
+  /** As a text that another node made of it. */
+  static ExitReason reason(String told) {
+    return reason(told.replaceAll(":.*", ""), told);
+  }
+
+  private static ExitReason reason(String type, String text) {
+    return switch (type) {
       case "Finished" -> new ExitReason.Finished();
       case "Killed" -> new ExitReason.Killed();
       case "Failed" -> new ExitReason.Failed(new FarFailureException(text, "unknown"));
       default -> new ExitReason.Stopped();
     };
+  }
+
+  /** Of an end, in a line. */
+  static String brief(ExitReason reason) {
+    return oneLine(reason.toString());
   }
 }

@@ -126,6 +126,10 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     }
   }
 
+  void confirm(Wire question) {
+    question.answerTo().ifPresent(to -> send(Outcome.ofKept(to)));
+  }
+
   /** It was not handled. */
   void refuse(Wire wire, int capacity, boolean gone) {
     wire.answerTo()

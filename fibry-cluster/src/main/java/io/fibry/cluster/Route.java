@@ -26,6 +26,7 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
   static final String KEEP = "Fb-Keep"; // its sender is told whether it is stored
   static final String TELLS = "Fb-N"; // that nobody waits for; so many
   static final String LOOK = "Fb-Look"; // something waits at the store
+  static final String THERE = "Fb-There"; // is anybody?
   static final String ID = "Fb-Id";
   static final String TIME_LEFT = "Fb-Ttl"; // milliseconds
   static final String ASKERS = "Fb-Chain"; // who waits for the answer

@@ -370,7 +370,7 @@ abstract class FarContract {
   void aFarActorTakesNoCodeAndIsNotEndedFromHere() {
     var far = far();
     for (Runnable call : List.<Runnable>of(() -> far.execute(() -> {}), far::kill, far::close, far::askExit,
-        far::sendPoisonPill, far::waitForExit, far::onExit, () -> far.closeOnExit(() -> {})))
+        far::sendPoisonPill, () -> far.closeOnExit(() -> {})))
       assertTrue(assertThrows(UnsupportedOperationException.class, call::run).getMessage()
           .startsWith("actor 'till' may be on another node: "));
   }

@@ -211,8 +211,8 @@ abstract class HomesContract {
       var accounts = addresses(asking);
       for (int i = 0; i < 5; i++) try (var b = join("b")) {
         home(b);
-        var there = new Cluster.Member("b", "", Set.of("account"), Instant.EPOCH);
-        var here = new Cluster.Member("a", "", Set.of("account"), Instant.EPOCH);
+        var there = new Cluster.Member("b", "", Set.of("account"), Set.of(), Instant.EPOCH);
+        var here = new Cluster.Member("a", "", Set.of("account"), Set.of(), Instant.EPOCH);
         var ada = accounts.actor(IntStream.range(0, 1_000).mapToObj(n -> "ada" + n)
             .filter(key -> Keys.wish("account", Keys.part(key, PARTS), List.of(here, there)).orElseThrow().equals("b"))
             .findFirst().orElseThrow());

@@ -1,0 +1,93 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ExitReason;
+import io.fibry.FailurePolicy;
+import io.fibry.cluster.Cluster.Member;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.pubsub.Subscription;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * That no node offers a name any more: the end of an actor, as those know it who are on other
+ * nodes. Members say what they offer. Until the first of them is heard of, the name itself is
+ * asked, since news may be on their way. Fields are of its actor.
+ */
+final class Absence {
+  private static final Duration PATIENCE = Duration.ofSeconds(2); // with an answer, and with news
+
+  private record News(List<Member> members) {}
+
+  private record Ask() {}
+
+  private record Answer(Optional<Throwable> failure) {}
+
+  private final String name;
+  private final Surroundings around;
+  private final CompletableFuture<ExitReason> end = new CompletableFuture<>();
+  private Optional<Member> last = Optional.empty(); // that was seen to offer it
+
+  private Absence(String name, Surroundings around) {
+    this.name = name;
+    this.around = around;
+  }
+
+  /** Completed on a thread of the node. */
+  static CompletableFuture<ExitReason> of(String name, Surroundings around) {
+    var absence = new Absence(name, around);
+    absence.learn(around.membership().now()); // before it ends, which may be soon
+    Actor<Object> actor = around.scope().anonymous().onFailure(FailurePolicy.goOn()).newActor(absence::handle);
+    actor.closeOnExit(() -> absence.end.complete(lost("this node has left its app")));
+    Subscription news = around.membership().all().subscribe(members -> actor.sendMessage(new News(members)));
+    absence.end.thenRun(() -> {
+      news.close();
+      actor.sendPoisonPill();
+    });
+    actor.sendMessage(new Ask());
+    return absence.end;
+  }
+
+  private static ExitReason lost(String why) {
+    return new ExitReason.Failed(new LostException(Loss.NOBODY, why));
+  }
+
+  private void handle(Object message, ActorContext<Object> context) {
+    switch (message) {
+      case News news -> learn(news.members);
+      case Ask ask -> {
+        if (last.isEmpty()) ask(context.self());
+      }
+      case Answer answer -> {
+        if (last.isPresent()) break;
+        if (answer.failure.filter(one -> one instanceof LostException lost && lost.loss() == Loss.NOBODY).isPresent())
+          end.complete(lost("no node offers an actor '" + name + "'"));
+        else context.self().sendMessageLater(new Ask(), PATIENCE);
+      }
+      default -> throw new AssertionError(message);
+    }
+  }
+
+  private void learn(List<Member> members) {
+    var offering = members.stream().filter(one -> one.offers().contains(name)).findFirst();
+    if (offering.isPresent()) last = offering;
+    else last.ifPresent(before -> end.complete(why(members, before)));
+  }
+
+  private ExitReason why(List<Member> members, Member before) {
+    if (members.stream().noneMatch(one -> one.id().equals(before.id())))
+      return lost("node '" + before.name() + "', which had actor '" + name + "', is gone");
+    return around.membership().ended(before.name(), name).map(Outcome::reason).orElseGet(ExitReason.Stopped::new);
+  }
+
+  /** Somebody has the name, though no news of that has come. */
+  private void ask(Actor<Object> self) {
+    var question = Wire.to(around.subjects().ofName(name), Map.of(Route.THERE, ""), new byte[0]);
+    around.engine().request(question, PATIENCE)
+        .whenComplete((answer, failure) -> self.sendMessage(new Answer(Optional.ofNullable(failure))));
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class AbsenceInMemoryTest extends AbsenceContract {
+  AbsenceInMemoryTest() {
+    super("bank", MemoryNetwork.create());
+  }
+}
