@@ -11,7 +11,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,7 +25,7 @@ import java.util.function.UnaryOperator;
 final class Home {
   private static final Map<Store, Home> HOMES = Collections.synchronizedMap(new WeakHashMap<>());
 
-  private final Set<Store.Id> alive = ConcurrentHashMap.newKeySet();
+  private final Map<Store.Id, Place> alive = new ConcurrentHashMap<>();
   private final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
   private final List<Consumer<Store.Id>> elsewhere = new CopyOnWriteArrayList<>();
   private final Refusals refusals = new Refusals(System::nanoTime);
@@ -50,17 +49,31 @@ final class Home {
     home.whole = true;
   }
 
+  /** Of an actor. */
+  private static final class Place {
+    private volatile Actor<?> actor; // null: it is made now
+
+    /** It may have been cut off, and what it closes may not be closed yet. */
+    boolean isLeft() {
+      var made = actor;
+      return made != null && made.onExit().isDone();
+    }
+  }
+
   /** Two actors of one key would end each other's lives. */
   static <M> Actor<M> only(Store store, Store.Id id, Supplier<Actor<M>> maker) {
     var alive = of(store).alive;
-    if (!alive.add(id)) throw new IllegalStateException(taken(id, store));
+    var place = new Place();
+    if (alive.merge(id, place, (before, mine) -> before.isLeft() ? mine : before) != place)
+      throw new IllegalStateException(taken(id, store));
     boolean made = false;
     try {
-      var actor = maker.get().closeOnExit(() -> alive.remove(id));
+      var actor = maker.get().closeOnExit(() -> alive.remove(id, place));
+      place.actor = actor;
       made = true;
       return actor;
     } finally {
-      if (!made) alive.remove(id);
+      if (!made) alive.remove(id, place);
     }
   }
 

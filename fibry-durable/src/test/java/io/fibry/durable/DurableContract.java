@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -265,6 +266,29 @@ abstract class DurableContract extends AtAStore {
         failure.getMessage());
     ada.close();
     account("ada").close();
+  }
+
+  @Test
+  void whereAnActorWasCutOffAnotherOneBegins() {
+    var ada = account("ada");
+    ada.sendMessage(new Deposit(500));
+    assertEquals(500, ada.ask(new Balance()));
+    var held = new Semaphore(0);
+    ada.closeOnExit(held::acquireUninterruptibly);
+    var end = ada.onExit();
+
+    ada.kill();
+    eventually(() -> {
+      clock.advance(Duration.ofMinutes(1)); // its grace
+      return end.isDone();
+    });
+
+    try (var again = Bank.ACCOUNT.newActor(scope.openScope("again").named("ada"), store)) {
+      assertEquals(500, again.ask(new Balance()));
+      held.release(); // what belongs to the one before is closed now
+      assertThrows(IllegalStateException.class,
+          () -> Bank.ACCOUNT.newActor(scope.openScope("third").named("ada"), store));
+    }
   }
 
   @Test
