@@ -33,8 +33,14 @@ final class Node implements Cluster {
   private static final Duration LEAVING = Duration.ofSeconds(20);
   private static final Duration ARRIVING = Duration.ofSeconds(2); // of messages that nobody waits for
 
+  private static final Codec<Form> FORM = Codec.of(Form.class);
+  private static final Form OURS = new Form(1);
+
   /** Of entities; in the table, for all nodes. */
   private record Kind(int parts) {}
+
+  /** Of what nodes send to each other; likewise. */
+  private record Form(int version) {}
 
   private final Surroundings around;
   private final Options options;
@@ -59,6 +65,7 @@ final class Node implements Cluster {
     var engine = network.connect(app, options.node());
     boolean joined = false;
     try {
+      checkForm(engine, subjects);
       var scope = options.scope().openScope(app + "-" + options.node(), own -> own.withAskLimit(options.askLimit()));
       try {
         var clock = scope.anonymous().forBlocks().scheduler();
@@ -78,6 +85,15 @@ final class Node implements Cluster {
     } finally {
       if (!joined) engine.close();
     }
+  }
+
+  /** The first node of an app decides. */
+  private static void checkForm(Engine engine, Subjects subjects) {
+    engine.create(subjects.keyOfForm(), FORM.encode(OURS), Engine.FOR_EVER);
+    var form = engine.get(subjects.keyOfForm()).flatMap(Engine.Entry::value).map(FORM::decode).orElse(OURS);
+    if (!form.equals(OURS)) throw new IllegalStateException("the nodes of app '" + subjects.app()
+        + "' talk in form " + form.version + ", and this version of the library in form " + OURS.version
+        + "; take the version that they have");
   }
 
   // ---- nodes

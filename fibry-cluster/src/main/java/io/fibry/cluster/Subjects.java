@@ -29,6 +29,11 @@ record Subjects(String app) {
     return "fb." + app + ".t." + checked("a topic", name);
   }
 
+  /** In the table: of the form of all messages between nodes. */
+  String keyOfForm() {
+    return "fb." + app + ".form";
+  }
+
   /** In the table. */
   String keyOfNode(String node) {
     return keysOfNodes() + checked("a node", node);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.codec.Codec;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.time.ManualClock;
@@ -132,6 +133,22 @@ class MembersTest {
     }
     try (var again = join("a")) {
       await(again, "a");
+    }
+  }
+
+  record Form(int version) {}
+
+  @Test
+  void nodesThatTalkInAnotherFormAreNotJoined() {
+    try (var later = network.engine()) {
+      later.create("fb.bank.form", Codec.of(Form.class).encode(new Form(2)), Engine.FOR_EVER);
+
+      var failure = assertThrows(IllegalStateException.class, () -> join("a"));
+
+      assertEquals(
+          "the nodes of app 'bank' talk in form 2, and this version of the library in form 1; take the version "
+              + "that they have",
+          failure.getMessage());
     }
   }
 
