@@ -8,4 +8,6 @@ module io.fibry.cluster {
   requires static org.jspecify;
 
   exports io.fibry.cluster;
+
+  opens io.fibry.cluster to io.fibry.durable; // which writes and reads what nodes tell each other
 }

@@ -9,4 +9,6 @@ module io.fibry.nats {
   requires static org.jspecify;
 
   exports io.fibry.nats;
+
+  opens io.fibry.nats to io.fibry.durable; // which writes and reads what is stored
 }
