@@ -1,4 +1,5 @@
 import io.fibry.*;
+import io.fibry.cluster.*;
 import io.fibry.codec.*;
 import io.fibry.durable.*;
 import io.fibry.flow.*;

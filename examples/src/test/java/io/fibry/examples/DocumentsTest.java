@@ -144,7 +144,7 @@ class DocumentsTest {
   void theGuideListsItsChapters() throws Exception {
     var contents = Files.readString(DOCS.resolve("guide/README.md"));
 
-    assertEquals(10, chapters().size());
+    assertEquals(11, chapters().size());
     assertEquals(List.of(),
         chapters().stream().filter(chapter -> !contents.contains("(" + chapter.getFileName() + ")")).toList());
   }

@@ -177,6 +177,7 @@ class ExamplesTest {
       Map.entry("UdpEcho", "hello -> hello\na long greeting -> a long gre\nall! -> no"),
       Map.entry("HttpHello", "Hello World!"),
       Map.entry("Hits", "hit 1\nhit 2\nhit 3"),
+      Map.entry("TwoNodes", "ada lives on first\nada lives on second"),
       Map.entry("Bank", "ada has 500, 600 paid: false\ngrace has 500, 600 paid: false"),
       Map.entry("Transfer", "paid: true\ngrace got 300 from ada\nada has 200\ngrace has 300"),
       Map.entry("Workflow",

@@ -29,7 +29,7 @@ class JshellTest {
       Pattern.compile("(?s)<executable>jshell</executable>.*?<arguments>(.*?)</arguments>");
   private static final Pattern ARGUMENT = Pattern.compile("<argument>(.*?)</argument>|<classpath/>");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
-  private static final Path MODULE = Path.of("../fibry-durable"); // whose pom has the shell
+  private static final Path MODULE = Path.of("../fibry-cluster"); // whose pom has the shell
 
   private final ByteArrayOutputStream errors = new ByteArrayOutputStream();
   private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
@@ -51,7 +51,7 @@ class JshellTest {
 
   @Test
   void everyPublicPackageIsImported() throws Exception {
-    var exported = Stream.of(MODULE, Path.of("../fibry-core"))
+    var exported = Stream.of(MODULE, Path.of("../fibry-durable"), Path.of("../fibry-core"))
         .flatMap(module -> EXPORTS.matcher(read(module.resolve("src/main/java/module-info.java"))).results())
         .map(found -> found.group(1)).toList();
 
