@@ -15,6 +15,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
@@ -81,6 +83,22 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @return closing it ends that
    */
   Subscription followMembers(Handler<List<Member>> follower);
+
+  /**
+   * How a node is.
+   *
+   * @param alive others count on it, as far as it knows; otherwise it answers for no entity
+   * @param trouble why nothing leaves at the moment; empty: it is connected
+   * @param parts how many of the parts of each kind have their home here
+   * @param underWay requests of other nodes that are not answered yet
+   */
+  record Health(boolean alive, Optional<String> trouble, Map<String, Integer> parts, int underWay) {}
+
+  /** {@return how this node is, for what watches it} */
+  Health health();
+
+  /** {@return the same for people, with the members and with what is on its way to others} */
+  String dump();
 
   /**
    * The address of an actor that some node offers, perhaps this one. It has ended when no node

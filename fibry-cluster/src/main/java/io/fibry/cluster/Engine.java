@@ -122,6 +122,9 @@ public interface Engine extends AutoCloseable {
    */
   Store store();
 
+  /** {@return why nothing leaves at the moment; empty: it is connected} */
+  Optional<String> trouble();
+
   /** {@return how many bytes a body may have} */
   int mostBytes();
 

@@ -11,6 +11,7 @@ import io.fibry.pool.Entities;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -109,13 +110,9 @@ final class Hosting<M> {
 
   // ---- for all
 
-  long size() {
-    long size = 0;
-    for (int i = 0; i < entities.length(); i++) {
-      var some = entities.get(i);
-      if (some != null) size += some.size();
-    }
-    return size;
+  Extent extent() {
+    var here = IntStream.range(0, entities.length()).mapToObj(entities::get).filter(Objects::nonNull).toList();
+    return new Extent(slots.size(), here.size(), here.stream().mapToLong(Entities::size).sum());
   }
 
   /** From the node before, on the engine's thread. */

@@ -115,6 +115,11 @@ final class MemoryEngine implements Engine {
   }
 
   @Override
+  public Optional<String> trouble() {
+    return closed ? Optional.of(cut().getMessage()) : Optional.empty();
+  }
+
+  @Override
   public int mostBytes() {
     return network.mostBytes();
   }

@@ -15,10 +15,12 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.pubsub.Topic;
 import io.fibry.store.Store;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -120,6 +122,20 @@ final class Node implements Cluster {
     var home = dot < 0 ? null : homes.get(part.substring(0, dot));
     if (home == null || !part.substring(dot + 1).matches("\\d{1,4}")) return;
     home.pass(Integer.parseInt(part.substring(dot + 1)), wire);
+  }
+
+  @Override
+  public Health health() {
+    var parts = new TreeMap<String, Integer>();
+    homes.forEach((kind, home) -> parts.put(kind, home.extent().here()));
+    return new Health(around.lease().isValid(), around.engine().trouble(), Collections.unmodifiableMap(parts),
+        around.underWay().size());
+  }
+
+  @Override
+  public String dump() {
+    var busy = relays.values().stream().filter(Relay::isBusy).map(Relay::toString).sorted().toList();
+    return Sight.of(this, homes, busy);
   }
 
   // ---- actors
@@ -295,7 +311,7 @@ final class Node implements Cluster {
 
   private long size(String kind) {
     var home = homes.get(kind);
-    return home == null ? 0 : home.size();
+    return home == null ? 0 : home.extent().actors();
   }
 
   /** The first node that asks decides for all. */

@@ -99,6 +99,11 @@ final class Outbox {
     return true;
   }
 
+  /** By any thread. */
+  boolean isEmpty() {
+    return room.availablePermits() == ROOM;
+  }
+
   // ---- for the relay
 
   void add(Load load, Actor<Object> relay) {

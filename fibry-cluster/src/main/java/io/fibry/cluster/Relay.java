@@ -124,6 +124,11 @@ final class Relay {
     return outbox.awaitArrival(limit);
   }
 
+  /** Messages that nobody waits for are on their way. */
+  boolean isBusy() {
+    return !outbox.isEmpty();
+  }
+
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
       case Outbox.Load load -> outbox.add(load, actor);

@@ -18,6 +18,10 @@ final class UnderWay {
     answer.whenComplete((value, failure) -> answers.remove(id.get(), answer));
   }
 
+  int size() {
+    return answers.size();
+  }
+
   /** On the engine's thread. What has not begun is not handled, what has can see that. */
   void takeBack(Wire wire) {
     var answer = wire.header(Route.ID).map(answers::get);

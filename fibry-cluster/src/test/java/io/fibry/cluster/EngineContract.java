@@ -173,7 +173,9 @@ abstract class EngineContract {
 
   @Test
   void aClosedConnectionSaysSo() {
+    assertEquals(Optional.empty(), a.trouble());
     a.close();
+    assertTrue(a.trouble().orElseThrow().startsWith("the connection "), () -> a.trouble().get());
 
     assertEquals(Loss.CUT, loss(a, "x", LONG));
     assertEquals(Loss.CUT, assertThrows(LostException.class, () -> a.publish(wire("x", ""))).loss());

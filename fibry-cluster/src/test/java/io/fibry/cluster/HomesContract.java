@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
@@ -291,6 +292,29 @@ abstract class HomesContract {
 
       assertEquals(1, accounts.actor("ada").ask(new Give(1)));
       assertEquals(1, accounts.size());
+    }
+  }
+
+  @Test
+  void aNodeSaysHowItIs() {
+    var cut = network.connect(app, "b");
+    try (var a = join("a"); var b = join("b", (same, node) -> cut, Duration.ofSeconds(3))) {
+      home(a);
+      home(b);
+      awaitHosts(a, 2);
+      Soon.becomesTrue(() -> a.health().parts().get("account") + b.health().parts().get("account") == PARTS
+          && b.health().parts().get("account") > 0);
+      assertEquals(new Cluster.Health(true, Optional.empty(), a.health().parts(), 0), a.health());
+      addresses(b).actor("ada").ask(new Give(1));
+      assertTrue(b.dump().matches("(?s)node 'b' of app '\\S+', alive, connected\nmembers:\n"
+          + "  a, since \\S+, home to account\n  b, since \\S+, home to account\nhome to:\n"
+          + "  account: \\d+ of " + PARTS + " parts, [01] actors\nrequests of others: 0 not answered\n"), b::dump);
+
+      cut.close();
+
+      Soon.becomesTrue(() -> !b.health().alive() && b.health().trouble().isPresent());
+      assertTrue(b.dump().startsWith("node 'b' of app '" + app + "', which others may take for gone, the connection "),
+          b::dump);
     }
   }
 

@@ -46,6 +46,13 @@ final class Link implements AutoCloseable {
     return connection.getStatus() == Connection.Status.CLOSED;
   }
 
+  /** Why nothing leaves at the moment. */
+  Optional<String> trouble() {
+    var status = connection.getStatus();
+    return status == Connection.Status.CONNECTED ? Optional.empty()
+        : Optional.of("the connection to NATS is " + status.name().toLowerCase(Locale.ROOT));
+  }
+
   /** How many bytes a message may have, with its headers. */
   int mostBytes() {
     return (int) Math.min(Integer.MAX_VALUE, connection.getMaxPayload());

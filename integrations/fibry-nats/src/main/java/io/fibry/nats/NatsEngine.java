@@ -89,6 +89,11 @@ final class NatsEngine implements Engine {
   }
 
   @Override
+  public Optional<String> trouble() {
+    return link.trouble();
+  }
+
+  @Override
   public int mostBytes() {
     return link.mostBytes() - HEADERS;
   }

@@ -87,11 +87,13 @@ class FaultsTest {
 
       server.kill();
       eventually(() -> !publishes(engine, "lost"));
+      assertTrue(engine.trouble().orElseThrow().startsWith("the connection to NATS is "));
       assertThrows(LostException.class, () -> engine.get("k.1"));
       assertThrows(LostException.class, () -> engine.create("k.2", new byte[1], Duration.ofMinutes(5)));
       server.restart();
 
       eventually(() -> publishes(engine, "found"));
+      assertEquals(Optional.empty(), engine.trouble());
       String one = got.take();
       while (one.equals("lost")) one = got.take(); // it left before the end was known
       assertEquals("found", one);

@@ -1,0 +1,10 @@
+package io.fibry.cluster;
+
+/**
+ * How much of a kind is on a node.
+ *
+ * @param parts that its keys are split into
+ * @param here those that have their home on this node
+ * @param actors that are alive there
+ */
+record Extent(int parts, int here, long actors) {}

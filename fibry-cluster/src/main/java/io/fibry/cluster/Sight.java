@@ -1,0 +1,40 @@
+package io.fibry.cluster;
+
+import io.fibry.cluster.Cluster.Member;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** A node as people see it, in lines. */
+final class Sight {
+  private Sight() {}
+
+  static String of(Node node, Map<String, Hosting<?>> homes, List<String> busy) {
+    var health = node.health();
+    var text = new StringBuilder(node + ", "
+        + (health.alive() ? "alive" : "which others may take for gone") + ", "
+        + health.trouble().orElse("connected") + "\n");
+    text.append("members:\n");
+    for (var one : node.members()) text.append("  ").append(line(one)).append('\n');
+    if (!homes.isEmpty()) text.append("home to:\n");
+    new TreeMap<>(homes).forEach((kind, home) -> text.append("  ").append(line(kind, home.extent())).append('\n'));
+    text.append("requests of others: ").append(health.underWay()).append(" not answered\n");
+    if (!busy.isEmpty()) text.append("messages on their way to: ").append(String.join(", ", busy)).append('\n');
+    return text.toString();
+  }
+
+  private static String line(String kind, Extent all) {
+    return kind + ": " + all.here() + " of " + all.parts() + " parts, " + all.actors() + " actors";
+  }
+
+  private static String line(Member one) {
+    return one.name() + ", since " + one.since() + listed(", home to ", one.hosts())
+        + listed(", offers ", one.offers());
+  }
+
+  private static String listed(String before, Collection<String> names) {
+    return names.isEmpty() ? "" : before + String.join(" ", new TreeSet<>(names));
+  }
+}
