@@ -144,6 +144,18 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   <M> Topic<M> topic(String name, Class<M> messages);
 
   /**
+   * Work for all nodes, which waits in the network until a worker of some node has done it.
+   *
+   * @param <M> work
+   * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
+   * @param work its type
+   * @return to put work, and to do it
+   * @throws IllegalArgumentException if work has no form in bytes
+   * @throws LostException if there is no connection, or the network refuses it
+   */
+  <M> WorkQueue<M> queue(String name, Class<M> work);
+
+  /**
    * The addresses of the entities of a kind, wherever they live.
    *
    * @param <M> messages

@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
@@ -121,6 +122,99 @@ public interface Engine extends AutoCloseable {
    * @throws IllegalStateException if what is there cannot be used
    */
   Store store();
+
+  // ---- work
+
+  /**
+   * Work that waits until it is done; all nodes have it.
+   *
+   * @param subject of the queue
+   * @return for this node
+   * @throws LostException if there is no connection, or the network refuses it
+   * @throws IllegalStateException if what is there cannot be used
+   */
+  Queue queue(String subject);
+
+  /** A queue, as one node sees it. Thread-safe. */
+  interface Queue {
+
+    /**
+     * Stores a piece of work.
+     *
+     * @param id of it: what comes with the same id within two minutes is not stored again
+     * @param work bytes
+     * @throws LostException if it was not stored, or nobody knows
+     * @throws IllegalArgumentException if it is too large
+     */
+    void put(String id, byte[] work);
+
+    /**
+     * Takes pieces, the oldest first. One that is not done, since its node ends without a word, is
+     * given to another one some seconds later.
+     *
+     * @param most how many are under way at the same time
+     * @param worker gets them, and must not wait
+     * @return closing it ends that; those that are under way stay so
+     */
+    Subscription take(int most, Consumer<Piece> worker);
+
+    /**
+     * What is there, also what is under way.
+     *
+     * @param from a number; 0 for all
+     * @param most how many at most
+     * @return the oldest first
+     * @throws LostException if it cannot be read
+     */
+    List<Waiting> list(long from, int most);
+
+    /**
+     * Takes a piece away.
+     *
+     * @param number of it
+     * @return false: it is not there any more
+     * @throws LostException if nobody knows
+     */
+    boolean remove(long number);
+
+    /**
+     * {@return how many are there, also those under way}
+     *
+     * @throws LostException if it cannot be read
+     */
+    long size();
+  }
+
+  /**
+   * Work that is there.
+   *
+   * @param number grows
+   * @param work bytes
+   */
+  record Waiting(long number, byte[] work) {}
+
+  /** Work that this node has taken. One of {@code done} and {@code again} is called, once. */
+  interface Piece {
+
+    /** {@return its number} */
+    long number();
+
+    /** {@return its bytes} */
+    byte[] work();
+
+    /** {@return how often it was taken, with this time} */
+    int times();
+
+    /** {@return whether it is gone; false: nobody knows, and it may be done once more} */
+    boolean done();
+
+    /**
+     * Gives it back.
+     *
+     * @param later when it may be taken again
+     */
+    void again(Duration later);
+  }
 
   /** {@return why nothing leaves at the moment; empty: it is connected} */
   Optional<String> trouble();

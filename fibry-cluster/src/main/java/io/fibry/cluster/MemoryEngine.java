@@ -50,7 +50,11 @@ final class MemoryEngine implements Engine {
         new LostException(LostException.Loss.UNKNOWN, "the connection was closed before an answer came"));
   }
 
-  private void checkOpen() {
+  boolean isClosed() {
+    return closed;
+  }
+
+  void checkOpen() {
     if (closed) throw cut();
   }
 
@@ -64,7 +68,8 @@ final class MemoryEngine implements Engine {
     return opened(network.subscribe(subject, group, reader));
   }
 
-  private Subscription opened(Subscription one) {
+  /** It ends with this connection. */
+  Subscription opened(Subscription one) {
     var both = new Subscription() {
       @Override
       public void close() {
@@ -112,6 +117,12 @@ final class MemoryEngine implements Engine {
   @Override
   public Store store() {
     return store;
+  }
+
+  @Override
+  public Queue queue(String subject) {
+    checkOpen();
+    return network.queue(subject).of(this);
   }
 
   @Override

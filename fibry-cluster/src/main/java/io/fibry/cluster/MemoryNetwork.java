@@ -58,6 +58,7 @@ public final class MemoryNetwork implements Network {
   private final Map<String, CompletableFuture<Wire>> asked = new ConcurrentHashMap<>(); // by where answers go
   private final AtomicLong numbers = new AtomicLong(); // of requests
   private final AtomicLong turns = new AtomicLong(); // of those in a group
+  private final Map<String, MemoryQueue> queues = new ConcurrentHashMap<>(); // by subject
   private final MemoryTable table;
   private final MemoryStore store = MemoryStore.open();
 
@@ -88,6 +89,10 @@ public final class MemoryNetwork implements Network {
 
   Engine engine() {
     return new MemoryEngine(this, table, store);
+  }
+
+  MemoryQueue queue(String subject) {
+    return queues.computeIfAbsent(subject, none -> new MemoryQueue(clock));
   }
 
   int mostBytes() {

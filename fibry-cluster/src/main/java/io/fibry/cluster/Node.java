@@ -48,6 +48,7 @@ final class Node implements Cluster {
   private final Options options;
   private final Map<String, Relay> relays = new ConcurrentHashMap<>(); // by subject
   private final Map<String, FarTopic<?>> topics = new ConcurrentHashMap<>(); // by name
+  private final Map<String, Workers<?>> workers = new ConcurrentHashMap<>(); // by queue
   private final Map<String, Offer<?>> offers = new ConcurrentHashMap<>(); // by name
   private final Map<String, CompletableFuture<ExitReason>> ends = new ConcurrentHashMap<>(); // of far actors
   private final Map<String, Hosting<?>> homes = new ConcurrentHashMap<>(); // by kind
@@ -135,7 +136,8 @@ final class Node implements Cluster {
   @Override
   public String dump() {
     var busy = relays.values().stream().filter(Relay::isBusy).map(Relay::toString).sorted().toList();
-    return Sight.of(this, homes, busy);
+    var works = workers.values().stream().filter(one -> !one.onExit().isDone()).map(Workers::queue).sorted().toList();
+    return Sight.of(this, homes, works, busy);
   }
 
   // ---- actors
@@ -196,6 +198,19 @@ final class Node implements Cluster {
         + "' has topic '" + name + "' with messages of " + topic.messages().getName() + ", and not of "
         + messages.getName());
     return (Topic<M>) topic;
+  }
+
+  @Override
+  public <M> WorkQueue<M> queue(String name, Class<M> work) {
+    return new FarQueue<>(name, Protocol.of(work), around.engine(), around.subjects(), ids(), this::work);
+  }
+
+  private <M> Exitable work(FarQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
+    return workers.compute(queue.name(), (name, before) -> {
+      if (before != null && !before.onExit().isDone()) throw new IllegalStateException(
+          "node '" + around.node() + "' works on queue '" + name + "' already; close that work");
+      return new Workers<>(around.scope().anonymous(), queue, options, worker);
+    });
   }
 
   // ---- entities
@@ -331,10 +346,12 @@ final class Node implements Cluster {
   public void close() {
     leaving = true;
     try {
+      workers.values().forEach(Workers::askExit);
       doors.values().forEach(Exitable::askExit);
       doors.values().forEach(Exitable::close);
       offers.values().forEach(Offer::close);
       topics.values().forEach(FarTopic::close);
+      workers.values().forEach(Workers::end);
       awaitArrivals();
       if (!around.scope().isClosed()) around.lease().leave();
     } finally {

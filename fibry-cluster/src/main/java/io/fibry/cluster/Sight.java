@@ -11,7 +11,7 @@ import java.util.TreeSet;
 final class Sight {
   private Sight() {}
 
-  static String of(Node node, Map<String, Hosting<?>> homes, List<String> busy) {
+  static String of(Node node, Map<String, Hosting<?>> homes, List<String> works, List<String> busy) {
     var health = node.health();
     var text = new StringBuilder(node + ", "
         + (health.alive() ? "alive" : "which others may take for gone") + ", "
@@ -20,6 +20,7 @@ final class Sight {
     for (var one : node.members()) text.append("  ").append(line(one)).append('\n');
     if (!homes.isEmpty()) text.append("home to:\n");
     new TreeMap<>(homes).forEach((kind, home) -> text.append("  ").append(line(kind, home.extent())).append('\n'));
+    if (!works.isEmpty()) text.append("works on: ").append(String.join(", ", works)).append('\n');
     text.append("requests of others: ").append(health.underWay()).append(" not answered\n");
     if (!busy.isEmpty()) text.append("messages on their way to: ").append(String.join(", ", busy)).append('\n');
     return text.toString();

@@ -29,6 +29,16 @@ record Subjects(String app) {
     return "fb." + app + ".t." + checked("a topic", name);
   }
 
+  /** Of work that waits. */
+  String ofQueue(String name) {
+    return "fb." + app + ".w." + checked("a queue", name);
+  }
+
+  /** Of work that was put aside. */
+  String ofAside(String queue) {
+    return ofQueue(queue) + ".aside";
+  }
+
   /** In the table: of the form of all messages between nodes. */
   String keyOfForm() {
     return "fb." + app + ".form";

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -63,12 +64,29 @@ class ReadmeTest {
   }
   // @end
 
+  // @start
+  record Parcel(String to) {}
+
+  static String pack(Network network) throws InterruptedException {
+    try (var web = Cluster.join("depot", network, options -> options.withNode("web"));
+        var depot = Cluster.join("depot", network, options -> options.withNode("depot-1"))) {
+      var packed = new SynchronousQueue<String>();
+      depot.queue("parcels", Parcel.class)
+          .work(4, parcel -> packed.put(parcel.to()));  // four at once, on each node that works
+
+      web.queue("parcels", Parcel.class).put(new Parcel("Ada")); // returns when it is stored
+      return packed.take();
+    }
+  }
+  // @end
+
   @Test
-  void itRuns() {
+  void itRuns() throws InterruptedException {
     assertEquals(500, takings());
     var network = MemoryNetwork.create();
     assertEquals(2, visits(network));
     assertEquals(4, visits(network));
+    assertEquals("Ada", pack(network));
   }
 
   @Test
@@ -76,7 +94,7 @@ class ReadmeTest {
     var shown = found("(?ms)^```java\n(.*?)^```$", "README.md");
     var here = found("(?s)  // @start\n(.*?)  // @end", "src/test/java/io/fibry/cluster/ReadmeTest.java");
 
-    assertEquals(shown, here.stream().limit(2).map(code -> code.replaceAll("(?m)^  ", "")).toList());
+    assertEquals(shown, here.stream().limit(3).map(code -> code.replaceAll("(?m)^  ", "")).toList());
   }
 
   private static List<String> found(String pattern, String file) throws IOException {

@@ -9,6 +9,8 @@ import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.Message;
 import io.nats.client.NUID;
+import io.nats.client.api.AckPolicy;
+import io.nats.client.api.ConsumerConfiguration;
 import io.nats.client.api.MessageInfo;
 import io.nats.client.api.StreamConfiguration;
 import io.nats.client.api.StreamInfoOptions;
@@ -32,7 +34,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A stream of JetStream that keeps all of a store, and what can be asked of it. Single messages are
+ * A stream of JetStream, and what can be asked of it. Single messages are
  * read from the leader, since other servers may be behind. Thread-safe.
  */
 class Log {
@@ -139,6 +141,13 @@ class Log {
         .handle(Stored::of);
   }
 
+  /** Takes one away. */
+  CompletableFuture<Stored> delete(long number) {
+    String api = "$JS.API.STREAM.MSG.DELETE." + stream;
+    return link.requests().ask(json(api, "{\"seq\":" + number + ",\"no_erase\":true}"), api, PATIENCE)
+        .handle(Stored::of);
+  }
+
   private static NatsMessage.Builder json(String subject, String text) {
     return NatsMessage.builder().subject(subject).data(text, StandardCharsets.UTF_8);
   }
@@ -151,6 +160,26 @@ class Log {
       throw new StoreDamagedException("message " + message.getSeq() + " of stream " + message.getStream()
           + " does not say when it is due; take it away by the tools of NATS");
     }
+  }
+
+  // ---- giving out
+
+  /** What gives messages of a subject to programs, each to one, until they acknowledge it. */
+  void makeConsumer(String name, String subject, Duration givenUp) {
+    read(subject, () -> management.addOrUpdateConsumer(stream,
+        ConsumerConfiguration.builder().durable(name).filterSubject(subject).ackPolicy(AckPolicy.Explicit)
+            .ackWait(givenUp).maxDeliver(-1).maxAckPending(-1).build()));
+  }
+
+  /** Where programs ask it. */
+  String callOf(String consumer) {
+    return "$JS.API.CONSUMER.MSG.NEXT." + stream + "." + consumer;
+  }
+
+  /** Until the server has heard it. */
+  CompletableFuture<Stored> acknowledge(String subject) {
+    return link.requests().ask(json(subject, "+ACK"), subject, PATIENCE)
+        .handle((none, failure) -> failure == null ? new Stored.Here(0) : Stored.of(none, failure));
   }
 
   // ---- reading

@@ -21,13 +21,16 @@ final class NatsEngine implements Engine {
   private final Link link;
   private final NatsTable table;
   private final Supplier<Store> opening;
+  private final Supplier<Log> working;
   private final ReentrantLock storing = new ReentrantLock();
   private Optional<Store> store = Optional.empty(); // under the lock; opened when it is needed
+  private Optional<Log> work = Optional.empty(); // likewise
 
-  NatsEngine(Link link, NatsTable table, Supplier<Store> opening) {
+  NatsEngine(Link link, NatsTable table, Supplier<Store> opening, Supplier<Log> working) {
     this.link = link;
     this.table = table;
     this.opening = opening;
+    this.working = working;
   }
 
   // ---- messages
@@ -86,6 +89,17 @@ final class NatsEngine implements Engine {
   @Override
   public Subscription watch(String prefix, Consumer<Entry> reader) {
     return table.watch(prefix, reader);
+  }
+
+  @Override
+  public Queue queue(String subject) {
+    storing.lock();
+    try {
+      if (work.isEmpty()) work = Optional.of(working.get());
+      return new NatsQueue(link, work.get(), subject, mostBytes());
+    } finally {
+      storing.unlock();
+    }
   }
 
   @Override

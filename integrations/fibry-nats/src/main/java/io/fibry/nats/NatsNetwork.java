@@ -126,7 +126,7 @@ public final class NatsNetwork implements Network {
     boolean usable = false;
     try {
       var engine = new NatsEngine(link, NatsTable.of(link.connection(), app, replicas),
-          () -> store(link, app, NatsStore.Options.USUAL, () -> {}));
+          () -> store(link, app, NatsStore.Options.USUAL, () -> {}), () -> work(link, app));
       usable = true;
       return engine;
     } finally {
@@ -159,8 +159,21 @@ public final class NatsNetwork implements Network {
       log.make(subjects.all(), replicas);
       return new StreamStore(log, subjects, options, closing);
     } catch (IOException cut) {
-      throw new LostException(Loss.CUT, "JetStream does not answer: " + Troubles.text(cut));
+      throw silent(cut);
     }
+  }
+
+  private Log work(Link link, String app) {
+    try {
+      NatsQueue.make(link.connection().jetStreamManagement(), app, replicas);
+      return new Log(link, NatsQueue.stream(app), NatsStore.Options.USUAL.limit());
+    } catch (IOException cut) {
+      throw silent(cut);
+    }
+  }
+
+  private static LostException silent(IOException cut) {
+    return new LostException(Loss.CUT, "JetStream does not answer: " + Troubles.text(cut));
   }
 
   Link link(String app, String node) {

@@ -29,6 +29,8 @@ import org.junit.jupiter.api.Timeout;
 class PermissionsTest {
   record Count() implements Request<Count, Integer> {}
 
+  record Job(boolean bad) {}
+
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).snapshotEvery(2).keepsMessages(9)
       .state(0).by((number, count, context) -> {
         context.reply(count, number + 1);
@@ -74,11 +76,32 @@ class PermissionsTest {
       b.topic("news", Count.class).publish(new Count());
       assertEquals(new Count(), news.poll(20, TimeUnit.SECONDS));
     }
+    work();
     try (var store = NatsStore.open(network(), "bank"); var history = store.history("counter", "")) {
       assertEquals(6, history.next().size());
     }
 
     assertEquals("", violations());
+  }
+
+  /** Two pieces: one is done, the other one fails, and is taken away. */
+  private void work() {
+    var done = new LinkedBlockingQueue<Job>();
+    try (var a = join("a")) {
+      var jobs = a.queue("jobs", Job.class);
+      jobs.work(options -> options.withAttempts(1), job -> {
+        if (job.bad()) throw new IllegalStateException("made up");
+        done.add(job);
+      });
+      jobs.put(new Job(true));
+      jobs.put(new Job(false));
+      AtAStream.eventually(() -> done.size() == 1 && jobs.size() == 0);
+      var aside = jobs.aside(2);
+      assertEquals(1, aside.size());
+      assertTrue(jobs.retry(aside.getFirst()));
+      AtAStream.eventually(() -> jobs.aside(2).size() == 1);
+      assertTrue(jobs.remove(jobs.aside(2).getFirst()));
+    }
   }
 
   private String violations() throws Exception {

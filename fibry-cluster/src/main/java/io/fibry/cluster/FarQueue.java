@@ -1,0 +1,125 @@
+package io.fibry.cluster;
+
+import io.fibry.Exitable;
+import io.fibry.Handler;
+import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import io.fibry.durable.Once;
+import io.fibry.pubsub.Subscription;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+
+/** A queue of the network, and one of what was put aside. */
+final class FarQueue<M> implements WorkQueue<M> {
+  private static final Codec<Failed> FAILED = Codec.of(Failed.class);
+
+  /** As it is put aside. */
+  private record Failed(byte[] work, int times, String reason, Instant at) {}
+
+  private final String name;
+  private final Protocol<M> protocol;
+  private final Engine.Queue waiting;
+  private final Engine.Queue aside;
+  private final Supplier<String> ids;
+  private final Workshop<M> workshop;
+
+  /** Makes what does the work, once for each queue. */
+  @FunctionalInterface
+  interface Workshop<M> {
+    Exitable begin(FarQueue<M> queue, Options options, Handler<M> worker);
+  }
+
+  FarQueue(String name, Protocol<M> protocol, Engine engine, Subjects subjects, Supplier<String> ids,
+      Workshop<M> workshop) {
+    this.name = name;
+    this.protocol = protocol;
+    this.waiting = engine.queue(subjects.ofQueue(name));
+    this.aside = engine.queue(subjects.ofAside(name));
+    this.ids = ids;
+    this.workshop = workshop;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public void put(M work) {
+    waiting.put(work instanceof Once once ? "once " + once.once() : ids.get(), protocol.encode(work));
+  }
+
+  @Override
+  public Exitable work(UnaryOperator<Options> options, Handler<M> worker) {
+    return workshop.begin(this, options.apply(Options.USUAL), Objects.requireNonNull(worker, "worker"));
+  }
+
+  @Override
+  public long size() {
+    return waiting.size();
+  }
+
+  // ---- for workers
+
+  Subscription take(int most, Consumer<Engine.Piece> worker) {
+    return waiting.take(most, worker);
+  }
+
+  M decode(byte[] work) {
+    return protocol.decode(work);
+  }
+
+  void putAside(Engine.Piece piece, String reason) {
+    var failed = new Failed(piece.work(), piece.times(), reason, Instant.now());
+    aside.put("aside " + piece.number(), FAILED.encode(failed));
+  }
+
+  // ---- what is aside
+
+  @Override
+  public List<Aside<M>> aside(int most) {
+    if (most < 1) throw new IllegalArgumentException("a list of " + most + " pieces; give 1 or more");
+    return aside.list(0, most).stream().map(this::aside).toList();
+  }
+
+  private Aside<M> aside(Engine.Waiting one) {
+    try {
+      var failed = FAILED.decode(one.work());
+      return new Aside<>(one.number(), read(failed.work), failed.times, failed.reason, failed.at);
+    } catch (CodecException foreign) {
+      return new Aside<>(one.number(), Optional.empty(), 0, "it is none: " + foreign.getMessage(), Instant.EPOCH);
+    }
+  }
+
+  private Optional<M> read(byte[] work) {
+    try {
+      return Optional.of(protocol.decode(work));
+    } catch (CodecException unreadable) {
+      return Optional.empty();
+    }
+  }
+
+  /** First it waits again, then it is aside no more: in between it is both, and not lost. */
+  @Override
+  public boolean retry(Aside<M> again) {
+    var found = aside.list(again.number(), 1);
+    if (found.isEmpty() || found.getFirst().number() != again.number()) return false;
+    waiting.put("again " + again.number(), FAILED.decode(found.getFirst().work()).work);
+    return aside.remove(again.number());
+  }
+
+  @Override
+  public boolean remove(Aside<M> gone) {
+    return aside.remove(gone.number());
+  }
+
+  @Override
+  public String toString() {
+    return "queue '" + name + "'";
+  }
+}

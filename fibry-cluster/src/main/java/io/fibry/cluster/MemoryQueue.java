@@ -1,0 +1,226 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.cluster.Engine.Piece;
+import io.fibry.cluster.Engine.Waiting;
+import io.fibry.pubsub.Subscription;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * Work of a {@link MemoryNetwork}. Where the connection of a node ends, what it has taken can be
+ * taken again. Its fields are under the object's own monitor.
+ */
+final class MemoryQueue {
+  private static final long IDS_KNOWN = Duration.ofMinutes(2).toNanos();
+
+  private static final class Work {
+    private final long number;
+    private final byte[] bytes;
+    private int times; // taken
+
+    Work(long number, byte[] bytes) {
+      this.number = number;
+      this.bytes = bytes;
+    }
+  }
+
+  /** By one node. */
+  private final class Taking implements Subscription {
+    private final MemoryEngine engine;
+    private final int most;
+    private final Actor<Piece> actor;
+    private final Set<Work> out = new HashSet<>();
+
+    Taking(MemoryEngine engine, int most, Consumer<Piece> worker) {
+      this.engine = engine;
+      this.most = most;
+      this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.goOn()).newActor(worker::accept);
+    }
+
+    /** Under the monitor. */
+    void give(Work work) {
+      work.times++;
+      out.add(work);
+      actor.sendMessage(new Taken(this, work));
+    }
+
+    @Override
+    public void close() {
+      stop(this);
+      actor.sendPoisonPill(); // behind what it was given
+    }
+  }
+
+  private final class Taken implements Piece {
+    private final Taking taking;
+    private final Work work;
+    private final int times;
+
+    Taken(Taking taking, Work work) {
+      this.taking = taking;
+      this.work = work;
+      this.times = work.times;
+    }
+
+    @Override
+    public long number() {
+      return work.number;
+    }
+
+    @Override
+    public byte[] work() {
+      return work.bytes.clone();
+    }
+
+    @Override
+    public int times() {
+      return times;
+    }
+
+    @Override
+    public boolean done() {
+      return end(taking, work);
+    }
+
+    @Override
+    public void again(Duration later) {
+      giveBack(taking, work, later);
+    }
+  }
+
+  private final Scheduler clock;
+  private final Map<String, Long> ids = new LinkedHashMap<>(); // and since when; the oldest first
+  private final TreeMap<Long, Work> all = new TreeMap<>(); // by number
+  private final TreeMap<Long, Work> free = new TreeMap<>(); // those that can be taken
+  private final List<Taking> takings = new ArrayList<>(); // who is to get the next piece first
+  private long last; // number
+
+  MemoryQueue(Scheduler clock) {
+    this.clock = clock;
+  }
+
+  synchronized void put(String id, byte[] bytes) {
+    long now = clock.nanoTime();
+    forget(now);
+    if (ids.putIfAbsent(id, now) != null) return;
+    var work = new Work(++last, bytes.clone());
+    all.put(work.number, work);
+    release(work);
+  }
+
+  private void forget(long now) {
+    var oldest = ids.values().iterator();
+    while (oldest.hasNext() && now - oldest.next() > IDS_KNOWN) oldest.remove();
+  }
+
+  /** It can be taken, unless it was removed. */
+  private void release(Work work) {
+    if (all.containsKey(work.number)) free.put(work.number, work);
+    share();
+  }
+
+  private void share() {
+    while (!free.isEmpty()) {
+      var idle = takings.stream().filter(one -> one.out.size() < one.most).findFirst();
+      if (idle.isEmpty()) return;
+      takings.remove(idle.get());
+      takings.add(idle.get());
+      idle.get().give(free.pollFirstEntry().getValue());
+    }
+  }
+
+  synchronized Subscription take(MemoryEngine engine, int most, Consumer<Piece> worker) {
+    var taking = new Taking(engine, most, worker);
+    takings.add(taking);
+    share();
+    return taking;
+  }
+
+  private synchronized void stop(Taking taking) {
+    takings.remove(taking);
+    if (!taking.engine.isClosed()) return; // what is under way is done
+    var left = List.copyOf(taking.out);
+    taking.out.clear();
+    left.forEach(this::release);
+  }
+
+  /** False: it was given back before. */
+  private synchronized boolean end(Taking taking, Work work) {
+    if (!taking.out.remove(work)) return false;
+    all.remove(work.number);
+    share();
+    return true;
+  }
+
+  private synchronized void giveBack(Taking taking, Work work, Duration later) {
+    if (!taking.out.remove(work)) return;
+    if (later.isPositive()) clock.after(later, () -> releaseNow(work));
+    else release(work);
+    share();
+  }
+
+  private synchronized void releaseNow(Work work) {
+    release(work);
+  }
+
+  synchronized List<Waiting> list(long from, int most) {
+    return all.tailMap(from).values().stream().limit(most).map(work -> new Waiting(work.number, work.bytes.clone()))
+        .toList();
+  }
+
+  synchronized boolean remove(long number) {
+    free.remove(number);
+    return all.remove(number) != null;
+  }
+
+  synchronized long size() {
+    return all.size();
+  }
+
+  /** As a node sees it. */
+  Engine.Queue of(MemoryEngine engine) {
+    return new Engine.Queue() {
+      @Override
+      public void put(String id, byte[] work) {
+        Wire.to("a queue", Map.of(), work).checkSize(engine.mostBytes());
+        checked().put(id, work);
+      }
+
+      private MemoryQueue checked() {
+        engine.checkOpen();
+        return MemoryQueue.this;
+      }
+
+      @Override
+      public Subscription take(int most, Consumer<Piece> worker) {
+        return engine.opened(checked().take(engine, most, worker));
+      }
+
+      @Override
+      public List<Waiting> list(long from, int most) {
+        return checked().list(from, most);
+      }
+
+      @Override
+      public boolean remove(long number) {
+        return checked().remove(number);
+      }
+
+      @Override
+      public long size() {
+        return checked().size();
+      }
+    };
+  }
+}

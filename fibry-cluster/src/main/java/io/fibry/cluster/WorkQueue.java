@@ -1,0 +1,169 @@
+package io.fibry.cluster;
+
+import io.fibry.Exitable;
+import io.fibry.Handler;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+
+/**
+ * Work for all nodes: what is put waits in the network until a worker of some node has done it. It
+ * is done once; or more than once, if a node ends, or is cut off, between doing it and saying so.
+ * Workers of all nodes share it, without an order. Thread-safe.
+ *
+ * <p>Work whose worker throws is tried again, after a pause. When it has failed too often, or was
+ * begun too often and never ended, it is put aside: nobody takes it until {@link #retry}.
+ *
+ * @param <M> work
+ */
+public interface WorkQueue<M> {
+
+  /** {@return its name} */
+  String name();
+
+  /**
+   * Puts work, and waits until it is stored. Work that is {@link io.fibry.durable.Once} is stored
+   * once, though it is put again within two minutes.
+   *
+   * @param work never null
+   * @throws LostException if it was not stored, or nobody knows: then put it again
+   * @throws IllegalArgumentException if it is too large
+   */
+  void put(M work);
+
+  /**
+   * Does work on this node.
+   *
+   * @param atOnce how many pieces at the same time, each on a thread of its own: at least 1
+   * @param worker does one; what it throws is a failure
+   * @return closing it takes no more, and waits for what is under way; when it is killed, that is
+   *     interrupted, and goes back
+   * @throws IllegalStateException if this node works on the queue already
+   */
+  default Exitable work(int atOnce, Handler<M> worker) {
+    return work(options -> options.withAtOnce(atOnce), worker);
+  }
+
+  /**
+   * The same, with options.
+   *
+   * @param options changes the usual ones
+   * @param worker does one piece
+   * @return as there
+   * @throws IllegalStateException if this node works on the queue already
+   */
+  Exitable work(UnaryOperator<Options> options, Handler<M> worker);
+
+  /**
+   * {@return how many pieces wait or are under way, without those aside}
+   *
+   * @throws LostException if nobody knows
+   */
+  long size();
+
+  /**
+   * Work that was put aside.
+   *
+   * @param <M> work
+   * @param number in its queue
+   * @param work empty: this node cannot read it
+   * @param times how often it was begun
+   * @param reason why it failed for the last time
+   * @param at when it was put aside
+   */
+  record Aside<M>(long number, Optional<M> work, int times, String reason, Instant at) {}
+
+  /**
+   * What is aside. It stays there for ever.
+   *
+   * @param most how many at most
+   * @return the oldest first
+   * @throws LostException if it cannot be read
+   */
+  List<Aside<M>> aside(int most);
+
+  /**
+   * Puts work that is aside again, behind what waits.
+   *
+   * @param aside as {@link #aside} answered it
+   * @return false: it is not aside any more
+   * @throws LostException if nobody knows
+   */
+  boolean retry(Aside<M> aside);
+
+  /**
+   * Takes work away that is aside.
+   *
+   * @param aside as {@link #aside} answered it
+   * @return false: it is not aside any more
+   * @throws LostException if nobody knows
+   */
+  boolean remove(Aside<M> aside);
+
+  /**
+   * How work is done. Immutable.
+   *
+   * @param atOnce how many pieces at the same time
+   * @param attempts after so many failures a piece is put aside
+   * @param pause after the first failure; each further one doubles it
+   * @param longestPause the longest of them
+   */
+  record Options(int atOnce, int attempts, Duration pause, Duration longestPause) {
+    private static final int MOST = 10_000;
+    static final Options USUAL = new Options(1, 10, Duration.ofSeconds(1), Duration.ofMinutes(5));
+
+    /** Checks them. */
+    public Options {
+      check(atOnce, "pieces at once");
+      check(attempts, "attempts");
+      if (!Objects.requireNonNull(pause, "pause").isPositive() || pause.compareTo(longestPause) > 0)
+        throw new IllegalArgumentException(
+            "pauses from " + pause + " to " + longestPause + "; give more than zero, and the longer one last");
+    }
+
+    private static void check(int number, String what) {
+      if (number < 1 || number > MOST)
+        throw new IllegalArgumentException(number + " " + what + "; give 1 to " + MOST);
+    }
+
+    /**
+     * How many pieces at the same time.
+     *
+     * @param pieces 1 unless told
+     * @return a changed copy
+     */
+    public Options withAtOnce(int pieces) {
+      return new Options(pieces, attempts, pause, longestPause);
+    }
+
+    /**
+     * How often a piece may fail before it is put aside.
+     *
+     * @param failures 10 unless told; 1: at once
+     * @return a changed copy
+     */
+    public Options withAttempts(int failures) {
+      return new Options(atOnce, failures, pause, longestPause);
+    }
+
+    /**
+     * How long a piece that failed waits. Each further failure doubles it.
+     *
+     * @param first a second unless told
+     * @param longest 5 minutes unless told
+     * @return a changed copy
+     */
+    public Options withPauses(Duration first, Duration longest) {
+      return new Options(atOnce, attempts, first, longest);
+    }
+
+    /** After so many failures. */
+    Duration pauseAfter(int failures) {
+      var doubled = pause.multipliedBy(1L << Math.min(30, failures - 1));
+      return doubled.compareTo(longestPause) < 0 ? doubled : longestPause;
+    }
+  }
+}

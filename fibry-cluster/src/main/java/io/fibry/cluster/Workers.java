@@ -1,0 +1,137 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
+import io.fibry.Fronted;
+import io.fibry.Handler;
+import io.fibry.cluster.Engine.Piece;
+import io.fibry.pool.Pools;
+import io.fibry.pubsub.Subscription;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Does the work of a queue on this node. The engine gives no more than can be done at once. */
+final class Workers<M> extends Fronted<Workers<M>> {
+  private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+  private static final Duration ENDING = Duration.ofSeconds(20); // of the node
+  private static final Duration ENDED = Duration.ofSeconds(1); // until the network knows
+
+  private final FarQueue<M> queue;
+  private final WorkQueue.Options options;
+  private final Handler<M> worker;
+  private final Actor<Piece> pool;
+  private final Subscription arrivals;
+  private volatile boolean killed;
+
+  Workers(ActorBuilder<Object> how, FarQueue<M> queue, WorkQueue.Options options, Handler<M> worker) {
+    this.queue = queue;
+    this.options = options;
+    this.worker = worker;
+    this.pool = Pools.perMessage(how.onFailure(FailurePolicy.goOn())).newActor(this::handle);
+    Subscription begun = null;
+    try {
+      begun = queue.take(options.atOnce(), this::receive);
+      pool.closeOnExit(begun);
+    } finally {
+      if (begun == null) pool.kill();
+    }
+    this.arrivals = begun;
+  }
+
+  /** Its name. */
+  String queue() {
+    return queue.name();
+  }
+
+  // ---- its end
+
+  @Override
+  protected Exitable front() {
+    return pool;
+  }
+
+  @Override
+  public void askExit() {
+    arrivals.close();
+    super.askExit();
+  }
+
+  @Override
+  public void sendPoisonPill() {
+    arrivals.close();
+    super.sendPoisonPill();
+  }
+
+  @Override
+  public void kill() {
+    killed = true;
+    arrivals.close();
+    super.kill();
+  }
+
+  @Override
+  public void close() {
+    arrivals.close();
+    super.close();
+  }
+
+  /** What takes too long goes back. */
+  void end() {
+    askExit();
+    if (!waitForExit(ENDING)) kill();
+    waitForExit();
+  }
+
+  // ---- pieces
+
+  /** On the engine's thread. */
+  private void receive(Piece piece) {
+    if (!pool.sendMessage(piece)) piece.again(ENDED); // it may come here until the subscription ends
+  }
+
+  private void handle(Piece piece) {
+    if (piece.times() > options.attempts()) {
+      putAside(piece, "it was begun " + options.attempts() + " times, and did not end");
+      return;
+    }
+    try {
+      worker.handle(queue.decode(piece.work()));
+    } catch (Throwable failure) {
+      if (killed) piece.again(Duration.ZERO); // it goes on elsewhere
+      else failed(piece, failure);
+      if (failure instanceof Error error) throw error;
+      return;
+    }
+    if (!piece.done()) LOG.warn("{} is done, and may be done once more", text(piece));
+  }
+
+  private void failed(Piece piece, Throwable failure) {
+    if (piece.times() >= options.attempts()) {
+      LOG.error("{} failed {} times, and is put aside", text(piece), piece.times(), failure);
+      putAside(piece, Outcome.brief(failure));
+    } else {
+      var pause = options.pauseAfter(piece.times());
+      LOG.warn("{} failed, attempt {} of {}; again in {}", text(piece), piece.times(), options.attempts(), pause,
+          failure);
+      piece.again(pause);
+    }
+  }
+
+  private void putAside(Piece piece, String reason) {
+    try {
+      queue.putAside(piece, reason);
+    } catch (RuntimeException lost) {
+      LOG.warn("{} could not be put aside, and waits", text(piece), lost);
+      piece.again(options.longestPause());
+      return;
+    }
+    piece.done();
+  }
+
+  private String text(Piece piece) {
+    return "work " + piece.number() + " of queue '" + queue.name() + "'";
+  }
+}

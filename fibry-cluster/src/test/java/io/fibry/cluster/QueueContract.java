@@ -1,0 +1,368 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Exitable;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.durable.Once;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Work that nodes share. */
+@Timeout(90)
+abstract class QueueContract {
+  record Mail(String to) {}
+
+  record Bill(String once, int cents) implements Once {}
+
+  record Letter(List<String> pages) {}
+
+  private final String app;
+  private final Network network;
+  private final ActorScope scope = ActorSystem.openScope("queue-test");
+  private final List<Cluster> nodes = new ArrayList<>();
+  private final Semaphore gate = new Semaphore(0);
+  private final Map<String, LongAdder> begun = new ConcurrentHashMap<>(); // how often, by work
+  private final Queue<String> done = new ConcurrentLinkedQueue<>();
+  private final Cluster a;
+  private final Cluster b;
+
+  QueueContract(String app, Network network) {
+    this.app = app;
+    this.network = network;
+    a = join("a", network);
+    b = join("b", network);
+  }
+
+  private Cluster join(String node, Network by) {
+    nodes.add(Cluster.join(app, by, options -> options.withNode(node).withScope(scope)));
+    return nodes.getLast();
+  }
+
+  @AfterEach
+  void close() {
+    gate.release(1_000);
+    nodes.forEach(Cluster::close);
+    scope.close();
+  }
+
+  private static WorkQueue<Mail> mails(Cluster node) {
+    return node.queue("mails", Mail.class);
+  }
+
+  /** Without long pauses. */
+  private static UnaryOperator<WorkQueue.Options> attempts(int most) {
+    return options -> options.withAttempts(most).withPauses(Duration.ofMillis(20), Duration.ofMillis(100));
+  }
+
+  private void send(Mail mail) throws InterruptedException {
+    begun.computeIfAbsent(mail.to(), none -> new LongAdder()).increment();
+    if (mail.to().startsWith("slow")) gate.acquire();
+    if (mail.to().startsWith("bad")) throw new IllegalStateException("no such address");
+    done.add(mail.to());
+  }
+
+  private long begun(String mail) {
+    var times = begun.get(mail);
+    return times == null ? 0 : times.sum();
+  }
+
+  private void awaitDone(String... mails) {
+    Soon.becomesTrue(() -> done.size() >= mails.length);
+    assertEquals(List.of(mails).stream().sorted().toList(), done.stream().sorted().toList());
+  }
+
+  // ---- work
+
+  @Test
+  void nodesShareWorkAndEachPieceIsDoneOnce() {
+    var by = new ConcurrentHashMap<String, String>(); // node, by mail
+    var twice = new LongAdder();
+    for (var node : List.of(a, b)) mails(node).work(4, mail -> {
+      if (by.put(mail.to(), node.self().name()) != null) twice.increment();
+    });
+
+    IntStream.range(0, 400).parallel().forEach(i -> mails(a).put(new Mail("m" + i)));
+
+    Soon.becomesTrue(() -> by.size() == 400 && mails(b).size() == 0);
+    assertEquals(0, twice.sum());
+    assertEquals(2, by.values().stream().distinct().count());
+  }
+
+  @Test
+  void workWaitsForWorkers() {
+    var early = join("early", network);
+    mails(early).put(new Mail("ada"));
+    mails(early).put(new Mail("bob"));
+    early.close();
+
+    assertEquals(2, mails(a).size());
+    mails(b).work(1, this::send);
+
+    awaitDone("ada", "bob");
+    assertEquals(List.of("ada", "bob"), List.copyOf(done)); // one worker, one after the other
+    Soon.becomesTrue(() -> mails(a).size() == 0);
+  }
+
+  @Test
+  void noMoreIsUnderWayThanTold() {
+    var now = new AtomicInteger();
+    var most = new AtomicInteger();
+    mails(a).work(3, mail -> {
+      most.accumulateAndGet(now.incrementAndGet(), Math::max);
+      gate.acquire();
+      now.decrementAndGet();
+      done.add(mail.to());
+    });
+
+    for (int i = 0; i < 20; i++) mails(b).put(new Mail("m" + i));
+
+    Soon.becomesTrue(() -> now.get() == 3);
+    gate.release(20);
+    Soon.becomesTrue(() -> done.size() == 20);
+    assertEquals(3, most.get());
+  }
+
+  @Test
+  void whatWasPutTwiceByItsIdIsStoredOnce() {
+    var bills = a.queue("bills", Bill.class);
+    bills.put(new Bill("b 1/ü", 100));
+    b.queue("bills", Bill.class).put(new Bill("b 1/ü", 100));
+    bills.put(new Bill("b 2", 100));
+    bills.put(new Bill("b 1/ü", 100));
+    a.queue("other-bills", Bill.class).put(new Bill("b 1/ü", 100)); // other queues have other ids
+
+    assertEquals(2, bills.size());
+    assertEquals(1, a.queue("other-bills", Bill.class).size());
+    mails(a).put(new Mail("ada"));
+    mails(a).put(new Mail("ada"));
+    assertEquals(2, mails(b).size());
+  }
+
+  // ---- failures
+
+  @Test
+  void workThatFailsIsTriedAgain() {
+    var times = new AtomicInteger();
+    mails(a).work(attempts(3), mail -> {
+      if (times.incrementAndGet() < 3) throw new IllegalStateException("not yet");
+      done.add(mail.to());
+    });
+
+    mails(b).put(new Mail("ada"));
+
+    awaitDone("ada");
+    Soon.becomesTrue(() -> mails(a).size() == 0);
+    assertEquals(3, times.get());
+    assertEquals(List.of(), mails(a).aside(10));
+  }
+
+  @Test
+  void anErrorIsAFailure() {
+    mails(a).work(attempts(2), mail -> {
+      throw new StackOverflowError("made up");
+    });
+
+    mails(b).put(new Mail("ada"));
+
+    Soon.becomesTrue(() -> mails(b).aside(10).size() == 1);
+    assertEquals("java.lang.StackOverflowError: made up", mails(b).aside(10).getFirst().reason());
+  }
+
+  @Test
+  void workThatFailsTooOftenIsPutAside() {
+    var working = mails(a).work(attempts(3), this::send);
+    mails(b).put(new Mail("bad"));
+    mails(b).put(new Mail("worse-than-bad"));
+
+    Soon.becomesTrue(() -> mails(b).aside(10).size() == 1 && mails(b).size() == 0);
+    var aside = mails(b).aside(10).getFirst();
+    assertEquals(Optional.of(new Mail("bad")), aside.work());
+    assertEquals(3, aside.times());
+    assertEquals("java.lang.IllegalStateException: no such address", aside.reason());
+    assertEquals(3, begun("bad"));
+    awaitDone("worse-than-bad");
+
+    working.close();
+    assertTrue(mails(a).retry(aside));
+    assertFalse(mails(b).retry(aside));
+    assertFalse(mails(b).remove(aside));
+    assertEquals(1, mails(b).size());
+    mails(b).work(1, mail -> done.add(mail.to()));
+    awaitDone("bad", "worse-than-bad");
+    assertEquals(List.of(), mails(b).aside(10));
+  }
+
+  @Test
+  void whatIsAsideIsListedAndTakenAway() {
+    mails(a).work(attempts(1).andThen(options -> options.withAtOnce(8))::apply, this::send);
+    for (int i = 0; i < 30; i++) mails(b).put(new Mail("bad" + i));
+
+    Soon.becomesTrue(() -> mails(a).aside(100).size() == 30);
+    assertEquals(7, mails(b).aside(7).size());
+    for (var one : mails(b).aside(100)) assertTrue(mails(b).remove(one));
+    assertEquals(List.of(), mails(a).aside(100));
+    assertEquals(0, mails(a).size());
+  }
+
+  @Test
+  void whatCannotBeReadIsPutAside() {
+    a.queue("mails", Letter.class).put(new Letter(List.of("one", "two")));
+    mails(a).work(attempts(2), this::send);
+
+    Soon.becomesTrue(() -> mails(b).aside(10).size() == 1);
+
+    assertEquals(Optional.empty(), mails(b).aside(10).getFirst().work());
+    assertEquals(Optional.of(new Letter(List.of("one", "two"))),
+        b.queue("mails", Letter.class).aside(10).getFirst().work());
+  }
+
+  // ---- ends
+
+  @Test
+  void closingWaitsForWhatIsUnderWay() {
+    var working = mails(a).work(1, this::send);
+    mails(b).put(new Mail("slow"));
+    mails(b).put(new Mail("later"));
+    Soon.becomesTrue(() -> begun("slow") == 1);
+
+    working.askExit();
+    assertFalse(working.waitForExit(Duration.ofMillis(50)));
+    gate.release();
+    working.close();
+
+    assertEquals(List.of("slow"), List.copyOf(done));
+    assertEquals(1, mails(b).size());
+    mails(b).work(1, this::send);
+    awaitDone("slow", "later");
+  }
+
+  @Test
+  void whatIsInterruptedGoesBack() {
+    var working = mails(a).work(attempts(1), this::send);
+    mails(b).put(new Mail("slow"));
+    Soon.becomesTrue(() -> begun("slow") == 1);
+
+    working.kill();
+
+    mails(b).work(2, this::send); // as often as usual
+    Soon.becomesTrue(() -> begun("slow") == 2);
+    gate.release();
+    awaitDone("slow");
+    assertEquals(List.of(), mails(b).aside(10));
+  }
+
+  @Test
+  void aNodeThatLeavesEndsItsWorkFirst() throws Exception {
+    mails(a).work(1, this::send);
+    mails(b).put(new Mail("slow"));
+    Soon.becomesTrue(() -> begun("slow") == 1);
+    var leaving = Thread.ofVirtual().start(a::close);
+
+    Soon.becomesTrue(() -> a.queue("mails", Mail.class).size() == 1); // it is connected
+    gate.release();
+    leaving.join();
+
+    assertEquals(List.of("slow"), List.copyOf(done));
+    assertEquals(0, mails(b).size());
+  }
+
+  @Test
+  void workOfANodeThatEndsWithoutAWordIsDoneByAnother() {
+    var cut = network.connect(app, "c");
+    var c = join("c", (same, node) -> cut);
+    mails(a).work(1, this::send);
+    mails(b).put(new Mail("slow-at-a"));
+    Soon.becomesTrue(() -> begun("slow-at-a") == 1);
+    mails(c).work(1, this::send);
+    mails(b).put(new Mail("slow-at-c"));
+    Soon.becomesTrue(() -> begun("slow-at-c") == 1);
+
+    cut.close();
+    mails(b).work(2, this::send);
+
+    Soon.becomesTrue(() -> begun("slow-at-c") == 2);
+    assertEquals(1, begun("slow-at-a")); // that node is alive, so it keeps it, however long it takes
+    gate.release(3);
+    Soon.becomesTrue(() -> mails(b).size() == 0);
+    assertEquals(1, begun("slow-at-a"));
+  }
+
+  @Test
+  void workThatEndsItsNodeEachTimeIsPutAside() {
+    var cut = network.connect(app, "c");
+    var c = join("c", (same, node) -> cut);
+    mails(c).work(attempts(1), this::send);
+    mails(b).put(new Mail("slow"));
+    Soon.becomesTrue(() -> begun("slow") == 1);
+
+    cut.close();
+    mails(b).work(attempts(1), this::send);
+
+    Soon.becomesTrue(() -> mails(b).aside(10).size() == 1);
+    assertEquals("it was begun 1 times, and did not end", mails(b).aside(10).getFirst().reason());
+    assertEquals(1, begun("slow"));
+  }
+
+  // ---- bad input
+
+  @Test
+  void aNodeWorksOnceOnAQueue() {
+    Exitable first = mails(a).work(1, this::send);
+
+    assertEquals("node 'a' works on queue 'mails' already; close that work",
+        assertThrows(IllegalStateException.class, () -> mails(a).work(1, this::send)).getMessage());
+    assertTrue(a.dump().contains("\nworks on: mails\n"), a::dump);
+
+    first.close();
+    mails(a).work(1, this::send);
+    mails(b).put(new Mail("ada"));
+    awaitDone("ada");
+  }
+
+  @Test
+  void badInputIsRefused() {
+    var mails = mails(a);
+    assertThrows(IllegalArgumentException.class, () -> a.queue("Mails", Mail.class));
+    assertThrows(IllegalArgumentException.class, () -> a.queue("mails", Thread.class));
+    assertThrows(IllegalArgumentException.class, () -> mails.work(0, this::send));
+    assertThrows(IllegalArgumentException.class, () -> mails.work(options -> options.withAttempts(0), this::send));
+    assertThrows(IllegalArgumentException.class,
+        () -> mails.work(options -> options.withPauses(Duration.ofSeconds(2), Duration.ofSeconds(1)), this::send));
+    assertThrows(IllegalArgumentException.class, () -> mails.aside(0));
+    assertThrows(NullPointerException.class, () -> mails.put(null));
+    assertThrows(NullPointerException.class, () -> mails.work(1, null));
+    var huge = new Mail("x".repeat(2 << 20));
+    assertThrows(IllegalArgumentException.class, () -> mails.put(huge));
+    assertEquals(0, mails.size());
+  }
+
+  @Test
+  void aNodeThatHasLeftSaysSo() {
+    var mails = mails(a);
+    a.close();
+
+    assertEquals(Loss.CUT, assertThrows(LostException.class, () -> mails.put(new Mail("ada"))).loss());
+    assertEquals(Loss.CUT, assertThrows(LostException.class, mails::size).loss());
+    assertThrows(IllegalStateException.class, () -> mails.work(1, this::send));
+  }
+}

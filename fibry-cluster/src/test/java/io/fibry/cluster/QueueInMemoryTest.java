@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class QueueInMemoryTest extends QueueContract {
+  QueueInMemoryTest() {
+    super("bank", MemoryNetwork.create());
+  }
+}

@@ -1,0 +1,110 @@
+package io.fibry.nats;
+
+import io.fibry.cluster.Engine;
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.Wire;
+import io.fibry.pubsub.Subscription;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreReadException;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.api.MessageInfo;
+import io.nats.client.api.RetentionPolicy;
+import io.nats.client.api.StreamConfiguration;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * A subject of a stream whose messages go when they are acknowledged. What is taken is given by a
+ * durable consumer, which all nodes share. Thread-safe.
+ */
+final class NatsQueue implements Engine.Queue {
+  private final Link link;
+  private final Log log;
+  private final String subject;
+  private final int mostBytes;
+
+  NatsQueue(Link link, Log log, String subject, int mostBytes) {
+    this.link = link;
+    this.log = log;
+    this.subject = subject;
+    this.mostBytes = mostBytes;
+  }
+
+  static String stream(String app) {
+    return "FB_" + app + "_work";
+  }
+
+  /** Of the stream with all queues of an app. */
+  static void make(JetStreamManagement management, String app, int replicas) throws IOException {
+    Streams.make(management,
+        StreamConfiguration.builder().name(stream(app)).subjects("fb." + app + ".w.>").replicas(replicas)
+            .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(Streams.IDS_KNOWN).allowDirect(true).build());
+  }
+
+  @Override
+  public void put(String id, byte[] work) {
+    Wire.to(subject, Map.of(), work).checkSize(mostBytes);
+    var addition = Log.Addition.of(subject, work);
+    String unique = Envelope.encode(subject + " " + id);
+    switch (log.settle(() -> log.add(addition, unique))) {
+      case Stored.Here here -> {}
+      case Stored.Outdated outdated -> throw new AssertionError(outdated);
+      case Stored.Again again -> throw new LostException(again.unknown() ? Loss.UNKNOWN : Loss.CUT,
+          (again.unknown() ? "nobody knows whether work was put into " : "work was not put into ") + subject + ": "
+              + again.why());
+      case Stored.Refused refused -> throw new LostException(Loss.DENIED,
+          "the server of NATS refuses work for " + subject + ": " + refused.why());
+    }
+  }
+
+  @Override
+  public Subscription take(int most, Consumer<Engine.Piece> worker) {
+    return Taking.begin(link, log, subject, most, worker);
+  }
+
+  // ---- what is there
+
+  @Override
+  public List<Engine.Waiting> list(long from, int most) {
+    return read(() -> {
+      var found = new ArrayList<MessageInfo>();
+      for (var page = page(from, most); !page.isEmpty();) {
+        found.addAll(page);
+        int left = most - found.size();
+        page = left > 0 ? page(page.getLast().getSeq() + 1, left) : List.of();
+      }
+      return found.stream().map(one -> new Engine.Waiting(one.getSeq(), one.getData())).toList();
+    });
+  }
+
+  private List<MessageInfo> page(long from, int most) {
+    return log.page(subject, Math.max(1, from), most);
+  }
+
+  @Override
+  public long size() {
+    return read(() -> log.subjects(subject).getOrDefault(subject, 0L));
+  }
+
+  @Override
+  public boolean remove(long number) {
+    if (read(() -> log.next(subject, number)).filter(one -> one.getSeq() == number).isEmpty()) return false;
+    var removed = log.settle(() -> log.delete(number));
+    if (removed instanceof Stored.Again again)
+      throw new LostException(Loss.UNKNOWN, "nobody knows whether work left " + subject + ": " + again.why());
+    return removed instanceof Stored.Here; // otherwise it is gone meanwhile
+  }
+
+  private <T> T read(Supplier<T> reading) {
+    try {
+      return reading.get();
+    } catch (StoreReadException | StoreClosedException failed) {
+      throw new LostException(Loss.CUT, subject + " cannot be read: " + failed.getMessage());
+    }
+  }
+}

@@ -1,0 +1,216 @@
+package io.fibry.nats;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.cluster.Engine.Piece;
+import io.fibry.cluster.LostException;
+import io.fibry.pubsub.Subscription;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreReadException;
+import io.nats.client.Message;
+import io.nats.client.impl.NatsMessage;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks a consumer of JetStream for as many pieces of work as may be under way, and tells the server
+ * of those that are, so that it does not give them to others. An actor.
+ */
+final class Taking implements Subscription {
+  static final Duration GIVEN_UP = Duration.ofSeconds(15); // by the server, without a sign
+  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final Duration BEAT = Duration.ofSeconds(2);
+  private static final Duration ASKED = Duration.ofSeconds(5); // so long the server waits for work
+  private static final long LOST = ASKED.plus(BEAT).toNanos(); // then it has not heard of it
+  private static final int LATE = 408; // of what was asked for, not all has come
+  private static final int NONE = 404;
+  private static final int BEATING = 100;
+
+  private record Beat() {}
+
+  private record Over(Taken piece) {}
+
+  private final Link link;
+  private final Log log;
+  private final String subject;
+  private final String consumer;
+  private final String inbox;
+  private final int most;
+  private final Consumer<Piece> worker;
+  private final Actor<Object> actor;
+  private final Subscription arrivals;
+  private final Set<Taken> out = new HashSet<>(); // the actor's, as what follows
+  private int asked; // and has not come
+  private long askedAt;
+  private boolean broken; // the consumer does not answer
+  private long number; // of the last time it asked
+  private volatile boolean closed;
+
+  private Taking(Link link, Log log, String subject, int most, Consumer<Piece> worker) {
+    this.link = link;
+    this.log = log;
+    this.subject = subject;
+    this.consumer = subject.replace('.', '_');
+    this.inbox = link.connection().createInbox();
+    this.most = most;
+    this.worker = worker;
+    makeConsumer();
+    this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.goOn()).newActor(this::handle);
+    Subscription begun = null;
+    try {
+      begun = link.listen(inbox + ".*", Optional.empty(), actor::sendMessage);
+    } finally {
+      if (begun == null) actor.kill();
+    }
+    this.arrivals = begun;
+  }
+
+  static Taking begin(Link link, Log log, String subject, int most, Consumer<Piece> worker) {
+    var taking = new Taking(link, log, subject, most, worker);
+    taking.actor.sendMessage(new Beat());
+    taking.actor.sendMessageEvery(new Beat(), BEAT);
+    return taking;
+  }
+
+  /** What comes from now on goes back. The actor stays until all that is under way is over. */
+  @Override
+  public void close() {
+    if (closed) return;
+    closed = true;
+    arrivals.close();
+    actor.sendMessage(new Beat());
+  }
+
+  private void handle(Object message, ActorContext<Object> context) {
+    switch (message) {
+      case Message given when given.isStatusMessage() -> hear(given);
+      case Message given -> take(given);
+      case Over over -> out.remove(over.piece);
+      case Beat beat -> beat();
+      default -> throw new AssertionError(message);
+    }
+    if (!closed) ask();
+    else if (out.isEmpty() || link.isClosed()) context.self().sendPoisonPill();
+  }
+
+  private void ask() {
+    if (asked > 0 || out.size() >= most) return;
+    int free = most - out.size();
+    String what = "{\"batch\":" + free + ",\"expires\":" + ASKED.toNanos() + "}";
+    if (!sends(log.callOf(consumer), what, Optional.of(inbox + "." + ++number))) return; // at the next beat
+    asked = free;
+    askedAt = System.nanoTime();
+  }
+
+  private void hear(Message status) {
+    int code = status.getStatus().getCode();
+    if (code == BEATING || !status.getSubject().equals(inbox + "." + number)) return; // it says nothing of now
+    if (code == LATE || code == NONE) asked = 0;
+    else fails(status.getStatus().getMessageWithCode());
+  }
+
+  /** The server that has the consumer ends, or somebody has deleted it. */
+  private void fails(String why) {
+    if (!broken) LOG.warn("work of {} does not come at the moment: {}", subject, why);
+    broken = true;
+  }
+
+  private void makeConsumer() {
+    try {
+      log.makeConsumer(consumer, subject, GIVEN_UP);
+    } catch (StoreReadException | StoreClosedException failed) {
+      throw new LostException(LostException.Loss.CUT,
+          "work of " + subject + " cannot be taken: " + failed.getMessage());
+    }
+  }
+
+  private void take(Message given) {
+    var piece = new Taken(given, given.metaData().streamSequence(), (int) given.metaData().deliveredCount());
+    asked = Math.max(0, asked - 1);
+    out.add(piece);
+    if (closed) piece.again(Duration.ZERO);
+    else worker.accept(piece);
+  }
+
+  private void beat() {
+    for (var piece : out) sends(piece.answers, "+WPI", Optional.empty());
+    if (asked > 0 && System.nanoTime() - askedAt > LOST) asked = 0;
+    if (broken && !closed) mend();
+  }
+
+  private void mend() {
+    try {
+      makeConsumer();
+      broken = false;
+      asked = 0;
+    } catch (LostException again) {
+      LOG.debug("work of {} does not come yet", subject, again); // at the next beat
+    }
+  }
+
+  private boolean sends(String subject, String text, Optional<String> answerTo) {
+    var message = NatsMessage.builder().subject(subject).data(text);
+    answerTo.ifPresent(message::replyTo);
+    try {
+      link.requests().publish(message.build());
+      return true;
+    } catch (LostException cut) {
+      LOG.debug("{} did not leave", subject, cut);
+      return false;
+    }
+  }
+
+  /** A piece of work. Thread-safe. */
+  private final class Taken implements Piece {
+    private final long number;
+    private final byte[] work;
+    private final int times;
+    private final String answers; // where the server hears of it
+
+    Taken(Message message, long number, int times) {
+      this.number = number;
+      this.work = message.getData();
+      this.times = times;
+      this.answers = message.getReplyTo();
+    }
+
+    @Override
+    public long number() {
+      return number;
+    }
+
+    @Override
+    public byte[] work() {
+      return work;
+    }
+
+    @Override
+    public int times() {
+      return times;
+    }
+
+    @Override
+    public boolean done() {
+      boolean interrupted = Thread.interrupted(); // nothing would leave
+      try {
+        return log.settle(() -> log.acknowledge(answers)) instanceof Stored.Here;
+      } finally {
+        actor.sendMessage(new Over(this));
+        if (interrupted) Thread.currentThread().interrupt();
+      }
+    }
+
+    @Override
+    public void again(Duration later) {
+      sends(answers, later.isPositive() ? "-NAK {\"delay\":" + later.toNanos() + "}" : "-NAK", Optional.empty());
+      actor.sendMessage(new Over(this));
+    }
+  }
+}

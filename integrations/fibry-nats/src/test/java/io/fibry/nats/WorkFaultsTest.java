@@ -1,0 +1,181 @@
+package io.fibry.nats;
+
+import static io.fibry.nats.AtAStream.eventually;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Handler;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.WorkQueue;
+import io.fibry.test.NatsServer;
+import io.nats.client.Connection;
+import io.nats.client.Nats;
+import io.nats.client.api.DiscardPolicy;
+import io.nats.client.api.StreamConfiguration;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Work whose server, or what it keeps, fails. */
+@Timeout(180)
+class WorkFaultsTest {
+  record Job(int number) {}
+
+  private final ActorScope scope = ActorSystem.openScope("work-faults");
+  private final List<Cluster> nodes = new ArrayList<>();
+  private final Map<Integer, LongAdder> done = new ConcurrentHashMap<>(); // how often, by number
+  private NatsServer server;
+
+  @BeforeEach
+  void start() {
+    Servers.assumeThere();
+    server = NatsServer.start(Servers.folder());
+  }
+
+  @AfterEach
+  void end() {
+    nodes.forEach(Cluster::close);
+    if (server != null) server.close();
+    scope.close();
+  }
+
+  private WorkQueue<Job> jobs(String node) {
+    nodes.add(Cluster.join("work", NatsNetwork.at(server.url()),
+        options -> options.withNode(node).withScope(scope)));
+    return nodes.getLast().queue("jobs", Job.class);
+  }
+
+  private void count(Job job) {
+    done.computeIfAbsent(job.number(), none -> new LongAdder()).increment();
+  }
+
+  private static boolean isPut(WorkQueue<Job> jobs, Job job) {
+    try {
+      jobs.put(job);
+      return true;
+    } catch (LostException unknown) {
+      return false;
+    }
+  }
+
+  private void administer(Handler<Connection> task) throws Exception {
+    var client = Nats.connect(server.url());
+    try {
+      task.handle(client);
+    } finally {
+      client.close();
+    }
+  }
+
+  /** Each is done, and nearly each once. */
+  @Test
+  void whatWasStoredIsDoneThoughTheServerIsKilled() throws InterruptedException {
+    var one = jobs("a");
+    one.work(8, this::count);
+    jobs("b").work(8, this::count);
+    Set<Integer> stored = ConcurrentHashMap.newKeySet();
+    var over = new AtomicBoolean();
+    var putting = new ArrayList<Thread>();
+    for (int i = 0; i < 4; i++) {
+      int from = i * 1_000_000;
+      putting.add(Thread.ofVirtual().start(() -> {
+        for (int n = from; !over.get(); n++) if (isPut(one, new Job(n))) stored.add(n);
+      }));
+    }
+
+    for (int times = 1; times <= 2; times++) {
+      int before = done.size();
+      eventually(() -> done.size() > before + 200);
+      server.kill();
+      server.restart();
+    }
+    int before = done.size();
+    eventually(() -> done.size() > before + 200);
+    over.set(true);
+    for (var each : putting) each.join();
+
+    eventually(() -> done.keySet().containsAll(stored));
+    eventually(() -> size(one) == 0);
+    long twice = done.values().stream().filter(times -> times.sum() > 1).count();
+    assertTrue(twice <= 2 * 16, () -> twice + " of " + done.size() + " were done more than once");
+  }
+
+  private static long size(WorkQueue<Job> jobs) {
+    try {
+      return jobs.size();
+    } catch (LostException unknown) {
+      return -1;
+    }
+  }
+
+  @Test
+  void aConsumerThatWasDeletedIsMadeAgain() throws Exception {
+    var jobs = jobs("a");
+    jobs.work(1, this::count);
+    jobs.put(new Job(1));
+    eventually(() -> done.size() == 1);
+
+    administer(client -> assertTrue(
+        client.jetStreamManagement().deleteConsumer("FB_work_work", "fb_work_w_jobs")));
+    jobs.put(new Job(2));
+
+    eventually(() -> done.size() == 2);
+  }
+
+  @Test
+  void aStreamOfAnotherKindIsTold() throws Exception {
+    administer(client -> client.jetStreamManagement()
+        .addStream(StreamConfiguration.builder().name("FB_work_work").subjects("fb.work.w.>").build()));
+
+    var failure = assertThrows(IllegalStateException.class, () -> jobs("a"));
+
+    assertTrue(failure.getMessage().contains("retention limits instead of workqueue"), failure::getMessage);
+  }
+
+  @Test
+  void aStreamWithoutRoomIsTold() throws Exception {
+    var jobs = jobs("a");
+    administer(client -> {
+      var made = client.jetStreamManagement().getStreamInfo("FB_work_work").getConfiguration();
+      client.jetStreamManagement().updateStream(
+          StreamConfiguration.builder(made).maxMessages(2).discardPolicy(DiscardPolicy.New).build());
+    });
+    jobs.put(new Job(1));
+    jobs.put(new Job(2));
+
+    var failure = assertThrows(LostException.class, () -> jobs.put(new Job(3)));
+
+    assertEquals(LostException.Loss.DENIED, failure.loss());
+    assertTrue(failure.getMessage().contains("maximum messages exceeded"), failure::getMessage);
+  }
+
+  /** Bytes of others are failures of a piece, and harm nothing else. */
+  @Test
+  void bytesOfOthersArePutAside() throws Exception {
+    var jobs = jobs("a");
+    jobs.work(options -> options.withAttempts(2).withPauses(Duration.ofMillis(10), Duration.ofMillis(10)), this::count);
+    administer(client -> {
+      for (var bytes : List.of(new byte[0], new byte[] {(byte) 0xFF}, new byte[100]))
+        client.jetStream().publish("fb.work.w.jobs", bytes);
+      client.jetStream().publish("fb.work.w.jobs.aside", new byte[] {1, 2, 3});
+    });
+    jobs.put(new Job(1));
+
+    eventually(() -> done.size() == 1 && jobs.aside(10).size() == 4);
+    eventually(() -> jobs.size() == 0);
+    for (var one : jobs.aside(10)) assertTrue(one.work().isEmpty() && jobs.remove(one), one::toString);
+  }
+}
