@@ -1,11 +1,12 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Meters of scopes and stores, and observations that follow messages, for Micrometer. */
+/** Meters of scopes, stores and nodes, and observations that follow messages, for Micrometer. */
 @NullMarked
 module io.fibry.micrometer {
   requires transitive io.fibry;
   requires transitive micrometer.core;
   requires static context.propagation;
+  requires static io.fibry.cluster;
   requires static io.fibry.durable;
   requires static org.jspecify;
 

@@ -70,6 +70,9 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    */
   record Member(String name, String id, Set<String> hosts, Set<String> offers, Instant since) {}
 
+  /** {@return the name of all nodes together} */
+  String app();
+
   /** {@return this node} */
   Member self();
 

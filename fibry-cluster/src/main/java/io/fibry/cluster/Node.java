@@ -102,6 +102,11 @@ final class Node implements Cluster {
   // ---- nodes
 
   @Override
+  public String app() {
+    return around.subjects().app();
+  }
+
+  @Override
   public Member self() {
     return around.lease().self();
   }
@@ -383,6 +388,6 @@ final class Node implements Cluster {
 
   @Override
   public String toString() {
-    return "node '" + options.node() + "' of app '" + around.subjects().app() + "'";
+    return "node '" + options.node() + "' of app '" + app() + "'";
   }
 }

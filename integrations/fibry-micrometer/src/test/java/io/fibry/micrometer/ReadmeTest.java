@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
+import io.fibry.cluster.Cluster;
 import io.fibry.store.folder.FolderStore;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.File;
@@ -67,6 +68,9 @@ class ReadmeTest {
     new ActorMeters(ActorSystem.root(), "clerk").bindTo(registry);
     try (var store = FolderStore.open(folder)) {
       new StoreMeters("orders", store).bindTo(registry);
+    }
+    try (var cluster = Cluster.local("shop")) {
+      new NodeMeters(cluster).bindTo(registry);
     }
 
     assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName()).collect(Collectors.toSet()),

@@ -1,0 +1,77 @@
+package io.fibry.micrometer;
+
+import io.fibry.cluster.Cluster;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The health of a node as gauges with the tags {@code app} and {@code node}. Thread-safe. Needs
+ * {@code fibry-cluster}.
+ * {@snippet class="io.fibry.micrometer.NodeMetersTest" region="node"}
+ *
+ * <p>A registry that reads costs a look at the parts that are here, at most once a second. The
+ * gauges stay after the node has left, with its last figures, until {@link #close}.
+ */
+public final class NodeMeters implements MeterBinder, AutoCloseable {
+
+  /** What the node says at one moment. */
+  private record Now(Cluster.Health health, int members) {
+    static Now of(Cluster cluster) {
+      return new Now(cluster.health(), cluster.members().size());
+    }
+  }
+
+  private final Tags tags;
+  private final Recent<Now> now;
+  private final BoundMeters bound = new BoundMeters();
+
+  /**
+   * Meters with the tags {@code app} and {@code node}.
+   *
+   * @param cluster whose health they tell
+   */
+  public NodeMeters(Cluster cluster) {
+    this(cluster, Tags.empty());
+  }
+
+  /**
+   * Meters with these tags and more.
+   *
+   * @param cluster whose health they tell
+   * @param tags on all meters
+   */
+  public NodeMeters(Cluster cluster, Iterable<Tag> tags) {
+    this.tags = Tags.of("app", cluster.app(), "node", cluster.self().name()).and(tags);
+    this.now = new Recent<>(() -> Now.of(cluster));
+  }
+
+  @Override
+  public void bindTo(MeterRegistry registry) {
+    gauge(registry, "alive", null, "0: others may take it for gone, and it answers for no entity",
+        now -> now.health().alive() ? 1 : 0);
+    gauge(registry, "connected", null, "0: nothing leaves at the moment",
+        now -> now.health().trouble().isEmpty() ? 1 : 0);
+    gauge(registry, "members", "nodes", "Nodes that are alive, as this one knows", Now::members);
+    gauge(registry, "parts", "parts", "Parts of the keys of all kinds that have their home here",
+        now -> now.health().parts().values().stream().mapToInt(Integer::intValue).sum());
+    gauge(registry, "under.way", "requests", "Requests of other nodes that are not answered yet",
+        now -> now.health().underWay());
+  }
+
+  private void gauge(MeterRegistry registry, String what, @Nullable String unit, String description,
+      ToDoubleFunction<Now> figure) {
+    bound.add(registry, Gauge.builder("fibry.node." + what, () -> figure.applyAsDouble(now.now())).tags(tags)
+        .baseUnit(unit).description(description).register(registry));
+  }
+
+  /** Removes the meters from their registries. */
+  @Override
+  public void close() {
+    bound.remove();
+  }
+}

@@ -1,0 +1,77 @@
+package io.fibry.micrometer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.MemoryNetwork;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class NodeMetersTest {
+  private final MeterRegistry registry = new SimpleMeterRegistry();
+
+  record Count() implements Request<Count, Integer> {}
+
+  private double gauge(String name) {
+    return registry.get(name).tag("app", "shop").tag("node", "n1").gauge().value();
+  }
+
+  /** Figures are a second old at most. */
+  private void await(String name, double value) {
+    while (gauge(name) != value) Thread.onSpinWait();
+  }
+
+  @Test
+  void theHealthOfANodeIsMeters() throws Exception {
+    var network = MemoryNetwork.create();
+    var gate = new CountDownLatch(1);
+    try (var cluster = Cluster.join("shop", network, options -> options.withNode("n1").withParts(8))) {
+      // @start region="node"
+      var meters = new NodeMeters(cluster);
+      meters.bindTo(registry);
+      // @end
+      assertEquals(1, gauge("fibry.node.alive"));
+      assertEquals(1, gauge("fibry.node.connected"));
+      cluster.host("counter", Count.class, ActorSystem.anonymous(), Duration.ofMinutes(1),
+          (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> {
+            gate.await();
+            context.reply(count, 1);
+          }));
+      await("fibry.node.parts", 8);
+      CompletableFuture<Integer> answer;
+      try (var other = Cluster.join("shop", network, options -> options.withNode("n2").withParts(8))) {
+        answer = other.entities("counter", Count.class).actor("x").sendMessageReturn(new Count());
+        await("fibry.node.under.way", 1);
+        await("fibry.node.members", 2);
+        gate.countDown();
+        assertEquals(1, answer.get());
+      }
+      await("fibry.node.under.way", 0);
+      await("fibry.node.members", 1);
+
+      meters.close();
+      assertEquals(List.of(), registry.getMeters());
+    }
+  }
+
+  @Test
+  void aNodeThatHasLeftIsNotAlive() {
+    var cluster = Cluster.join("shop", MemoryNetwork.create(), options -> options.withNode("n1"));
+    new NodeMeters(cluster).bindTo(registry);
+
+    cluster.close();
+
+    await("fibry.node.connected", 0);
+    await("fibry.node.alive", 0);
+  }
+}
