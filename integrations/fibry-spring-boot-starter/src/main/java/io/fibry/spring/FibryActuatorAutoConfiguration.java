@@ -11,12 +11,14 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** Actuator's health {@code fibry} and {@code fibryStore}, and endpoint {@code actors}. */
+/** Actuator's health of the scope, of stores and of a node, and the endpoint {@code actors}. */
 @AutoConfiguration(
-    after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class, FibryTasksAutoConfiguration.class,
+    after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class, FibryClusterAutoConfiguration.class,
+      FibryTasksAutoConfiguration.class,
       FibryTomcatAutoConfiguration.class})
 @ConditionalOnBean(ActorScope.class)
-@Import({Boot3Health.class, Boot4Health.class, Boot3StoreHealth.class, Boot4StoreHealth.class})
+@Import({Boot3Health.class, Boot4Health.class, Boot3StoreHealth.class, Boot4StoreHealth.class,
+  Boot3NodeHealth.class, Boot4NodeHealth.class})
 public final class FibryActuatorAutoConfiguration {
   FibryActuatorAutoConfiguration() {}
 

@@ -1,7 +1,9 @@
 package io.fibry.spring;
 
 import io.fibry.ActorScope;
+import io.fibry.cluster.Cluster;
 import io.fibry.micrometer.FibryMetrics;
+import io.fibry.micrometer.NodeMeters;
 import io.fibry.micrometer.StoreMeters;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
@@ -16,8 +18,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Meters for Micrometer: outcomes, waiting messages, times, stores. */
-@AutoConfiguration(after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class},
+/** Meters for Micrometer: outcomes, waiting messages, times, stores, a node. */
+@AutoConfiguration(after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
+  FibryClusterAutoConfiguration.class},
     afterName = {"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
       "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"})
 @ConditionalOnClass(MeterRegistry.class)
@@ -35,6 +38,17 @@ public final class FibryMetricsAutoConfiguration {
   @ConditionalOnBooleanProperty(name = "fibry.metrics.timers", matchIfMissing = true)
   ScopeTimers fibryScopeTimers() {
     return new ScopeTimers();
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(Cluster.class)
+  @ConditionalOnBean(Cluster.class)
+  static class Nodes {
+
+    @Bean
+    MeterBinder fibryNodeMetrics(Cluster cluster) {
+      return registry -> new NodeMeters(cluster).bindTo(registry);
+    }
   }
 
   /** Each store in a folder has the name of its bean. */

@@ -27,6 +27,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param metrics What is measured.
  * @param web How web clients see refusals.
  * @param store Where durable actors are kept.
+ * @param cluster How this process joins others.
  */
 @ConfigurationProperties("fibry")
 record FibryProperties(
@@ -43,7 +44,8 @@ record FibryProperties(
     @DefaultValue Executor executor,
     @DefaultValue Metrics metrics,
     @DefaultValue Web web,
-    @DefaultValue Store store) {
+    @DefaultValue Store store,
+    @DefaultValue Cluster cluster) {
 
   enum StrategyName {
     /** A virtual thread while there is work. */
@@ -140,6 +142,21 @@ record FibryProperties(
       return folder;
     }
   }
+
+  /**
+   * How this process joins others, if there is a network.
+   *
+   * @param servers URLs of servers of NATS, which make a network; by default none.
+   * @param credentials File of credentials for these servers.
+   * @param replicas On how many servers what is kept is stored.
+   * @param app Name of all nodes together; by default the scope's.
+   * @param node Name of this node, the same when it is started again; by default a new one.
+   * @param lease After this time without a sign, others take the node for gone.
+   * @param parts Into how many parts keys are split; the same for all nodes, for ever.
+   */
+  record Cluster(@Nullable String servers, @Nullable String credentials, @DefaultValue("1") int replicas,
+      @Nullable String app, @Nullable String node, @DefaultValue("6s") Duration lease,
+      @DefaultValue("256") int parts) {}
 
   ActorScope.Options applyTo(ActorScope.Options options) {
     var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)

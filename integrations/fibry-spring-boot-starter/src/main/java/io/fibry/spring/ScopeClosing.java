@@ -21,6 +21,7 @@ final class ScopeClosing implements SmartLifecycle {
    */
   static final int SERVERS = DEFAULT_PHASE - 1536;
   static final int EXECUTORS = DEFAULT_PHASE - 3072;
+  static final int NODES = DEFAULT_PHASE - 3584;
   static final int ACTORS = DEFAULT_PHASE - 4096;
 
   private static final Logger LOG = LoggerFactory.getLogger(ScopeClosing.class);

@@ -2,10 +2,13 @@ package io.fibry.spring;
 
 import io.fibry.ActorWithReturn;
 import io.fibry.Handler;
+import io.fibry.cluster.MemoryNetwork;
+import io.fibry.cluster.Network;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -21,6 +24,7 @@ public class Application implements UnaryOperator<String> {
 
   @Configuration(proxyBeanMethods = false)
   @ImportAutoConfiguration({FibryActuatorAutoConfiguration.class, FibryAutoConfiguration.class,
+    FibryClusterAutoConfiguration.class,
     FibryContextAutoConfiguration.class, FibryMetricsAutoConfiguration.class, FibryStoreAutoConfiguration.class,
     FibryTasksAutoConfiguration.class, FibryTomcatAutoConfiguration.class,
     FibryWebAutoConfiguration.class, TaskExecutionAutoConfiguration.class})
@@ -29,6 +33,16 @@ public class Application implements UnaryOperator<String> {
     @ActorHandler
     Handler.Returning<String, Integer> length() {
       return String::length;
+    }
+  }
+
+  /** Without servers. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(name = "io.fibry.cluster.MemoryNetwork")
+  static class OneProcess {
+    @Bean
+    Network network() {
+      return MemoryNetwork.create();
     }
   }
 
@@ -41,7 +55,7 @@ public class Application implements UnaryOperator<String> {
           .addFirst(new MapPropertySource("ours", Map.of("fibry.executor.tasks.enabled", true,
               "fibry.executor.tomcat.enabled", true, "fibry.store.folder", folder,
               "management.endpoints.web.exposure.include", "*")));
-      context.register(Beans.class, Client.class);
+      context.register(OneProcess.class, Beans.class, Client.class);
       context.refresh();
       var present = new TreeSet<String>();
       if (context.getBean(Client.class).length().ask("hat") == 3) present.add("actors");
@@ -52,6 +66,8 @@ public class Application implements UnaryOperator<String> {
       if (context.containsBean("fibryHealthIndicator")) present.add("health");
       if (context.containsBean("fibryActorsEndpoint")) present.add("endpoint");
       if (context.containsBean("folderStore")) present.add("store");
+      if (context.containsBean("cluster")) present.add("node");
+      if (context.containsBean("fibryClusterHealthIndicator")) present.add("health-of-a-node");
       if (context.containsBean("fibryStoreHealthIndicator")) present.add("health-of-stores");
       return String.join(" ", present);
     } catch (Exception failure) {

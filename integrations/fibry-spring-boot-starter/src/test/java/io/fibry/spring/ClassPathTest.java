@@ -23,12 +23,14 @@ class ClassPathTest {
 
   @ParameterizedTest(name = "without {0}")
   @CsvSource({
-    "nothing, actors carriers endpoint health health-of-stores store tasks",
-    "fibry-durable, actors carriers endpoint health tasks",
-    "actuat|spring-boot-health, actors carriers store tasks",
+    "nothing, actors carriers endpoint health health-of-a-node health-of-stores node store tasks",
+    "fibry-nats|jnats, actors carriers endpoint health health-of-a-node health-of-stores node store tasks",
+    "fibry-cluster|fibry-nats|jnats, actors carriers endpoint health health-of-stores store tasks",
+    "fibry-durable|fibry-cluster|fibry-nats|jnats, actors carriers endpoint health tasks",
+    "actuat|spring-boot-health, actors carriers node store tasks",
     "actuat|spring-boot-health|micrometer-core|micrometer-observation|micrometer-commons|micrometer-jakarta9|"
-        + "context-propagation|webmvc|tomcat|servlet|spring-web, actors store tasks",
-    "fibry-durable|actuat|spring-boot-health|micrometer-core|micrometer-observation|micrometer-commons|"
+        + "context-propagation|webmvc|tomcat|servlet|spring-web, actors node store tasks",
+    "fibry-durable|fibry-cluster|fibry-nats|jnats|actuat|spring-boot-health|micrometer-core|micrometer-observation|micrometer-commons|"
         + "micrometer-jakarta9|context-propagation|webmvc|tomcat|servlet|spring-web, actors tasks"
   })
   void absentLibrariesDisableTheirFeaturesOnly(String absent, String present, @TempDir Path folder) throws Exception {

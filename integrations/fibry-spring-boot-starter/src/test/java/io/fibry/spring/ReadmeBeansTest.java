@@ -9,6 +9,9 @@ import io.fibry.ActorWithReturn;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Request;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.MemoryNetwork;
+import io.fibry.cluster.Network;
 import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
@@ -67,6 +70,31 @@ class ReadmeBeansTest {
       kept.run(context -> assertEquals(expected,
           context.getBean(Client.class).visits().actor("ada").ask(new GuestBook.Visit())));
     }
+  }
+
+  record Shopper(Entities<String, Shopping.Add> carts) {}
+
+  @Test
+  void anEntityOfSeveralProcessesIsABean() {
+    runner.withConfiguration(AutoConfigurations.of(FibryClusterAutoConfiguration.class))
+        .withBean(Network.class, MemoryNetwork::create).withUserConfiguration(Shopping.class).withBean(Shopper.class)
+        .run(context -> assertEquals(1,
+            context.getBean(Shopper.class).carts().actor("ada").ask(new Shopping.Add("hat"))));
+  }
+}
+
+@Configuration(proxyBeanMethods = false)
+class Shopping {
+  record Add(String what) implements Request<Add, Integer> {}
+
+  static final Durable<Add> CART = Durable.kind("cart", Add.class).state(0).by((n, add, context) -> {
+    context.reply(add, n + 1);
+    return n + 1;
+  });
+
+  @Bean
+  Entities<String, Add> carts(Cluster cluster, ActorScope scope) {
+    return cluster.host(CART, scope.anonymous(), Duration.ofMinutes(5)); // and its addresses, wherever they live
   }
 }
 

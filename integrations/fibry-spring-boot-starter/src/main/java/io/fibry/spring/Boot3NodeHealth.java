@@ -1,0 +1,29 @@
+package io.fibry.spring;
+
+import io.fibry.cluster.Cluster;
+import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.actuate.health.Health;
+import org.springframework.boot.actuate.health.HealthIndicator;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Health of a node by the types of Spring Boot 3. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({Cluster.class, HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnBean(Cluster.class)
+@ConditionalOnEnabledHealthIndicator("fibry-cluster")
+class Boot3NodeHealth {
+
+  @Bean
+  @ConditionalOnMissingBean(name = "fibryClusterHealthIndicator")
+  HealthIndicator fibryClusterHealthIndicator(Cluster cluster) {
+    return () -> health(NodeHealth.of(cluster));
+  }
+
+  private static Health health(NodeHealth now) {
+    return Health.status(now.status()).withDetails(now.details()).build();
+  }
+}

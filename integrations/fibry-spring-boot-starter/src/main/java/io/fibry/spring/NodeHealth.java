@@ -1,0 +1,24 @@
+package io.fibry.spring;
+
+import io.fibry.cluster.Cluster;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What health shows of a node: whether others count on it, its connection, and what is here. It
+ * mends itself, so at worst it is out of service.
+ */
+record NodeHealth(String status, Map<String, Object> details) {
+
+  static NodeHealth of(Cluster cluster) {
+    var health = cluster.health();
+    var details = new LinkedHashMap<String, Object>();
+    details.put("node", cluster.self().name());
+    details.put("members", cluster.members().stream().map(Cluster.Member::name).toList());
+    details.put("parts", health.parts());
+    details.put("underWay", health.underWay());
+    health.trouble().ifPresent(why -> details.put("why", why));
+    if (!health.alive()) details.putIfAbsent("why", "others may take this node for gone; it joins again");
+    return new NodeHealth(health.alive() && health.trouble().isEmpty() ? "UP" : "OUT_OF_SERVICE", details);
+  }
+}

@@ -1,0 +1,229 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.MemoryNetwork;
+import io.fibry.cluster.Network;
+import io.fibry.durable.Durable;
+import io.fibry.nats.NatsNetwork;
+import io.fibry.pool.Entities;
+import io.fibry.test.NatsServer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DependsOn;
+
+/** The node of an application, from its network to its end. */
+@Timeout(60)
+class NodeTest {
+  record Count() implements Request<Count, Long> {}
+
+  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L).by((n, one, context) -> {
+    context.reply(one, n + 1);
+    return n + 1;
+  });
+
+  private final Network network = MemoryNetwork.create();
+  private final ApplicationContextRunner bare = new ApplicationContextRunner().withConfiguration(
+      AutoConfigurations.of(FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
+          FibryClusterAutoConfiguration.class, FibryActuatorAutoConfiguration.class,
+          FibryMetricsAutoConfiguration.class,
+          Boot.metrics()))
+      .withPropertyValues("fibry.name=shop", "fibry.cluster.parts=16");
+  private final ApplicationContextRunner runner =
+      bare.withBean(Network.class, () -> network).withPropertyValues("fibry.cluster.node=n1");
+
+  @Configuration(proxyBeanMethods = false)
+  static class Counters {
+    @Bean
+    Entities<String, Count> counters(Cluster cluster, ActorScope scope) {
+      return cluster.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
+    }
+  }
+
+  record Client(Entities<String, Count> counters) {}
+
+  private Cluster other() {
+    return Cluster.join("shop", network, options -> options.withNode("other").withParts(16));
+  }
+
+  @Test
+  void aNetworkMakesANode() {
+    try (var other = other()) {
+      runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
+        assertEquals(1, context.getBean(Client.class).counters().actor("c").ask(new Count()));
+        assertEquals("n1", context.getBean(Cluster.class).self().name());
+        assertEquals(2, other.entities(COUNTER).actor("c").ask(new Count()));
+        assertEquals(Set.of("counter"), other.members().getFirst().hosts());
+      });
+
+      while (other.members().size() > 1) Thread.onSpinWait(); // its lease would be over later
+      assertEquals(List.of(other.self()), other.members());
+    }
+  }
+
+  @Test
+  void whatItWasHomeToGoesOnElsewhere() {
+    try (var other = other()) {
+      runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
+        for (int i = 0; i < 50; i++) context.getBean(Client.class).counters().actor("c" + i).ask(new Count());
+        other.host(COUNTER, ActorSystem.anonymous(), Duration.ofMinutes(5));
+      });
+
+      for (int i = 0; i < 50; i++) assertEquals(2, other.entities(COUNTER).actor("c" + i).ask(new Count()));
+    }
+  }
+
+  @Test
+  void withoutANetworkThereIsNone() {
+    bare.run(context -> {
+      assertNull(context.getStartupFailure());
+      assertTrue(context.getBeansOfType(Cluster.class).isEmpty());
+      assertFalse(context.containsBean("fibryClusterHealthIndicator"));
+    });
+    runner.withPropertyValues("fibry.enabled=false")
+        .run(context -> assertTrue(context.getBeansOfType(Cluster.class).isEmpty()));
+  }
+
+  @Test
+  void anApplicationMayJoinItself() {
+    runner.withBean("ours", Cluster.class, this::other).run(context -> {
+      assertEquals("other", context.getBean(Cluster.class).self().name());
+      assertTrue(context.containsBean("fibryNodeLeaving"));
+    });
+  }
+
+  @Test
+  void aChildContextUsesTheNodeOfItsParent() {
+    runner.run(parent -> runner.withParent(parent).run(child -> {
+      assertNull(child.getStartupFailure());
+      assertSame(parent.getBean(Cluster.class), child.getBean(Cluster.class));
+      assertFalse(child.getBeanFactory().containsLocalBean("fibryNodeLeaving"));
+    }));
+  }
+
+  @Test
+  void wrongPropertiesStopTheStart() {
+    check("fibry.cluster.app=Shop", "'Shop' cannot name an app: take 1 to 64 lower-case letters, digits and hyphens, "
+        + "a letter first");
+    check("fibry.cluster.lease=1s", "a lease of 1000 ms; give 3 seconds or more, since five signs must find the time");
+    check("fibry.cluster.parts=0", "0 parts; take 1 to 4096, and several for each node that there may ever be");
+  }
+
+  private void check(String property, String text) {
+    runner.withPropertyValues(property).run(context -> {
+      Throwable cause = context.getStartupFailure();
+      while (cause.getCause() != null) cause = cause.getCause();
+      assertEquals(text, cause.getMessage());
+    });
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class FailedStart {
+    @Bean
+    @DependsOn("counters")
+    String broken() {
+      throw new IllegalStateException("on purpose");
+    }
+  }
+
+  @Test
+  void afterAFailedStartItsNameIsFree() {
+    runner.withUserConfiguration(Counters.class, FailedStart.class)
+        .run(context -> assertNotNull(context.getStartupFailure()));
+  }
+
+  // ---- NATS
+
+  @Test
+  void serversMakeANetwork() {
+    bare.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1,nats://127.0.0.1:2", "fibry.cluster.replicas=3")
+        .withBean("ours", Cluster.class, this::other).run(context -> assertEquals(
+            "NATS at nats://127.0.0.1:1,nats://127.0.0.1:2", context.getBean(NatsNetwork.class).toString()));
+  }
+
+  @Test
+  void whereThereIsNoServerTheStartFails() {
+    bare.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1").run(context -> {
+      Throwable cause = context.getStartupFailure();
+      while (cause.getCause() != null) cause = cause.getCause();
+      assertEquals(LostException.class, cause.getClass());
+    });
+  }
+
+  @Test
+  void aNodeJoinsByAServer(@TempDir Path folder) {
+    boolean there = NatsServer.find().isPresent();
+    if (!there && "required".equals(System.getProperty("fibry.nats"))) throw new AssertionError("no nats-server");
+    assumeTrue(there, "no nats-server; CONTRIBUTING.md says how to get one");
+    try (var server = NatsServer.start(folder)) {
+      bare.withPropertyValues("fibry.cluster.servers=" + server.url(), "fibry.cluster.node=n1")
+          .withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
+            assertEquals(1, context.getBean(Client.class).counters().actor("c").ask(new Count()));
+            var cluster = context.getBean(Cluster.class);
+            assertEquals("UP", NodeHealth.of(cluster).status());
+
+            server.kill();
+
+            while (NodeHealth.of(cluster).status().equals("UP")) Thread.onSpinWait();
+            assertTrue(NodeHealth.of(cluster).details().get("why").toString().startsWith("the connection to NATS is "));
+            server.restart();
+            while (!NodeHealth.of(cluster).status().equals("UP")) Thread.onSpinWait();
+          });
+    }
+  }
+
+  // ---- what is seen of it
+
+  @Test
+  void healthSaysHowItIs() {
+    runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
+      context.getBean(Client.class).counters().actor("c").ask(new Count());
+      var cluster = context.getBean(Cluster.class);
+      while (cluster.health().parts().get("counter") < 16) Thread.onSpinWait();
+      while (cluster.health().underWay() > 0) Thread.onSpinWait(); // its asker may hear of it first
+
+      var now = NodeHealth.of(cluster);
+      cluster.close();
+      var then = NodeHealth.of(cluster);
+
+      assertEquals("UP", now.status());
+      assertEquals(Map.of("node", "n1", "members", List.of("n1"), "parts", Map.of("counter", 16), "underWay", 0),
+          now.details());
+      assertEquals("OUT_OF_SERVICE", then.status());
+      assertEquals("the connection is closed", then.details().get("why"));
+      assertTrue(context.containsBean("fibryClusterHealthIndicator"));
+    });
+    runner.withPropertyValues("management.health.fibry-cluster.enabled=false")
+        .run(context -> assertFalse(context.containsBean("fibryClusterHealthIndicator")));
+  }
+
+  @Test
+  void itIsMeasured() {
+    runner.withBean(SimpleMeterRegistry.class, SimpleMeterRegistry::new).run(context -> assertEquals(1,
+        context.getBean(MeterRegistry.class).get("fibry.node.alive").tags("app", "shop", "node", "n1").gauge()
+            .value()));
+  }
+}
