@@ -136,9 +136,10 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
     if ((before & SETTLED) != 0) return;
     try {
       message = null;
-      if ((elsewhere || (before & CHAINED) != 0) && startedFiber(() -> set((R) value, failure))) return;
-      message = Thread.currentThread(); // for awaitTold: a callback behind `allOf` may run here and chain
-      set((R) value, failure);
+      if (!(elsewhere || (before & CHAINED) != 0) || !startedFiber(() -> set((R) value, failure))) {
+        message = Thread.currentThread(); // for awaitTold: a callback behind `allOf` may run here and chain
+        set((R) value, failure);
+      } // else a fiber runs callbacks: nobody need wait for this thread
       state = (byte) (before | SETTLED | TOLD);
     } catch (Throwable edge) { // of stack or memory: undo; the caller has more, and fails it
       state = before;
