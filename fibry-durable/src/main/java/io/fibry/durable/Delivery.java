@@ -352,7 +352,7 @@ final class Delivery implements AutoCloseable {
     try {
       var mail = Mail.read(one.body());
       Object message = mail.isRemoved() ? mail : kind.messages().known().decode(mail.message());
-      return Optional.of(new Kept<>(one.id(), one.due(), message, mail, true, false));
+      return Optional.of(new Kept<>(one.id(), one.due(), message, mail, true, false, 0));
     } catch (CodecException | IllegalArgumentException unknown) {
       LoggerFactory.getLogger(Durable.class).error("a message that waits for {} cannot be read; it goes on waiting",
           one.to(), unknown);

@@ -60,6 +60,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
   @Override
   public boolean sendMessage(M message) {
     if (!isKept()) return front.sendMessage(message);
+    long since = System.nanoTime();
     var waiting = kind.waiting(key, message, delivery.now());
     try {
       if (!keep(waiting, FOR_EVER)) return false;
@@ -72,7 +73,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
       Home.of(delivery.store()).refusals().tell(id() + " does not get a message, since it could not be kept", refused);
       return false;
     }
-    delivery.give(front, key, kept(waiting, message, false));
+    delivery.give(front, key, kept(waiting, message, false, since));
     return true; // though the actor may be unable to take it now
   }
 
@@ -86,8 +87,8 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
     return kind.keeps() > 0 && !host.onExit().isDone();
   }
 
-  private static <R> Kept<R> kept(Store.Waiting waiting, Object message, boolean asked) {
-    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(new byte[0]), false, asked);
+  private static <R> Kept<R> kept(Store.Waiting waiting, Object message, boolean asked, long since) {
+    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(new byte[0]), false, asked, since);
   }
 
   /** False: too many wait. The message is in hand until it is given, or released. */
@@ -224,9 +225,10 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
   private <R> Kept<R> keepRequest(Request<?, R> request, Duration limit) {
     if (!Objects.requireNonNull(limit, "limit").isPositive()) // before it is kept
       throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
+    long since = System.nanoTime();
     var waiting = kind.waiting(key, (M) request, delivery.now());
     try {
-      if (keep(waiting, limit)) return kept(waiting, request, true);
+      if (keep(waiting, limit)) return kept(waiting, request, true, since);
       throw NotStoredException.ofMessage(id().toString(), request,
           new StoreFullException(kind.keeps() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {

@@ -12,13 +12,14 @@ import java.time.Instant;
  * @param due as the store has it
  * @param looked it was looked up: its turn may be stored already
  * @param asked a sender waits for the answer
+ * @param since when its sender began to store it, by {@link System#nanoTime}
  */
-record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, boolean asked)
+record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, boolean asked, long since)
     implements Request<Kept<R>, R> {
 
   /** As one that is looked up. */
   Kept<R> again() {
-    return new Kept<>(id, due, message, mail, true, asked);
+    return new Kept<>(id, due, message, mail, true, asked, since);
   }
 
   /** Reminders of one name are different messages. One that was aside is the same as before. */

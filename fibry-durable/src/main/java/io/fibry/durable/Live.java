@@ -3,6 +3,7 @@ package io.fibry.durable;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorStoppedException;
+import io.fibry.NoReplyException;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
@@ -117,9 +118,17 @@ final class Live<S, E, M> {
     if (given instanceof Kept<?> call && !call.asked()) handleUpTo((Kept<Object>) call, core);
     else {
       readAgain();
-      handle(given instanceof Kept<?> asked ? new Turn<>(this, state, (Kept<Object>) asked, (Kept<Object>) asked, core)
-          : new Turn<>(this, state, (M) given, core));
+      if (given instanceof Kept<?> asked) handleAsked((Kept<Object>) asked, core);
+      else handle(new Turn<>(this, state, (M) given, core));
     }
+  }
+
+  /** Another life may have handled it, such as one on another node. */
+  private void handleAsked(Kept<Object> asked, ActorContext<Object> core) throws Exception {
+    var turn = new Turn<>(this, state, asked, asked, core);
+    if (turns.waits(asked) || turn.known().isPresent()) handle(turn);
+    else core.replyWhen(asked, CompletableFuture.failedFuture(new NoReplyException(
+        "{request} was handled by another life of " + id + ", whose answer is not known here", id.toString(), asked)));
   }
 
   /** Where calls were lost, it has some before that one. */
@@ -169,8 +178,7 @@ final class Live<S, E, M> {
     boolean known = false;
     try {
       boolean leaves = kept.looked() && turns.isLeaving(kept); // it is in hand until that is stored
-      boolean waits =
-          !leaves && (!kept.looked() || delivery.store().due(id, kept.id()).equals(Optional.of(kept.due())));
+      boolean waits = !leaves && turns.waits(kept);
       boolean removed = waits && kept.mail().isRemoved();
       boolean begun = waits && !removed && begin(kept);
       if (!waits && !leaves) delivery.done(id.key(), kept.id(), kept.due()); // it was handled, or taken back

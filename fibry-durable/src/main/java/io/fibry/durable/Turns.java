@@ -6,6 +6,7 @@ import io.fibry.store.StoreWriteException;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -30,6 +31,8 @@ final class Turns {
   private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
   private Set<String> reminders; // ids of all that are set
   private Set<String> aside; // what messages were called that were put aside
+  private Set<String> waited = Set.of(); // when it was read
+  private long readAt; // by the clock of `Kept.since`
   private long life;
   private long number; // of the last turn
   private CompletableFuture<Void> last = STORED; // done when the last turn is stored, or refused
@@ -47,10 +50,12 @@ final class Turns {
     var loaded = store.load(id);
     life = loaded.life();
     number = loaded.last();
-    reminders = new HashSet<>(loaded.waiting());
+    readAt = System.nanoTime();
+    waited = Set.copyOf(loaded.waiting());
+    reminders = new HashSet<>(waited);
     reminders.removeIf(one -> !Mail.isReminder(one));
     aside = new HashSet<>(0);
-    loaded.waiting().forEach(this::noteAside);
+    waited.forEach(this::noteAside);
     leaving.clear(); // the store has waited for them
     last = STORED;
     refused = false;
@@ -85,6 +90,12 @@ final class Turns {
   /** It may be tried again. */
   boolean isAside(String message) {
     return aside.contains(message);
+  }
+
+  /** Otherwise it was handled, perhaps by another life. This one does what was stored since it began. */
+  boolean waits(Kept<?> kept) {
+    boolean certain = !kept.looked() && (kept.since() - readAt >= 0 || waited.contains(kept.id()));
+    return certain || store.due(id, kept.id()).equals(Optional.of(kept.due()));
   }
 
   /** A turn has handled it, or sent it again, that may still be refused. */

@@ -1,0 +1,111 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.NoReplyException;
+import io.fibry.Request;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * An actor that has two lives at once, such as on a node that was taken for gone and on the next
+ * one: what was stored for it is handled once.
+ */
+@Timeout(60)
+class TwoLivesTest {
+  sealed interface Message {}
+  record Add(long cents) implements Message, Request<Add, Long> {}
+  record AddOnce(String once, long cents) implements Message, Once, Request<AddOnce, Long> {}
+  record Give(long cents) implements Message {}
+  record Sum() implements Message, Request<Sum, Long> {}
+
+  private static final Durable<Message> TILL = Durable.kind("till", Message.class).keepsMessages(100).state(0L)
+      .by((cents, message, context) -> switch (message) {
+        case Add add -> {
+          context.reply(add, cents + add.cents());
+          yield cents + add.cents();
+        }
+        case AddOnce add -> {
+          context.reply(add, cents + add.cents());
+          yield cents + add.cents();
+        }
+        case Give give -> cents + give.cents();
+        case Sum sum -> {
+          context.reply(sum, cents);
+          yield cents;
+        }
+      });
+
+  private final MemoryStore store = MemoryStore.open();
+  private final ActorScope scope = ActorSystem.openScope("two-lives-test");
+  private final ActorScope others = ActorSystem.openScope("others");
+  private final AtomicBoolean meanwhile = new AtomicBoolean(true); // another life handles the next message
+
+  @AfterEach
+  void close() {
+    scope.close();
+    others.close();
+  }
+
+  /** The next message is handled by another life, after it is stored and before its sender knows. */
+  private Store late() {
+    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
+        (proxy, method, arguments) -> {
+          try {
+            var answer = method.invoke(store, arguments);
+            if (method.getName().equals("accept") && meanwhile.getAndSet(false)) handleElsewhere();
+            return answer;
+          } catch (InvocationTargetException thrown) {
+            throw thrown.getCause();
+          }
+        });
+  }
+
+  private void handleElsewhere() {
+    var id = new Store.Id("till", "t");
+    try (var other = TILL.newActor(others.named("t"), store)) {
+      while (!store.waiting(id, store.clock().instant(), 1).isEmpty()) Thread.onSpinWait();
+      assertTrue(other.ask(new Sum()) > 0);
+    }
+  }
+
+  @Test
+  void aRequestThatAnotherLifeHasHandledIsNotHandledAgain() {
+    var till = TILL.newActor(scope.named("t"), late());
+
+    var failure = assertThrows(NoReplyException.class, () -> till.ask(new Add(5)));
+
+    assertEquals("Add[cents=5] was handled by another life of till 't', whose answer is not known here",
+        failure.getMessage());
+    assertEquals(5, till.ask(new Sum()));
+    assertEquals(7, till.ask(new Add(2)));
+  }
+
+  @Test
+  void itsAnswerIsGivenWhereItIsRemembered() {
+    var till = TILL.newActor(scope.named("t"), late());
+
+    assertEquals(5, till.ask(new AddOnce("a", 5)));
+
+    assertEquals(5, till.ask(new Sum()));
+  }
+
+  @Test
+  void aMessageThatAnotherLifeHasHandledIsNotHandledAgain() {
+    var till = TILL.newActor(scope.named("t"), late());
+
+    assertTrue(till.sendMessage(new Give(5)));
+
+    assertEquals(5, till.ask(new Sum()));
+  }
+}
