@@ -1,0 +1,131 @@
+package io.fibry.cluster;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * What was asked and answered, sent and handled in a run, and the promises that this must keep.
+ * Thread-safe.
+ */
+final class SeededHistory {
+  /** How a request, or a message, ended, as its sender knows. */
+  enum End {
+    DONE, UNKNOWN, NOT_HANDLED
+  }
+
+  /** An answer of a durable actor: how much it had handled. */
+  private record Seen(String key, long begun, long ended, long count) {}
+
+  private final Map<Long, String> sent = new ConcurrentHashMap<>(); // ids: what
+  private final Map<Long, End> ends = new ConcurrentHashMap<>();
+  private final Map<Long, Integer> handled = new ConcurrentHashMap<>(); // by actors that keep nothing
+  private final Map<String, Map<Long, Long>> places = new ConcurrentHashMap<>(); // of answered ids, by key
+  private final ConcurrentLinkedQueue<Seen> seen = new ConcurrentLinkedQueue<>();
+  private final List<String> faults = new ArrayList<>();
+
+  // ---- what happens
+
+  void sent(long id, String what) {
+    sent.put(id, what);
+  }
+
+  void ended(long id, End how) {
+    var before = ends.put(id, how);
+    if (before != null) fail(id, "ended twice, " + before + " and " + how);
+  }
+
+  /** A message that was accepted may become a dead letter. */
+  void died(long id, End how) {
+    ends.put(id, how);
+  }
+
+  boolean isOpen(long id) {
+    return !ends.containsKey(id);
+  }
+
+  void handled(long id) {
+    handled.merge(id, 1, Integer::sum);
+  }
+
+  void answered(long id, String key, long begun, long ended, long count) {
+    if (id != 0) places.computeIfAbsent(key, none -> new ConcurrentHashMap<>()).put(id, count);
+    seen.add(new Seen(key, begun, ended, count));
+  }
+
+  private synchronized void fail(long id, String why) {
+    faults.add("#" + id + " " + sent.getOrDefault(id, "?") + ": " + why);
+  }
+
+  // ---- what must hold
+
+  /** Of all requests and messages to actors that keep nothing. */
+  void checkPlain() {
+    handled.forEach((id, times) -> {
+      if (times > 1) fail(id, "was handled " + times + " times");
+      if (ends.get(id) == End.NOT_HANDLED) fail(id, "was handled, and its sender was told that it was not");
+    });
+    sent.forEach((id, what) -> {
+      if (!what.startsWith("plain")) return;
+      if (isOpen(id)) fail(id, "has no end");
+      else if (ends.get(id) == End.DONE && !handled.containsKey(id)) fail(id, "is done, and was never handled");
+    });
+  }
+
+  /** Of all that durable actors have in the end, by key. */
+  void checkDurable(Map<String, List<Long>> ledgers) {
+    var all = new HashMap<Long, String>();
+    ledgers.forEach((key, ids) -> {
+      Set<Long> once = new HashSet<>();
+      for (var id : ids) {
+        if (!once.add(id)) fail(id, "is stored twice at " + key);
+        all.put(id, key);
+        if (ends.get(id) == End.NOT_HANDLED) fail(id, "is stored, and its sender was told that it was not handled");
+      }
+      places.getOrDefault(key, Map.of()).forEach((id, place) -> {
+        if (place > ids.size() || ids.get((int) (place - 1)) != (long) id)
+          fail(id, "was answered as number " + place + " of " + key + ", which has " + ids);
+      });
+    });
+    sent.forEach((id, what) -> {
+      if (!what.startsWith("kept")) return;
+      if (isOpen(id)) fail(id, "has no end");
+      else if (ends.get(id) == End.DONE && !all.containsKey(id)) fail(id, "is done, and is not stored");
+    });
+  }
+
+  /** A turn and the message that it sends are both there, or neither. */
+  void checkTransfer(long from, long to, Set<Long> stored) {
+    if (stored.contains(from) != stored.contains(to))
+      fail(from, stored.contains(from) ? "its message is missing" : "its message is there, and its turn is not");
+  }
+
+  /** Whoever asks after an answer sees no less than that said. */
+  void checkOrder() {
+    var byKey = new TreeMap<String, List<Seen>>();
+    seen.forEach(one -> byKey.computeIfAbsent(one.key, none -> new ArrayList<>()).add(one));
+    byKey.forEach((key, all) -> {
+      for (var late : all) for (var early : all)
+        if (early.ended < late.begun && early.count > late.count)
+          fail(0, key + " said " + early.count + " at " + early.ended + ", and " + late.count + " to what was asked at "
+              + late.begun);
+    });
+  }
+
+  synchronized List<String> faults() {
+    return List.copyOf(faults);
+  }
+
+  @Override
+  public String toString() {
+    var counts = new TreeMap<End, Integer>();
+    ends.values().forEach(end -> counts.merge(end, 1, Integer::sum));
+    return sent.size() + " sent, " + counts;
+  }
+}
