@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.LostException;
+import io.fibry.cluster.UnreachableException;
 import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.test.NatsServer;
@@ -45,8 +48,12 @@ class PermissionsTest {
   void begin() {
     Servers.assumeThere();
     folder = Servers.folder();
-    server = NatsServer.start(folder, "authorization { users: [ { user: bank, password: x, permissions: {\n"
-        + NatsNetwork.permissions("bank") + "} } ] }\n");
+    server = NatsServer.start(folder, authorization("x"));
+  }
+
+  private static String authorization(String password) {
+    return "authorization { users: [ { user: bank, password: " + password + ", permissions: {\n"
+        + NatsNetwork.permissions("bank") + "} } ] }\n";
   }
 
   @AfterEach
@@ -124,6 +131,38 @@ class PermissionsTest {
       assertTrue(client.jetStreamManagement().getStreamInfo("KV_FB_bank_own").getStreamState().getMsgCount() > 0);
     } finally {
       client.close();
+    }
+  }
+
+  @Test
+  void whoeverMayNoMoreIsToldAndComesBackWhenItMay() throws Exception {
+    var file = folder.resolve("server.conf");
+    String before = Files.readString(file);
+    try (var a = join("a"); var b = join("b")) {
+      a.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      var till = b.actor("till", Count.class);
+      assertEquals(7, till.ask(new Count()));
+
+      server.kill();
+      Files.writeString(file, before.replace(authorization("x"), authorization("other")));
+      server.restart();
+      AtAStream.eventually(() -> !a.health().alive());
+      assertThrows(UnreachableException.class, () -> till.ask(new Count()));
+      assertTrue(b.health().trouble().isPresent());
+
+      server.kill();
+      Files.writeString(file, before);
+      server.restart();
+      AtAStream.eventually(() -> a.health().alive() && b.health().alive());
+      AtAStream.eventually(() -> isAnswered(till));
+    }
+  }
+
+  private static boolean isAnswered(Actor<Count> till) {
+    try {
+      return till.ask(new Count()) == 7;
+    } catch (RequestException notYet) {
+      return false;
     }
   }
 

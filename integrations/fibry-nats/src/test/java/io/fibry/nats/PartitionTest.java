@@ -1,0 +1,117 @@
+package io.fibry.nats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.cluster.Cluster;
+import io.fibry.durable.Durable;
+import io.fibry.durable.Once;
+import io.fibry.pool.Entities;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A node that is cut off from the servers, in both directions or in one. */
+@Timeout(180)
+class PartitionTest {
+  record Add(String once) implements Request<Add, Long>, Once {}
+
+  private static final int KEYS = 20;
+  private static final Duration LEASE = Duration.ofSeconds(4);
+  private static final Duration LIMIT = Duration.ofSeconds(2);
+  private static final Durable<Add> COUNTER = Durable.kind("counter", Add.class).state(0L).by((count, add, context) -> {
+    context.reply(add, count + 1);
+    return count + 1;
+  });
+
+  private final String app = Servers.app();
+  private final ActorScope scope = ActorSystem.openScope("partition-test");
+  private final AtomicBoolean end = new AtomicBoolean();
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private Cluster join(String node, String url) {
+    return Cluster.join(app, NatsNetwork.at(url).withOptions(options -> options.pingInterval(Duration.ofSeconds(1))),
+        options -> options.withNode(node).withLease(LEASE).withParts(16).withScope(scope));
+  }
+
+  private static boolean answers(Entities<String, Add> counters, int key, String once) {
+    try {
+      counters.actor("k" + key).ask(new Add(once), LIMIT);
+      return true;
+    } catch (RequestException | CancellationException again) {
+      return false;
+    }
+  }
+
+  /** {@return how many were answered: each answer must be one more than the last} */
+  private Callable<Long> adding(Entities<String, Add> counters, int asker) {
+    return () -> {
+      long last = 0;
+      for (int i = 0; !end.get(); i++) {
+        var add = new Add(asker + "-" + i);
+        while (true) try {
+          assertEquals(++last, counters.actor("own" + asker).ask(add, LIMIT));
+          break;
+        } catch (RequestException | CancellationException again) {
+          last--;
+        }
+      }
+      return last;
+    };
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = Cable.Cut.class, mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
+  void aNodeThatIsCutOffGivesWayAndComesBack(Cable.Cut cut) throws Exception {
+    String url = Servers.shared().url();
+    try (var cable = Cable.to(url); var a = join("a", url); var asking = join("asking", url);
+        var b = join("b", cable.url()); var askers = Executors.newVirtualThreadPerTaskExecutor()) {
+      a.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
+      var atB = b.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
+      var counters = asking.entities(COUNTER);
+      AtAStream.eventually(() -> b.health().parts().getOrDefault("counter", 0) > 2);
+      var all = IntStream.range(0, 4).mapToObj(i -> askers.submit(adding(counters, i))).toList();
+      for (int i = 0; i < KEYS; i++) answersAtLast(counters, i, "before");
+
+      cable.cut(cut);
+      AtAStream.eventually(() -> !b.health().alive());
+      long begin = System.nanoTime();
+      for (int i = 0; i < KEYS; i++) {
+        String once = "there " + i;
+        int key = i;
+        assertThrows(RequestException.class, () -> atB.actor("k" + key).ask(new Add(once), Duration.ofMillis(300)));
+      }
+      assertTrue(System.nanoTime() - begin < KEYS * TimeUnit.MILLISECONDS.toNanos(900), "requests of b took long");
+      for (int i = 0; i < KEYS; i++) answersAtLast(counters, i, "meanwhile");
+      assertFalse(b.health().alive());
+
+      cable.mend();
+      AtAStream.eventually(() -> b.health().alive() && b.health().parts().getOrDefault("counter", 0) > 2);
+      for (int i = 0; i < KEYS; i++) answersAtLast(atB, i, "after");
+      end.set(true);
+      for (var one : all) assertTrue(one.get(60, TimeUnit.SECONDS) > 0);
+    }
+  }
+
+  private static void answersAtLast(Entities<String, Add> counters, int key, String once) {
+    AtAStream.eventually(() -> answers(counters, key, once));
+  }
+}
