@@ -1,0 +1,121 @@
+package io.fibry.nats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.cluster.Cluster;
+import io.fibry.durable.Durable;
+import io.fibry.mailbox.Mailbox;
+import io.nats.client.Nats;
+import io.nats.client.impl.Headers;
+import io.nats.client.impl.NatsMessage;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A client that may publish to each subject of an app, and sends what no node would. */
+@Timeout(120)
+class HostileBytesTest {
+  record Count() implements Request<Count, Integer> {}
+
+  private static final int MESSAGES = 4_000;
+  private static final List<String> NAMES = List.of("Fb-K", "Fb-Id", "Fb-Ttl", "Fb-N", "Fb-Chain", "Fb-Keep", "Fb-Look",
+      "Fb-There", "Fb-Part", "Fb-All", "Fb-S", "Fb-Why", "Fb-Number", "Fb-Type", "Nats-Msg-Id");
+  private static final List<String> VALUES = List.of("", "0", "-1", "99999999999999999999", "kept.1", "plain.99999", "x",
+      "OK", "FULL", "=ZZ", "=C3=A4", "a\tb", "front.1");
+  private static final Durable<Count> KEPT = Durable.kind("kept", Count.class).keepsMessages(9).state(0)
+      .by((number, count, context) -> {
+        context.reply(count, number + 1);
+        return number + 1;
+      });
+
+  private final String app = Servers.app();
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final Random random = new Random(seed);
+
+  private String subject() {
+    var kinds = List.of("n.till", "e.plain." + random.nextInt(5), "e.kept." + random.nextInt(5), "x.a", "x.b",
+        "c", "t.news", "r.b.x" + random.nextInt(9), "m.kept.k.i" + random.nextInt(9), "w.jobs", "x", "e.plain.x");
+    return random.nextInt(12) == 0 ? "$KV.FB_" + app + "_own." + entry()
+        : "fb." + app + "." + kinds.get(random.nextInt(kinds.size()));
+  }
+
+  /** Not those of parts that nodes have: who may write these may end what they say. */
+  private String entry() {
+    return List.of("node.zzz" + random.nextInt(9), "part.plain.99", "part.other.1", "kind.other", "junk").get(random.nextInt(5));
+  }
+
+  private Headers headers() {
+    var headers = new Headers();
+    for (int n = random.nextInt(4); n > 0; n--)
+      headers.add(NAMES.get(random.nextInt(NAMES.size())), VALUES.get(random.nextInt(VALUES.size())));
+    return headers;
+  }
+
+  private byte[] body() {
+    var bytes = new byte[random.nextInt(5) == 0 ? 0 : random.nextInt(200)];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+
+  @Test
+  void nodesGoOn() throws Exception {
+    System.out.println("bytes of others: -Dfibry.seed=" + seed);
+    String url = Servers.shared().url();
+    var news = new LinkedBlockingQueue<Integer>();
+    var done = new LinkedBlockingQueue<Integer>();
+    try (ActorScope scope = ActorSystem.openScope("hostile-test"); var a = join("a", url, scope);
+        var b = join("b", url, scope)) {
+      a.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      a.host("plain", Count.class, scope.anonymous(), Duration.ofMinutes(1),
+          (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 5)));
+      a.host(KEPT, scope.anonymous(), Duration.ofMinutes(1));
+      a.topic("news", Integer.class).subscribe(Mailbox.unbounded(), news::add);
+      a.queue("jobs", Integer.class).work(1, done::add);
+      assertEquals(1, b.entities(KEPT).actor("k").ask(new Count()));
+      b.topic("news", Integer.class);
+
+      var hostile = Nats.connect(url);
+      for (int i = 0; i < MESSAGES; i++) {
+        var message = NatsMessage.builder().subject(subject()).headers(headers()).data(body());
+        if (random.nextBoolean()) message.replyTo("nobody.there");
+        hostile.publish(message.build());
+      }
+      hostile.flush(Duration.ofSeconds(20));
+      hostile.close();
+
+      assertEquals(7, b.actor("till", Count.class).ask(new Count()));
+      for (int i = 0; i < 20; i++) assertEquals(5, b.entities("plain", Count.class).actor("k" + i).ask(new Count()));
+      assertTrue(answeredAtLast(b) > 1, "seed " + seed);
+      b.topic("news", Integer.class).publish(11);
+      AtAStream.eventually(() -> news.contains(11));
+      b.queue("jobs", Integer.class).put(13);
+      while (done.poll(60, TimeUnit.SECONDS) != 13) Thread.onSpinWait();
+      assertTrue(a.health().alive() && b.health().alive());
+      assertEquals(List.of("a", "b"), b.members().stream().map(Cluster.Member::name).filter(one -> one.length() == 1)
+          .toList());
+    }
+  }
+
+  /** What waits for it in the stream and is no message of a node stays there, and holds back no other. */
+  private static int answeredAtLast(Cluster b) {
+    while (true) try {
+      return b.entities(KEPT).actor("k").ask(new Count(), Duration.ofSeconds(5));
+    } catch (RequestException again) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private Cluster join(String node, String url, ActorScope scope) {
+    return Cluster.join(app, NatsNetwork.at(url), options -> options.withNode(node).withParts(4).withScope(scope));
+  }
+}
