@@ -10,6 +10,7 @@ import io.fibry.Fronted;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Subscription;
+import io.fibry.time.Scheduler;
 import java.util.Optional;
 
 /**
@@ -26,6 +27,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
   /** The offer ends with its actor. */
   private record End(ExitReason why) {}
 
+  private final Scheduler clock;
   private final Reception<M> reception;
   private final Actor<? super M> actor;
   private final Actor<Object> gate;
@@ -33,8 +35,9 @@ final class Offer<M> extends Fronted<Offer<M>> {
   private volatile boolean ending;
   private volatile String why = "Stopped"; // the end of the actor, if that was first
 
-  private Offer(ActorBuilder<Object> how, Engine engine, String subject, Reception<M> reception,
+  private Offer(ActorBuilder<Object> how, Surroundings around, String subject, Reception<M> reception,
       Actor<? super M> actor) {
+    this.clock = around.clock();
     this.reception = reception;
     this.actor = actor;
     this.gate = how.mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)).onFailure(FailurePolicy.goOn())
@@ -42,7 +45,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
     Subscription begun = null;
     try {
       gate.sendMessage(new Begin());
-      begun = engine.subscribe(subject, Optional.of(GROUP), this::receive);
+      begun = around.engine().subscribe(subject, Optional.of(GROUP), this::receive);
       gate.closeOnExit(begun);
     } finally {
       if (begun == null) gate.kill();
@@ -54,7 +57,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
   static <M> Offer<M> begin(Surroundings around, String subject, String name, Protocol<M> protocol,
       Actor<? super M> actor) {
     var reception = new Reception<>(around.engine(), name, around.life(), protocol, around.underWay(), () -> true);
-    return new Offer<>(around.scope().anonymous(), around.engine(), subject, reception, actor);
+    return new Offer<>(around.scope().anonymous(), around, subject, reception, actor);
   }
 
   /** In words. */
@@ -102,14 +105,18 @@ final class Offer<M> extends Fronted<Offer<M>> {
 
   /** On the engine's thread. */
   private void receive(Wire wire) {
-    if (!gate.sendMessage(wire)) reception.refuse(wire, WAITING, ending);
+    if (!gate.sendMessage(new Arrived(wire, clock.nanoTime()))) reception.refuse(wire, WAITING, ending);
+  }
+
+  private void give(Wire wire) {
+    if (wire.header(Route.THERE).isPresent()) reception.confirm(wire);
+    else if (Reception.areTells(wire)) reception.giveAll(wire, none -> Optional.of(actor));
+    else reception.read(wire).ifPresent(given -> reception.give(wire, given, () -> actor));
   }
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case Wire wire when wire.header(Route.THERE).isPresent() -> reception.confirm(wire);
-      case Wire wire when Reception.areTells(wire) -> reception.giveAll(wire, none -> Optional.of(actor));
-      case Wire wire -> reception.read(wire).ifPresent(given -> reception.give(wire, given, () -> actor));
+      case Arrived arrived -> arrived.now(clock).ifPresent(this::give);
       case Begin begin -> context.watch(actor, End::new);
       case End end -> {
         why = Outcome.brief(end.why);

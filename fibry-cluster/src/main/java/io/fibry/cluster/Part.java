@@ -37,9 +37,9 @@ final class Part<M> {
 
   private sealed interface Event<M> {}
 
-  private record Direct<M>(Wire wire) implements Event<M> {}
+  private record Direct<M>(Arrived message) implements Event<M> {}
 
-  private record Passed<M>(Wire wire) implements Event<M> {}
+  private record Passed<M>(Arrived message) implements Event<M> {}
 
   /** All that was held by the node before has come. */
   private record Handed<M>() implements Event<M> {}
@@ -64,8 +64,8 @@ final class Part<M> {
   private Subscription arrivals; // written before the steward knows this object
   private final AtomicInteger waiting = new AtomicInteger(); // messages here; of all threads
   private final AtomicLong bytes = new AtomicLong(); // of them
-  private final ArrayDeque<Wire> held = new ArrayDeque<>();
-  private final ArrayDeque<Wire> handed = new ArrayDeque<>(); // by the node before
+  private final ArrayDeque<Arrived> held = new ArrayDeque<>();
+  private final ArrayDeque<Arrived> handed = new ArrayDeque<>(); // by the node before
   private volatile boolean alone; // no other node gets these messages, too; read by all
   private Stage stage = Stage.HOLDING;
   private boolean hasAll; // that was held by the node before
@@ -105,12 +105,12 @@ final class Part<M> {
 
   /** On the engine's thread. */
   private void receive(Wire wire) {
-    arrive(new Direct<>(wire), wire);
+    arrive(new Direct<>(new Arrived(wire, clock.nanoTime())), wire);
   }
 
   /** From the node before, on the engine's thread. */
   void pass(Wire wire) {
-    arrive(new Passed<>(wire), wire);
+    arrive(new Passed<>(new Arrived(wire, clock.nanoTime())), wire);
   }
 
   /** Where another node gets it, too, only that one knows how it ends. */
@@ -162,12 +162,13 @@ final class Part<M> {
   private void handle(Event<M> event, ActorContext<Event<M>> context) {
     switch (event) {
       case Direct<M> direct -> {
-        if (isNew(direct.wire)) take(direct.wire);
+        if (isNew(direct.message.wire())) take(direct.message);
       }
       case Passed<M> passed -> {
-        if (isTooLate(passed.wire) || !isNew(passed.wire)) break;
-        if (stage == Stage.HOLDING) handed.add(passed.wire);
-        else take(passed.wire);
+        var wire = passed.message.wire();
+        if (isTooLate(wire) || !isNew(wire)) break;
+        if (stage == Stage.HOLDING) handed.add(passed.message);
+        else take(passed.message);
       }
       case Handed<M> all -> {
         hasAll = true;
@@ -190,7 +191,7 @@ final class Part<M> {
         hand(Optional.empty());
       }
       case Over<M> over -> {
-        while (!held.isEmpty()) refuse(held.poll()); // nobody wants it
+        while (!held.isEmpty()) refuse(held.poll().wire()); // nobody wants it
         context.self().sendPoisonPill();
         over.ended.run();
       }
@@ -223,17 +224,17 @@ final class Part<M> {
     giving = Optional.empty();
   }
 
-  private void take(Wire wire) {
+  private void take(Arrived message) {
     switch (stage) {
-      case HOLDING, GIVEN -> held.add(wire);
+      case HOLDING, GIVEN -> held.add(message);
       case PASSING -> {
-        leave(wire);
-        wire.header(Route.ID).ifPresent(seen::remove); // it may come back
-        hand(Optional.of(wire));
+        leave(message.wire());
+        message.wire().header(Route.ID).ifPresent(seen::remove); // it may come back
+        message.now(clock).ifPresent(wire -> hand(Optional.of(wire)));
       }
       default -> {
-        leave(wire);
-        give(wire);
+        leave(message.wire());
+        message.now(clock).ifPresent(this::give);
       }
     }
   }

@@ -161,12 +161,8 @@ final class Relay {
 
   /** For the handler: a little less than its asker waits, so that it can say why it is late. */
   static Optional<Duration> limit(Wire wire) {
-    try {
-      return wire.header(Route.TIME_LEFT).map(Long::parseLong)
-          .map(millis -> Duration.ofMillis(Math.max(1, millis - Math.clamp(millis / 20, 10, 100))));
-    } catch (NumberFormatException foreign) {
-      return Optional.empty();
-    }
+    return Route.timeLeft(wire)
+        .map(millis -> Duration.ofMillis(Math.max(1, millis - Math.clamp(millis / 20, 10, 100))));
   }
 
   @Override

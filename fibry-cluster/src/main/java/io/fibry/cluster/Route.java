@@ -42,6 +42,15 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
         absent);
   }
 
+  /** How long its sender waits, in milliseconds. */
+  static Optional<Long> timeLeft(Wire wire) {
+    try {
+      return wire.header(TIME_LEFT).map(Long::parseLong);
+    } catch (NumberFormatException foreign) {
+      return Optional.empty();
+    }
+  }
+
   Map<String, String> headers(Optional<String> key) {
     var headers = new HashMap<String, String>();
     key.ifPresent(text -> headers.put(KEY, text));

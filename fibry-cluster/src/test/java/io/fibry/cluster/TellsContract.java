@@ -3,12 +3,14 @@ package io.fibry.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
@@ -36,6 +38,7 @@ abstract class TellsContract {
   record Note(int number) implements Clerk {}
   record Seen() implements Clerk, Request<Seen, Integer> {}
   record Wait() implements Clerk {}
+  record Late() implements Clerk, Request<Late, Integer> {}
 
   private static final Duration CALM = Duration.ofMillis(300);
   private static final Duration LONG = Duration.ofMinutes(5);
@@ -50,6 +53,7 @@ abstract class TellsContract {
   private final CountDownLatch gate = new CountDownLatch(1);
   private final CountDownLatch waits = new CountDownLatch(1);
   private final LongAdder handled = new LongAdder();
+  private final AtomicInteger late = new AtomicInteger(); // requests
   private final AtomicInteger wrong = new AtomicInteger(); // that came before an earlier one
 
   TellsContract(String app, Network network) {
@@ -92,6 +96,7 @@ abstract class TellsContract {
         handled.increment();
       }
       case Seen seen -> context.reply(seen, last[0]);
+      case Late asked -> context.reply(asked, late.incrementAndGet());
       case Wait wait -> {
         waits.countDown();
         gate.await();
@@ -173,6 +178,22 @@ abstract class TellsContract {
     assertEquals(20_000, sent.get());
     assertEquals(20_000, far.ask(new Seen()));
     assertEquals(List.of(), List.copyOf(letters));
+  }
+
+  @Test
+  void whatIsTooLateIsNotHandled() {
+    var clerk = clerk(Mailbox.bounded(1, Overflow.BLOCK));
+    join("a").offer("clerk", Clerk.class, clerk);
+    var far = sender().actor("clerk", Clerk.class);
+    far.sendMessage(new Wait()); // is being handled
+    far.sendMessage(new Note(1)); // has the room
+    far.sendMessage(new Note(2)); // waits for room, and all behind it, too
+
+    assertThrows(AskTimeoutException.class, () -> far.ask(new Late(), Duration.ofMillis(300)));
+    gate.countDown();
+
+    assertEquals(2, far.ask(new Seen()));
+    assertEquals(0, late.get());
   }
 
   @Test

@@ -1,0 +1,25 @@
+package io.fibry.cluster;
+
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Optional;
+
+/**
+ * A message of another node that waits here, where its limit goes on. Thread-safe.
+ *
+ * @param at when it came, by the clock of the node
+ */
+record Arrived(Wire wire, long at) {
+
+  /** With what is left of its limit. Empty: nobody waits for it any more. */
+  Optional<Wire> now(Scheduler clock) {
+    long waited = Duration.ofNanos(clock.nanoTime() - at).toMillis();
+    var left = waited <= 0 ? Optional.<Long>empty() : Route.timeLeft(wire);
+    if (left.isEmpty()) return Optional.of(wire);
+    if (left.get() <= waited) return Optional.empty();
+    var headers = new HashMap<>(wire.headers());
+    headers.put(Route.TIME_LEFT, Long.toString(left.get() - waited));
+    return Optional.of(new Wire(wire.subject(), wire.answerTo(), headers, wire.body()));
+  }
+}
