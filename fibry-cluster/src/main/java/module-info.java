@@ -4,6 +4,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module io.fibry.cluster {
   requires transitive io.fibry.durable;
+  requires jdk.jfr;
   requires org.slf4j;
   requires static org.jspecify;
 

@@ -26,7 +26,9 @@ final class FarRequest<R> {
   private final long end;
   private final Map<String, String> headers;
   private final CompletableFuture<R> answer = new CompletableFuture<>();
+  private final Object recorded = Recorder.beginRequest(); // null: it is not
   private Duration pause = FIRST_PAUSE; // of one sending after the other
+  private int times; // it was sent; likewise
 
   FarRequest(Engine engine, Scheduler clock, Route route, Relay.Sent<R> sent, Duration limit) {
     this.engine = engine;
@@ -36,6 +38,8 @@ final class FarRequest<R> {
     this.limit = limit;
     this.end = clock.nanoTime() + Math.min(Long.MAX_VALUE / 2, limit.toNanos());
     this.headers = sent.headers(route);
+    if (recorded != null) answer.whenComplete(
+        (value, failure) -> Recorder.endRequest(recorded, sent.to().actor(), sent.request(), times, failure));
   }
 
   CompletableFuture<R> answer() {
@@ -48,6 +52,7 @@ final class FarRequest<R> {
 
   void send() {
     var left = Duration.ofNanos(Math.max(1, end - clock.nanoTime()));
+    times++;
     headers.put(Route.TIME_LEFT, Long.toString(Math.max(1, left.toMillis())));
     try {
       engine.request(Wire.to(route.subject(), headers, sent.body()), left).whenComplete(this::ended);

@@ -310,6 +310,7 @@ final class Hosting<M> {
   private void take(Slot slot) {
     if (slot.isTaken()) return;
     String life = around.lease().self().id();
+    slot.beginMove();
     if (parts.get(slot.number) == null) hold(slot, life);
     else if (slot.stage != Stage.AWAY) slot.waits = slot.isHanded();
     if (!slot.isOurs() && !slot.write(false, life)) {
@@ -322,6 +323,7 @@ final class Hosting<M> {
     var own = birth.entities(slot.number);
     entities.set(slot.number, own);
     parts.get(slot.number).open(own, !slot.waits);
+    slot.endMove("taken");
   }
 
   private void hold(Slot slot, String life) {
@@ -337,6 +339,7 @@ final class Hosting<M> {
     var part = parts.get(slot.number);
     slot.stage = Stage.GIVING;
     slot.putAway = false;
+    slot.beginMove();
     part.give(() -> steward.sendMessage(new Given(slot.number, part)));
   }
 
@@ -357,6 +360,7 @@ final class Hosting<M> {
     slot.stage = Stage.PASSING;
     slot.until = around.clock().nanoTime() + around.calm().toNanos();
     parts.get(slot.number).passTo(node);
+    slot.endMove("given to " + node);
   }
 
   /** On the gate's thread. */
@@ -377,6 +381,7 @@ final class Hosting<M> {
 
   /** It is another node's, or nobody knows. */
   private void lose(Slot slot) {
+    if (slot.stage != Stage.AWAY) slot.endMove("lost");
     slot.stage = Stage.AWAY;
     drop(slot.number);
   }

@@ -220,11 +220,23 @@ final class Lease {
         self().since());
     long nanos = clock.nanoTime();
     long millis = wall.millis();
-    var next = engine.update(key, bytes(member), version.getAsLong(), time);
+    var next = sign(member);
     if (next.isEmpty()) return false;
     version = next;
     live(member, nanos, millis);
     return true;
+  }
+
+  private OptionalLong sign(Member member) {
+    var recorded = Recorder.beginSign();
+    try {
+      var next = engine.update(key, bytes(member), version.getAsLong(), time);
+      Recorder.endSign(recorded, member.name(), null);
+      return next;
+    } catch (LostException cut) {
+      Recorder.endSign(recorded, member.name(), cut);
+      throw cut;
+    }
   }
 
   /** The network counts from when it has got the sign, which is later than this. */
@@ -244,6 +256,7 @@ final class Lease {
 
   private void lapse(String why) {
     LoggerFactory.getLogger(Cluster.class).warn("node '{}' has lapsed: {}; it joins again", self().name(), why);
+    Recorder.lapse(self().name(), why);
     version = OptionalLong.empty();
     life = new Life(life.member, false, 0, 0);
     onLapse.forEach(Runnable::run);

@@ -82,12 +82,16 @@ final class Outbox {
   private boolean mayLeave(List<Tell> tells, int weight, Actor<Object> relay) {
     if (!room.hasQueuedThreads() && room.tryAcquire(weight)) return true;
     String why = "others before it have not arrived";
+    var recorded = Recorder.beginWait();
+    boolean waited = false;
     try {
-      if (room.tryAcquire(weight, TimeUnit.NANOSECONDS.convert(longest), TimeUnit.NANOSECONDS)) return true;
+      waited = room.tryAcquire(weight, TimeUnit.NANOSECONDS.convert(longest), TimeUnit.NANOSECONDS);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       why = "its sender was interrupted while it waited for room";
     }
+    Recorder.endWait(recorded, tells.getFirst().to().actor(), waited);
+    if (waited) return true;
     for (var one : tells) relay.sendMessage(lost(one, why, false));
     return false;
   }

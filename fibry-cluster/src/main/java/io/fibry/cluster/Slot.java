@@ -10,6 +10,7 @@ final class Slot {
   }
 
   private final Surroundings around;
+  private final String kind;
   private final String key; // in the table
   final int number;
   Stage stage = Stage.AWAY;
@@ -20,11 +21,24 @@ final class Slot {
   boolean putAway; // its entities; the table is to be told
   boolean waits; // for what the node before hands
   long until; // of passing on, or of waiting for what is handed
+  private Object recorded; // the move that goes on; null: none, or it is not
 
   Slot(Surroundings around, String kind, int number) {
     this.around = around;
+    this.kind = kind;
     this.key = around.subjects().keyOfPart(kind, number);
     this.number = number;
+  }
+
+  void beginMove() {
+    if (recorded == null) recorded = Recorder.beginMove();
+  }
+
+  /** For a flight recording. */
+  void endMove(String happened) {
+    beginMove(); // where it is lost, it has just begun
+    Recorder.endMove(recorded, around.node(), kind, number, happened);
+    recorded = null;
   }
 
   boolean isOurs() {

@@ -1,0 +1,194 @@
+package io.fibry.cluster;
+
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Threshold;
+
+/**
+ * What a flight recording sees of nodes. It costs nothing until the recorder starts and rewrites
+ * the nested classes. Without the recorder's module the prototypes are null, and no nested class is
+ * loaded: no method here may use one as its superclass, or the verifier would load it.
+ */
+final class Recorder {
+  private static final boolean PRESENT = present();
+  private static final FarRequestEvent REQUEST = PRESENT ? new FarRequestEvent() : null;
+  private static final Pressure PRESSURE = PRESENT ? new Pressure() : null;
+  private static final Move MOVE = PRESENT ? new Move() : null;
+  private static final Sign SIGN = PRESENT ? new Sign() : null;
+  private static final Lapse LAPSE = PRESENT ? new Lapse() : null;
+
+  private Recorder() {}
+
+  private static boolean present() {
+    try {
+      Class.forName("jdk.jfr.Event", false, Recorder.class.getClassLoader());
+      return true;
+    } catch (ClassNotFoundException | LinkageError absent) {
+      return false;
+    }
+  }
+
+  // ---- messages to other nodes
+
+  /** Null: not recorded. */
+  static Object beginRequest() {
+    if (REQUEST == null || !REQUEST.isEnabled()) return null;
+    var event = new FarRequestEvent();
+    event.begin();
+    return event;
+  }
+
+  /** A null {@code failure}: it was answered. */
+  static void endRequest(Object begun, String actor, Object message, int sent, Throwable failure) {
+    var event = (FarRequestEvent) begun;
+    event.end();
+    if (!event.shouldCommit()) return;
+    event.actor = actor;
+    event.messageType = message.getClass();
+    event.sent = sent;
+    event.ended = failure == null ? "answered" : failure.getClass().getName();
+    event.commit();
+  }
+
+  /** Null: not recorded. A sender waits for room. */
+  static Object beginWait() {
+    if (PRESSURE == null || !PRESSURE.isEnabled()) return null;
+    var event = new Pressure();
+    event.begin();
+    return event;
+  }
+
+  static void endWait(Object begun, String actor, boolean room) {
+    if (begun == null) return;
+    var event = (Pressure) begun;
+    event.end();
+    event.actor = actor;
+    event.happened = room ? "waited" : "waited in vain";
+    event.commit();
+  }
+
+  // ---- parts
+
+  /** Null: not recorded. */
+  static Object beginMove() {
+    if (MOVE == null || !MOVE.isEnabled()) return null;
+    var event = new Move();
+    event.begin();
+    return event;
+  }
+
+  static void endMove(Object begun, String node, String kind, int part, String happened) {
+    if (begun == null) return;
+    var event = (Move) begun;
+    event.end();
+    event.node = node;
+    event.kind = kind;
+    event.part = part;
+    event.happened = happened;
+    event.commit();
+  }
+
+  // ---- leases
+
+  /** Null: not recorded. */
+  static Object beginSign() {
+    if (SIGN == null || !SIGN.isEnabled()) return null;
+    var event = new Sign();
+    event.begin();
+    return event;
+  }
+
+  /** A null {@code failure}: it was confirmed. */
+  static void endSign(Object begun, String node, Throwable failure) {
+    if (begun == null) return;
+    var event = (Sign) begun;
+    event.end();
+    if (!event.shouldCommit()) return;
+    event.node = node;
+    event.ended = failure == null ? "confirmed" : String.valueOf(failure.getMessage());
+    event.commit();
+  }
+
+  static void lapse(String node, String why) {
+    if (LAPSE == null || !LAPSE.isEnabled()) return;
+    var event = new Lapse();
+    event.node = node;
+    event.why = why;
+    event.commit();
+  }
+
+  @Name("fibry.FarRequest")
+  @Label("Far Request")
+  @Description("A request to an actor that may be on another node, from its sending to its end")
+  @Category("Fibry")
+  @Threshold("20 ms")
+  @StackTrace(false)
+  private static final class FarRequestEvent extends Event {
+    @Label("Actor")
+    String actor;
+    @Label("Message Type")
+    @Description("Several messages that nobody waits for go together")
+    Class<?> messageType;
+    @Label("Sent")
+    @Description("How often: again while no node has its key")
+    int sent;
+    @Label("Ended")
+    @Description("Answered, or the class of the failure")
+    String ended;
+  }
+
+  @Name("fibry.FarPressure")
+  @Label("Far Pressure")
+  @Description("A sender waited since too much was on its way to another node")
+  @Category("Fibry")
+  private static final class Pressure extends Event {
+    @Label("Actor")
+    String actor;
+    @Label("Happened")
+    @Description("Waited, or waited in vain")
+    String happened;
+  }
+
+  @Category("Fibry")
+  @StackTrace(false)
+  private abstract static class NodeEvent extends Event {
+    @Label("Node")
+    String node;
+  }
+
+  @Name("fibry.Move")
+  @Label("Move")
+  @Description("A part of the keys of a kind has come to a node, has left it, or was lost with its lease; "
+      + "meanwhile its messages wait")
+  private static final class Move extends NodeEvent {
+    @Label("Kind")
+    String kind;
+    @Label("Part")
+    int part;
+    @Label("Happened")
+    @Description("Taken, given to another node, or lost")
+    String happened;
+  }
+
+  @Name("fibry.Sign")
+  @Label("Sign of Life")
+  @Description("By which a node keeps its lease; five in its time")
+  @Threshold("20 ms")
+  private static final class Sign extends NodeEvent {
+    @Label("Ended")
+    @Description("Confirmed, or why not")
+    String ended;
+  }
+
+  @Name("fibry.Lapse")
+  @Label("Lapse")
+  @Description("A node took itself for dead; it joins again")
+  private static final class Lapse extends NodeEvent {
+    @Label("Why")
+    String why;
+  }
+}

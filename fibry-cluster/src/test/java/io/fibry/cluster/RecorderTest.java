@@ -1,0 +1,159 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Events of a flight recording, each with its facts. */
+@Timeout(60)
+class RecorderTest {
+  record Count() implements Request<Count, Integer> {}
+  record Text(String letters) {}
+
+  private final List<RecordedEvent> events = new CopyOnWriteArrayList<>();
+  private final MemoryNetwork network = MemoryNetwork.create();
+  private final ActorScope scope = ActorSystem.openScope("recorder-test");
+  private RecordingStream stream;
+  private boolean stopped;
+
+  @BeforeEach
+  void record() {
+    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
+    stream = new RecordingStream();
+    stream.setReuse(false);
+    for (var name : List.of("FarRequest", "FarPressure", "Move", "Sign", "Lapse"))
+      stream.enable("fibry." + name).withThreshold(Duration.ZERO);
+    stream.onEvent(events::add);
+    stream.startAsync();
+  }
+
+  @AfterEach
+  void close() {
+    if (stream != null) stream.close();
+    scope.close();
+  }
+
+  private Cluster join(String node, Network by) {
+    return Cluster.join("recorded", by, options -> options.withNode(node).withScope(scope).withParts(4)
+        .withLease(Duration.ofSeconds(3)).withCalm(Duration.ofMillis(100)));
+  }
+
+  private RecordedEvent event(String name, Predicate<RecordedEvent> which) {
+    if (!stopped) stream.stop();
+    stopped = true;
+    return events.stream().filter(one -> one.getEventType().getName().equals("fibry." + name)).filter(which).findFirst()
+        .orElseThrow(() -> new AssertionError("no " + name + " in " + events));
+  }
+
+  @Test
+  void aRequestTellsHowItEnded() {
+    try (var a = join("a", network); var b = join("b", network)) {
+      a.offer("counter", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      assertEquals(7, b.actor("counter", Count.class).ask(new Count()));
+      assertThrows(UnreachableException.class, () -> b.actor("other", Count.class).ask(new Count()));
+    }
+
+    var event = event("FarRequest", one -> one.getString("actor").equals("counter"));
+    assertEquals("answered", event.getString("ended"));
+    assertEquals(Count.class.getName(), event.getClass("messageType").getName());
+    assertEquals(1, event.getInt("sent"));
+    assertEquals(UnreachableException.class.getName(),
+        event("FarRequest", one -> one.getString("actor").equals("other")).getString("ended"));
+  }
+
+  @Test
+  void aSenderThatWaitsIsSeen() throws Exception {
+    var gate = new CountDownLatch(1);
+    try (var a = join("a", network)) {
+      var slow = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
+          .newActor((Text text, ActorContext<Text> context) -> gate.await());
+      a.offer("slow", Text.class, slow);
+      var far = a.actor("slow", Text.class);
+      var sender = Thread.startVirtualThread(() -> {
+        for (int i = 0; i < 40; i++) far.sendMessage(new Text("x".repeat(60_000)));
+      });
+      Soon.becomesTrue(() -> sender.getState() == Thread.State.TIMED_WAITING);
+      gate.countDown();
+      sender.join();
+    }
+
+    var event = event("FarPressure", one -> true);
+    assertEquals("slow", event.getString("actor"));
+    assertEquals("waited", event.getString("happened"));
+  }
+
+  @Test
+  void movesAreSeenOnBothNodes() {
+    try (var a = join("a", network)) {
+      host(a);
+      try (var b = join("b", network)) {
+        host(b);
+        Soon.becomesTrue(() -> b.health().parts().get("counter") > 0);
+      }
+    }
+
+    event("Move", one -> one.getString("node").equals("a") && one.getString("happened").equals("taken"));
+    var given = event("Move", one -> one.getString("happened").equals("given to b"));
+    assertEquals("counter", given.getString("kind"));
+    assertEquals("a", given.getString("node"));
+    assertEquals("taken", event("Move", one -> one.getString("node").equals("b")
+        && one.getInt("part") == given.getInt("part")).getString("happened"));
+  }
+
+  private void host(Cluster node) {
+    node.host("counter", Count.class, scope.anonymous(), Duration.ofMinutes(1),
+        (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
+  }
+
+  @Test
+  void signsAndALapseAreSeen() {
+    var cut = new AtomicBoolean();
+    Network failing = (app, node) -> {
+      var engine = network.connect(app, node);
+      return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
+          (proxy, method, arguments) -> {
+            if (method.getName().equals("update") && cut.get()) throw new LostException(Loss.CUT, "made up");
+            try {
+              return method.invoke(engine, arguments);
+            } catch (InvocationTargetException thrown) {
+              throw thrown.getCause();
+            }
+          });
+    };
+    try (var a = join("a", failing)) {
+      host(a);
+      cut.set(true);
+      Soon.becomesTrue(() -> !a.health().alive());
+      String life = a.self().id();
+      cut.set(false);
+      Soon.becomesTrue(() -> !a.self().id().equals(life) && a.health().alive());
+    }
+
+    assertEquals("confirmed", event("Sign", one -> one.getString("node").equals("a")).getString("ended"));
+    assertEquals("made up", event("Sign", one -> !one.getString("ended").equals("confirmed")).getString("ended"));
+    assertEquals("its lease ran out before a sign was confirmed", event("Lapse", one -> true).getString("why"));
+    assertEquals("a", event("Move", one -> one.getString("happened").equals("lost")).getString("node"));
+  }
+}
