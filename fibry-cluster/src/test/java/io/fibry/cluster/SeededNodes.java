@@ -359,7 +359,8 @@ final class SeededNodes implements AutoCloseable {
   private String dumps() {
     return String.join("\n", IntStream.range(0, processes.size()).mapToObj(i -> processes.get(i))
         .filter(one -> one.node.isDone()).map(one -> one.node.resultNow().dump() + one.scope.dump().lines()
-            .filter(line -> !line.contains(": idle")).collect(Collectors.joining("\n"))).toList());
+            .filter(line -> !line.contains(": idle")).collect(Collectors.joining("\n")))
+        .toList());
   }
 
   private static void end(Process one) {

@@ -69,8 +69,8 @@ final class SeededTable {
     Consumer<Entry> watcher = entry -> {
       if (entry.key().startsWith(prefix)) reader.accept(entry);
     };
-    new ArrayList<>(held.entrySet()).forEach(one ->
-        watcher.accept(new Entry(one.getKey(), Optional.of(one.getValue().value), one.getValue().version)));
+    new ArrayList<>(held.entrySet()).forEach(
+        one -> watcher.accept(new Entry(one.getKey(), Optional.of(one.getValue().value), one.getValue().version)));
     watchers.add(watcher);
     return () -> watchers.remove(watcher);
   }

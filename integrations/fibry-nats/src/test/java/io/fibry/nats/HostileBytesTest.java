@@ -30,8 +30,9 @@ class HostileBytesTest {
   private static final int MESSAGES = 4_000;
   private static final List<String> NAMES = List.of("Fb-K", "Fb-Id", "Fb-Ttl", "Fb-N", "Fb-Chain", "Fb-Keep", "Fb-Look",
       "Fb-There", "Fb-Part", "Fb-All", "Fb-S", "Fb-Why", "Fb-Number", "Fb-Type", "Nats-Msg-Id");
-  private static final List<String> VALUES = List.of("", "0", "-1", "99999999999999999999", "kept.1", "plain.99999", "x",
-      "OK", "FULL", "=ZZ", "=C3=A4", "a\tb", "front.1");
+  private static final List<String> VALUES =
+      List.of("", "0", "-1", "99999999999999999999", "kept.1", "plain.99999", "x",
+          "OK", "FULL", "=ZZ", "=C3=A4", "a\tb", "front.1");
   private static final Durable<Count> KEPT = Durable.kind("kept", Count.class).keepsMessages(9).state(0)
       .by((number, count, context) -> {
         context.reply(count, number + 1);
@@ -51,7 +52,8 @@ class HostileBytesTest {
 
   /** Not those of parts that nodes have: who may write these may end what they say. */
   private String entry() {
-    return List.of("node.zzz" + random.nextInt(9), "part.plain.99", "part.other.1", "kind.other", "junk").get(random.nextInt(5));
+    return List.of("node.zzz" + random.nextInt(9), "part.plain.99", "part.other.1", "kind.other", "junk")
+        .get(random.nextInt(5));
   }
 
   private Headers headers() {
@@ -73,7 +75,8 @@ class HostileBytesTest {
     String url = Servers.shared().url();
     var news = new LinkedBlockingQueue<Integer>();
     var done = new LinkedBlockingQueue<Integer>();
-    try (ActorScope scope = ActorSystem.openScope("hostile-test"); var a = join("a", url, scope);
+    try (ActorScope scope = ActorSystem.openScope("hostile-test");
+        var a = join("a", url, scope);
         var b = join("b", url, scope)) {
       a.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       a.host("plain", Count.class, scope.anonymous(), Duration.ofMinutes(1),

@@ -82,8 +82,11 @@ class PartitionTest {
   @EnumSource(value = Cable.Cut.class, mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
   void aNodeThatIsCutOffGivesWayAndComesBack(Cable.Cut cut) throws Exception {
     String url = Servers.shared().url();
-    try (var cable = Cable.to(url); var a = join("a", url); var asking = join("asking", url);
-        var b = join("b", cable.url()); var askers = Executors.newVirtualThreadPerTaskExecutor()) {
+    try (var cable = Cable.to(url);
+        var a = join("a", url);
+        var asking = join("asking", url);
+        var b = join("b", cable.url());
+        var askers = Executors.newVirtualThreadPerTaskExecutor()) {
       a.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
       var atB = b.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
       var counters = asking.entities(COUNTER);
