@@ -1,0 +1,53 @@
+package io.fibry.nodes;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster;
+import io.fibry.durable.Durable;
+import io.fibry.nats.NatsNetwork;
+import io.nats.client.Nats;
+import java.time.Duration;
+
+/** The other process of {@link Figures}: actors that answer, and a bare client that does. */
+final class Echo {
+  sealed interface Message {}
+
+  record Ask(long number) implements Message, Request<Ask, Long> {}
+
+  record Tell(String text) implements Message {}
+
+  static final String APP = "figures";
+  static final Durable<Ask> COUNTER = Durable.kind("counter", Ask.class).state(0L).by((sum, ask, context) -> {
+    context.reply(ask, sum + 1);
+    return sum + 1;
+  });
+
+  private Echo() {}
+
+  /** Its servers. */
+  public static void main(String[] args) throws Exception {
+    var bare = Nats.connect(args[0]);
+    bare.createDispatcher(message -> bare.publish(message.getReplyTo(), message.getData())).subscribe("bare");
+    bare.createDispatcher(message -> {}).subscribe("sink");
+    var node = join(args[0], "there");
+    node.offer("echo", Message.class, ActorSystem.anonymous().newActor(Echo::handle));
+    host(node);
+    node.host(COUNTER, ActorSystem.anonymous(), Duration.ofMinutes(5));
+    Thread.currentThread().join(); // until it is killed
+  }
+
+  static Cluster join(String servers, String name) {
+    return Cluster.join(APP, NatsNetwork.at(servers), options -> options.withNode(name).withParts(64));
+  }
+
+  /** Entities that keep nothing. */
+  static void host(Cluster node) {
+    node.host("echo", Message.class, ActorSystem.anonymous(), Duration.ofMinutes(5),
+        (how, key) -> how.newActor(Echo::handle));
+  }
+
+  static void handle(Message message, ActorContext<Message> context) {
+    if (message instanceof Ask ask) context.reply(ask, ask.number());
+  }
+}

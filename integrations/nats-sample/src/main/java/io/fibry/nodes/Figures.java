@@ -1,0 +1,234 @@
+package io.fibry.nodes;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.cluster.Cluster;
+import io.fibry.codec.Codec;
+import io.fibry.nodes.Echo.Ask;
+import io.fibry.nodes.Echo.Message;
+import io.fibry.nodes.Echo.Tell;
+import io.fibry.pool.Entities;
+import io.fibry.test.NatsServer;
+import io.nats.client.Connection;
+import io.nats.client.JetStream;
+import io.nats.client.Nats;
+import io.nats.client.PublishOptions;
+import io.nats.client.api.StorageType;
+import io.nats.client.api.StreamConfiguration;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+
+/**
+ * What requests and messages to another process cost, beside those of the bare client of NATS. Both
+ * sides take turns in one run; a ratio is that of a round, and the median of nine is shown.
+ */
+final class Figures implements AutoCloseable {
+  private static final int WARM_UP = 3;
+  private static final int ROUNDS = 9;
+  private static final Duration ROUND = Duration.ofMillis(700);
+  private static final Duration LIMIT = Duration.ofSeconds(10);
+  private static final int TELLS = 100_000;
+  private static final byte[] BODY = new byte[8];
+  private static final byte[] TEXT = new byte[64];
+
+  /** Does it once; which thread does it is told. */
+  @FunctionalInterface
+  private interface Act {
+    void run(int thread) throws Exception;
+  }
+
+  /** {@return how often a second} */
+  @FunctionalInterface
+  private interface Side {
+    double measure() throws Exception;
+  }
+
+  private final NatsServer server;
+  private final Process there;
+  private final Connection bare;
+  private final JetStream stream;
+  private final Cluster here;
+
+  private Figures(Path folder) throws Exception {
+    server = NatsServer.start(folder);
+    there = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+        System.getProperty("java.class.path"), "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", Echo.class.getName(),
+        server.url()).inheritIO().start();
+    bare = Nats.connect(server.url());
+    bare.jetStreamManagement().addStream(StreamConfiguration.builder().name("BARE").subjects("turns.*")
+        .storageType(StorageType.File).maxMessagesPerSubject(1).build());
+    stream = bare.jetStream();
+    here = Echo.join(server.url(), "here");
+  }
+
+  public static void main(String[] args) throws Exception {
+    if (NatsServer.find().isEmpty()) {
+      System.err.println(NatsServer.HOW);
+      System.exit(1);
+    }
+    try (var figures = new Figures(Files.createTempDirectory("figures"))) {
+      figures.run();
+    }
+  }
+
+  private void run() throws Exception {
+    while (here.members().stream().noneMatch(one -> one.hosts().contains("counter"))) TimeUnit.MILLISECONDS.sleep(50);
+    System.out.println("| what | median | range | of |\n|---|--:|--:|---|");
+    var named = here.actor("echo", Message.class);
+    for (int threads : new int[] {1, 64, 1_024})
+      compare("requests to a name, askers: " + threads, times(threads, thread -> named.ask(new Ask(thread))),
+          "bare requests", times(threads, thread -> bare.requestWithTimeout("bare", BODY, LIMIT).get()));
+    var entities = here.entities("echo", Message.class);
+    compare("requests to 64 entities, an asker each", times(64, thread -> entity(entities, thread).ask(new Ask(1))),
+        "bare requests", times(64, thread -> bare.requestWithTimeout("bare", BODY, LIMIT).get()));
+    compare("messages to an entity", this::tells, "bare publishing", this::publishes);
+    var counters = here.entities(Echo.COUNTER);
+    for (int threads : new int[] {1, 64})
+      compare("requests to durable actors, on one server, an asker each: " + threads,
+          times(threads, thread -> counters.actor("c" + thread).ask(new Ask(1))),
+          "bare messages to a stream, with the sequence that they expect", turns(threads));
+    local();
+    moves(entities);
+  }
+
+  private static Actor<Message> entity(Entities<String, Message> entities, int thread) {
+    return entities.actor("k" + thread);
+  }
+
+  // ---- sides
+
+  private static Side times(int threads, Act act) {
+    return () -> {
+      var done = new LongAdder();
+      long begin = System.nanoTime();
+      long end = begin + ROUND.toNanos();
+      try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
+        var all = IntStream.range(0, threads).mapToObj(i -> fibers.submit(() -> {
+          while (System.nanoTime() < end) {
+            act.run(i);
+            done.increment();
+          }
+          return null;
+        })).toList();
+        for (var one : all) one.get();
+      }
+      return done.sum() * 1e9 / (System.nanoTime() - begin);
+    };
+  }
+
+  private double tells() {
+    var entity = here.entities("echo", Message.class).actor("tells");
+    var tell = new Tell("x".repeat(50));
+    long begin = System.nanoTime();
+    for (int i = 0; i < TELLS; i++) entity.sendMessage(tell);
+    entity.ask(new Ask(1)); // all before it have been handled
+    return TELLS * 1e9 / (System.nanoTime() - begin);
+  }
+
+  private double publishes() throws Exception {
+    long begin = System.nanoTime();
+    for (int i = 0; i < TELLS; i++) bare.publish("sink", TEXT);
+    bare.flush(LIMIT);
+    return TELLS * 1e9 / (System.nanoTime() - begin);
+  }
+
+  private Side turns(int threads) {
+    var last = new AtomicLong[threads];
+    Arrays.setAll(last, i -> new AtomicLong());
+    return times(threads, thread -> last[thread].set(stream.publish("turns." + threads + "-" + thread, TEXT,
+        PublishOptions.builder().expectedLastSubjectSequence(last[thread].get()).build()).getSeqno()));
+  }
+
+  /** Without a network: what names, bytes and limits cost. */
+  private static void local() throws Exception {
+    var codec = Codec.of(Message.class);
+    try (var alone = Cluster.local("alone"); var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
+      alone.offer("echo", Message.class, actor);
+      var far = alone.actor("echo", Message.class);
+      compare("requests within a process, by name", times(8, thread -> far.ask(new Ask(1))),
+          "requests to the actor itself, whose messages become bytes and are read",
+          times(8, thread -> actor.ask((Ask) codec.decode(codec.encode(new Ask(1))))));
+    }
+    try (var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
+      Side plain = times(8, thread -> actor.ask(new Ask(1)));
+      compare("requests to an actor, while its process is a node", () -> {
+        try (var node = Cluster.local("beside")) {
+          Echo.host(node);
+          return plain.measure();
+        }
+      }, "the same without a node", plain);
+    }
+  }
+
+  /** Keys that are asked while another node comes and goes. */
+  private void moves(Entities<String, Message> entities) throws Exception {
+    var silences = new ArrayList<Double>();
+    for (int i = 0; i < 2 * WARM_UP + ROUNDS; i++) {
+      var end = new AtomicBoolean();
+      var longest = new AtomicLong();
+      try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
+        for (int n = 0; n < 16; n++) {
+          var entity = entity(entities, n);
+          fibers.submit(() -> {
+            while (!end.get()) {
+              long begin = System.nanoTime();
+              entity.ask(new Ask(1));
+              longest.accumulateAndGet(System.nanoTime() - begin, Math::max);
+            }
+          });
+        }
+        try (var other = Echo.join(server.url(), "other")) {
+          Echo.host(other);
+          while (other.health().parts().get("echo") < 30) TimeUnit.MILLISECONDS.sleep(5);
+        }
+        end.set(true);
+      }
+      if (i >= 2 * WARM_UP) silences.add(longest.get() / 1e6);
+    }
+    var sorted = silences.stream().sorted().toList();
+    System.out.printf("%nWhile half of 64 parts move to another node and back, with 16 askers, the longest wait of a "
+        + "request: %.0f ms in the median of %d runs (%.0f..%.0f)%n", sorted.get(sorted.size() / 2), sorted.size(),
+        sorted.getFirst(), sorted.getLast());
+  }
+
+  // ---- ratios
+
+  private static void compare(String what, Side ours, String reference, Side theirs) throws Exception {
+    for (int i = 0; i < WARM_UP; i++) {
+      ours.measure();
+      theirs.measure();
+    }
+    var ratios = new ArrayList<Double>();
+    for (int i = 0; i < ROUNDS; i++) {
+      boolean first = i % 2 == 0;
+      double other = first ? 0 : theirs.measure();
+      double mine = ours.measure();
+      ratios.add(mine / (first ? theirs.measure() : other));
+    }
+    List<Double> sorted = ratios.stream().sorted().toList();
+    System.out.printf("| %s | %.2f | %.2f..%.2f | %s |%n", what, sorted.get(sorted.size() / 2), sorted.getFirst(),
+        sorted.getLast(), reference);
+  }
+
+  @Override
+  public void close() {
+    here.close();
+    try {
+      bare.close();
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+    }
+    there.destroyForcibly();
+    server.close();
+  }
+}
