@@ -1,0 +1,110 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Nodes whose programs are of different versions, as during a rolling restart. */
+@Timeout(60)
+class UpgradeTest {
+  /** As it was. */
+  static final class Old {
+    sealed interface Till {}
+    record Pay(long cents) implements Till, Request<Pay, Long> {}
+    record Sum() implements Till, Request<Sum, Long> {}
+  }
+
+  /** A field and a type more. */
+  static final class Next {
+    sealed interface Till {}
+    record Pay(long cents, Optional<String> note) implements Till, Request<Pay, Long> {}
+    record Sum() implements Till, Request<Sum, Long> {}
+    record Refund(long cents) implements Till, Request<Refund, Long> {}
+  }
+
+  /** A field that old nodes need is gone. */
+  static final class Wrong {
+    sealed interface Till {}
+    record Pay(String euros) implements Till, Request<Pay, Long> {}
+  }
+
+  private final MemoryNetwork network = MemoryNetwork.create();
+  private final ActorScope scope = ActorSystem.openScope("upgrade-test");
+  private final Cluster a = join("a");
+  private final Cluster b = join("b");
+  private final LongAdder cents = new LongAdder();
+
+  private Cluster join(String node) {
+    return Cluster.join("shop", network, options -> options.withNode(node).withScope(scope).withParts(4));
+  }
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private Actor<Old.Till> old() {
+    return scope.anonymous().newActor((Old.Till message, ActorContext<Old.Till> context) -> {
+      switch (message) {
+        case Old.Pay pay -> {
+          cents.add(pay.cents());
+          context.reply(pay, cents.sum());
+        }
+        case Old.Sum sum -> context.reply(sum, cents.sum());
+      }
+    });
+  }
+
+  @Test
+  void anOldNodeReadsAMessageWithAFieldMore() {
+    a.offer("till", Old.Till.class, old());
+    var till = b.actor("till", Next.Till.class);
+
+    assertEquals(5, till.ask(new Next.Pay(5, Optional.of("thanks"))));
+    assertEquals(5, till.ask(new Next.Sum()));
+  }
+
+  @Test
+  void aNewNodeReadsAMessageWithoutThatField() {
+    b.offer("till", Next.Till.class, scope.anonymous()
+        .newActor((Next.Till message, ActorContext<Next.Till> context) -> {
+          if (message instanceof Next.Pay pay) context.reply(pay, pay.note().isEmpty() ? pay.cents() : -1);
+        }));
+
+    assertEquals(5, a.actor("till", Old.Till.class).ask(new Old.Pay(5)));
+  }
+
+  @Test
+  void aTypeThatAnOldNodeDoesNotKnowIsToldToItsAsker() {
+    a.host("till", Old.Till.class, scope.anonymous(), Duration.ofMinutes(1), (how, key) -> old());
+    var till = b.entities("till", Next.Till.class).actor("t");
+
+    var failure = assertThrows(FarFailureException.class, () -> till.ask(new Next.Refund(5)));
+
+    assertTrue(failure.getMessage().contains("Refund"), failure::getMessage);
+    assertEquals(7, till.ask(new Next.Pay(7, Optional.empty()))); // it goes on
+  }
+
+  @Test
+  void aFieldThatAnOldNodeMissesIsToldToItsAsker() {
+    a.offer("till", Old.Till.class, old());
+
+    var failure = assertThrows(FarFailureException.class,
+        () -> b.actor("till", Wrong.Till.class).ask(new Wrong.Pay("5,00")));
+
+    assertTrue(failure.getMessage().contains("cents"), failure::getMessage);
+    assertEquals(3, a.actor("till", Old.Till.class).ask(new Old.Pay(3)));
+  }
+}
