@@ -56,7 +56,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @throws LostException if there is no connection
    */
   static Cluster join(String app, Network network, UnaryOperator<Options> options) {
-    return Node.join(app, network, options.apply(Options.defaults()));
+    return Node.join(app, network, options.apply(Options.defaults(network)));
   }
 
   /**
@@ -279,8 +279,9 @@ public sealed interface Cluster extends AutoCloseable permits Node {
       this.calm = calm;
     }
 
-    private static Options defaults() {
-      return new Options("n" + UUID.randomUUID().toString().substring(0, 8), Duration.ofSeconds(6),
+    private static Options defaults(Network network) {
+      return new Options("n" + UUID.randomUUID().toString().substring(0, 8),
+          Objects.requireNonNull(network, "network").lease(),
           Duration.ofSeconds(30), 256, ActorSystem.root(), InstantSource.system(),
           Duration.ofSeconds(2));
     }
@@ -300,7 +301,8 @@ public sealed interface Cluster extends AutoCloseable permits Node {
      * After this time without a sign, others take the node for gone. It gives a sign five times as
      * often.
      *
-     * @param lease 6 seconds unless told; at least 3
+     * @param lease as the network says unless told: 6 seconds, or 20 with several servers of NATS,
+     *     which may need 10 to elect a leader; at least 3
      * @return a changed copy
      */
     public Options withLease(Duration lease) {

@@ -261,7 +261,7 @@ final class Hosting<M> {
       bringInLine(slot);
     } catch (LostException cut) {
       LOG.debug("part {} of '{}' waits for the network", slot.number, kind, cut);
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) {
       LOG.error("part {} of '{}' is tried again", slot.number, kind, failure);
     }
   }
@@ -318,9 +318,9 @@ final class Hosting<M> {
       else adapt(slot);
       return;
     }
+    var own = birth.entities(slot.number); // it may fail, where the store is away
     slot.stage = Stage.OWNED;
     slot.until = around.clock().nanoTime() + PATIENCE.toNanos();
-    var own = birth.entities(slot.number);
     entities.set(slot.number, own);
     parts.get(slot.number).open(own, !slot.waits);
     slot.endMove("taken");

@@ -1,5 +1,7 @@
 package io.fibry.cluster;
 
+import java.time.Duration;
+
 /** What nodes find each other by: a server, or this process. */
 @FunctionalInterface
 public interface Network {
@@ -14,4 +16,13 @@ public interface Network {
    * @throws IllegalStateException if what is there cannot be used: an old server, say
    */
   Engine connect(String app, String node);
+
+  /**
+   * The lease of nodes that are not told another one.
+   *
+   * @return longer than servers may be busy with themselves
+   */
+  default Duration lease() {
+    return Duration.ofSeconds(6);
+  }
 }

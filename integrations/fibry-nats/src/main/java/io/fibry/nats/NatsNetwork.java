@@ -234,6 +234,12 @@ public final class NatsNetwork implements Network {
     }
   }
 
+  /** {@return 6 seconds, or 20 with several servers: an election of theirs takes up to 10} */
+  @Override
+  public Duration lease() {
+    return Duration.ofSeconds(replicas > 1 ? 20 : 6);
+  }
+
   @Override
   public String toString() {
     return "NATS at " + servers;

@@ -14,6 +14,7 @@ import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -133,6 +134,14 @@ class JoinTest {
 
     assertTrue(failure.getMessage().contains("cannot be made: replicas > 1 not supported in non-clustered mode"),
         failure.getMessage());
+  }
+
+  @Test
+  void leasesOutlastAnElection() {
+    var one = NatsNetwork.at("nats://127.0.0.1:1");
+
+    assertEquals(Duration.ofSeconds(6), one.lease());
+    assertEquals(Duration.ofSeconds(20), one.withReplicas(3).lease());
   }
 
   @Test

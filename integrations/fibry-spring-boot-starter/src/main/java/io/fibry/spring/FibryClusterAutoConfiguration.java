@@ -51,7 +51,8 @@ public final class FibryClusterAutoConfiguration {
   }
 
   private static Cluster.Options apply(FibryProperties.Cluster told, Cluster.Options options) {
-    var changed = options.withLease(told.lease()).withParts(told.parts());
+    var changed = options.withParts(told.parts());
+    if (told.lease() != null) changed = changed.withLease(told.lease());
     return told.node() == null ? changed : changed.withNode(told.node());
   }
 

@@ -84,18 +84,21 @@ final class ThreeNodes implements AutoCloseable {
     long stop = System.nanoTime() + time.toNanos();
     try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
       var payers = IntStream.range(0, PAYERS).mapToObj(i -> fibers.submit(() -> pay(i))).toList();
-      while (System.nanoTime() < stop) {
-        int before = paid.get();
-        await("transfers", () -> paid.get() >= before + 200);
-        nodes.remove().destroyForcibly().waitFor();
-        killed++;
-        var silence = awaitAll();
-        longest = silence.compareTo(longest) > 0 ? silence : longest;
-        System.out.printf("a node was killed after %,d transfers; all purses answered again after %.1f s%n", paid.get(),
-            silence.toMillis() / 1e3);
-        start(); // purses move to it, and nobody notices
+      try {
+        while (System.nanoTime() < stop) {
+          int before = paid.get();
+          await("transfers", () -> paid.get() >= before + 200);
+          nodes.remove().destroyForcibly().waitFor();
+          killed++;
+          var silence = awaitAll();
+          longest = silence.compareTo(longest) > 0 ? silence : longest;
+          System.out.printf("a node was killed after %,d transfers; all purses answered again after %.1f s%n",
+              paid.get(), silence.toMillis() / 1e3);
+          start(); // purses move to it, and nobody notices
+        }
+      } finally {
+        end.set(true); // or the payers would go on
       }
-      end.set(true);
       for (var one : payers) one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
     long all = PURSES * Purses.AT_FIRST;
@@ -105,14 +108,15 @@ final class ThreeNodes implements AutoCloseable {
     return new Result(paid.get(), askedAgain.get(), killed, longest, sum());
   }
 
-  /** Each transfer until it is answered. */
+  /** Each transfer until it is answered, or all is over: then it is there as a whole, or not at all. */
   private void pay(int payer) {
     var random = new Random();
     for (int i = 0; !end.get(); i++) {
       var from = purses.actor("p" + random.nextInt(PURSES));
       var pay = new Purses.Pay(payer + "-" + i, "p" + random.nextInt(PURSES), random.nextInt(100));
-      while (!isAnswered(() -> from.ask(pay, LIMIT))) askedAgain.incrementAndGet();
-      paid.incrementAndGet();
+      boolean answered = isAnswered(() -> from.ask(pay, LIMIT));
+      for (; !answered && !end.get(); answered = isAnswered(() -> from.ask(pay, LIMIT))) askedAgain.incrementAndGet();
+      if (answered) paid.incrementAndGet();
     }
   }
 

@@ -1,0 +1,71 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import io.fibry.store.StoreReadException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Parts that come to a node while its store cannot be read. */
+@Timeout(60)
+class StoreIsAwayTest {
+  record Count() implements Request<Count, Long> {}
+
+  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).keepsMessages(9).state(0L)
+      .by((sum, count, context) -> {
+        context.reply(count, sum + 1);
+        return sum + 1;
+      });
+
+  private final ActorScope scope = ActorSystem.openScope("store-is-away-test");
+  private final AtomicInteger looks = new AtomicInteger(); // after what waits for a kind
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  /** Some looks fail. */
+  private Store failing(int from, int to) {
+    var store = MemoryStore.open();
+    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
+        (proxy, method, arguments) -> {
+          if (method.getName().equals("hashCode")) return System.identityHashCode(proxy);
+          if (method.getName().equals("equals")) return proxy == arguments[0];
+          if (method.getName().equals("waiting") && method.getParameterCount() == 2) {
+            int look = looks.incrementAndGet();
+            if (look >= from && look < to) throw new StoreReadException("made up, for a test", null);
+          }
+          try {
+            return method.invoke(store, arguments);
+          } catch (InvocationTargetException thrown) {
+            throw thrown.getCause();
+          }
+        });
+  }
+
+  @Test
+  void partsBeginWhenItCanBeRead() {
+    try (var node = Cluster.join("away", MemoryNetwork.create(),
+        options -> options.withScope(scope).withParts(4).withCalm(Duration.ofMillis(100)))) {
+      var counters = node.host(COUNTER, failing(2, 8), scope.anonymous(), Duration.ofMinutes(1)); // the first one checks
+
+      for (int i = 0; i < 20; i++) assertEquals(1, counters.actor("k" + i).ask(new Count()));
+
+      assertEquals(4, node.health().parts().get("counter"));
+      assertTrue(looks.get() >= 8);
+    }
+  }
+}
