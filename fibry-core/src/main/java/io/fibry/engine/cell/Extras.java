@@ -257,7 +257,8 @@ public final class Extras {
 
   synchronized void interruptHooks() {
     hooksKilled = true;
-    var thread = hooks == null ? null : hooks.thread; // it may have gone on since
+    var last = hooks; // they may be over at any moment: that needs no monitor
+    var thread = last == null ? null : last.thread; // it may have gone on since
     if (thread != null) thread.interrupt();
   }
 
