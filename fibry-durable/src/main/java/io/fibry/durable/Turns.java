@@ -92,7 +92,10 @@ final class Turns {
     return aside.contains(message);
   }
 
-  /** Otherwise it was handled, perhaps by another life. This one does what was stored since it began. */
+  /**
+   * Otherwise it was handled, perhaps by another life. Messages that were stored since this one
+   * began are its own.
+   */
   boolean waits(Kept<?> kept) {
     boolean certain = !kept.looked() && (kept.since() - readAt >= 0 || waited.contains(kept.id()));
     return certain || store.due(id, kept.id()).equals(Optional.of(kept.due()));

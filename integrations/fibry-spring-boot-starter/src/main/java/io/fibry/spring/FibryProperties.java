@@ -151,7 +151,8 @@ record FibryProperties(
    * @param replicas On how many servers what is kept is stored.
    * @param app Name of all nodes together; by default the scope's.
    * @param node Name of this node, the same when it is started again; by default a new one.
-   * @param lease After this time without a sign, others take the node for gone; by default 6 seconds, or 20 with several replicas.
+   * @param lease After this time without a sign, others take the node for gone; by default 6
+   *     seconds, or 20 with several replicas.
    * @param parts Into how many parts keys are split; the same for all nodes, for ever.
    */
   record Cluster(@Nullable String servers, @Nullable String credentials, @DefaultValue("1") int replicas,

@@ -108,7 +108,7 @@ final class ThreeNodes implements AutoCloseable {
     return new Result(paid.get(), askedAgain.get(), killed, longest, sum());
   }
 
-  /** Each transfer until it is answered, or all is over: then it is there as a whole, or not at all. */
+  /** Each transfer until it is answered, or all is over: then it is there as a whole, or not. */
   private void pay(int payer) {
     var random = new Random();
     for (int i = 0; !end.get(); i++) {
