@@ -322,7 +322,7 @@ final class SeededEngine implements Engine {
     return new StoreBrokenException(why, SeededNetwork.lost(Loss.UNKNOWN, why), true);
   }
 
-  /** Its caller waits for it at once, by no clock that can be moved; so this sleeps by the one that can. */
+  /** Its caller would wait by no clock that can be moved; so this sleeps by the one that can. */
   private <T> CompletionStage<T> now(String act, Supplier<CompletionStage<T>> done) {
     try {
       return call(act, done);

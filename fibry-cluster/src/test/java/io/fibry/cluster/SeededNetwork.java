@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 /**
  * A network whose delays, losses and faults are drawn from a seed, and whose time is a clock that a
  * test moves. Nodes can be cut off, stand still, and end without a word. Each draw depends on the
- * seed, the node, what it does and how often it has done that, and not on the order in which threads
- * run. Messages arrive on the thread that moves the clock. Thread-safe.
+ * seed, the node, what it does and how often it has done that, and not on the order in which
+ * threads run. Messages arrive on the thread that moves the clock. Thread-safe.
  */
 final class SeededNetwork implements Network {
   private static final String ANSWERS = "_answer.";

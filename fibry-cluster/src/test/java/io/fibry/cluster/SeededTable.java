@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/** The table of a {@link SeededNetwork}, as its servers have it. Its fields are under its monitor. */
+/** The table of a {@link SeededNetwork}. Its fields are under its monitor. */
 final class SeededTable {
   private record Held(byte[] value, long version, Optional<Scheduler.Timer> end) {}
 

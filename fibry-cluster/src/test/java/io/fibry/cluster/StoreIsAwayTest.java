@@ -60,7 +60,8 @@ class StoreIsAwayTest {
   void partsBeginWhenItCanBeRead() {
     try (var node = Cluster.join("away", MemoryNetwork.create(),
         options -> options.withScope(scope).withParts(4).withCalm(Duration.ofMillis(100)))) {
-      var counters = node.host(COUNTER, failing(2, 8), scope.anonymous(), Duration.ofMinutes(1)); // the first one checks
+      var store = failing(2, 8); // the first look checks
+      var counters = node.host(COUNTER, store, scope.anonymous(), Duration.ofMinutes(1));
 
       for (int i = 0; i < 20; i++) assertEquals(1, counters.actor("k" + i).ask(new Count()));
 

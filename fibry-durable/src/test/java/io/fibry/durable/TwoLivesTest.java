@@ -57,7 +57,7 @@ class TwoLivesTest {
     others.close();
   }
 
-  /** The next message is handled by another life, after it is stored and before its sender knows. */
+  /** Another life handles the next message, after it is stored and before its sender knows. */
   private Store late() {
     return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
         (proxy, method, arguments) -> {

@@ -11,8 +11,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What is between a client and its server. Cut, it carries nothing, and tells nobody: connections stay
- * open, as when a switch dies. Mended, it ends them, so that clients connect again. Thread-safe.
+ * What is between a client and its server. Cut, it carries nothing, and tells nobody: connections
+ * stay open, as when a switch dies. Mended, it ends them, so that clients connect again.
+ * Thread-safe.
  */
 final class Cable implements AutoCloseable {
   /** What is dropped. */

@@ -109,7 +109,7 @@ class HostileBytesTest {
     }
   }
 
-  /** What waits for it in the stream and is no message of a node stays there, and holds back no other. */
+  /** What waits for it in the stream and is no message of a node holds back no other. */
   private static int answeredAtLast(Cluster b) {
     while (true) try {
       return b.entities(KEPT).actor("k").ask(new Count(), Duration.ofSeconds(5));
