@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
  * faults again, not the same order of threads.
  */
 class SeededNodesTest {
-  private static final int SEEDS = Integer.getInteger("fibry.seeds", Boolean.getBoolean("fibry.soak") ? 2_000 : 40);
+  private static final int SEEDS = Integer.getInteger("fibry.seeds", Boolean.getBoolean("fibry.soak") ? 2_000 : 25);
 
   @Test
   void whatIsPromisedHoldsOnABadNetwork() {
