@@ -302,7 +302,7 @@ class ReplyTest {
 
   /** Each chaining to a promise that was kept took a tenth of a second. */
   @Test
-  void whoeverChainsToAKeptPromiseDoesNotWait() {
+  void chainingToAKeptPromiseDoesNotWait() {
     var stage = new CompletableFuture<Long>();
     Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage));
     var promised = account.sendMessageReturn(new Balance());

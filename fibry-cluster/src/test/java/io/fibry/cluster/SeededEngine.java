@@ -153,7 +153,7 @@ final class SeededEngine implements Engine {
 
   private void send(Wire message) {
     out.add(network.delay(what("sends")), () -> {
-      if (isCut() || network.draw(what("loses"), network.odds().lost(), true)) return;
+      if (isCut() || network.happens(what("loses"), network.odds().lost())) return;
       network.route(this, message);
     });
   }
@@ -238,7 +238,7 @@ final class SeededEngine implements Engine {
     var result = done.get();
     pass(network.delay(what));
     check();
-    if (!isCut() && !network.draw(what + " without an answer", network.odds().unknown(), true)) return result;
+    if (!isCut() && !network.happens(what + " without an answer", network.odds().unknown())) return result;
     pass(PATIENCE);
     throw SeededNetwork.lost(Loss.UNKNOWN, act + ": its answer was lost");
   }
@@ -342,7 +342,7 @@ final class SeededEngine implements Engine {
   }
 
   private <T> void come(String act, CompletableFuture<T> answer, T value, Throwable failure) {
-    boolean lost = network.draw(what(act + " without an answer"), network.odds().unknown(), true);
+    boolean lost = network.happens(what(act + " without an answer"), network.odds().unknown());
     in.computeIfAbsent("_store", none -> new Line()).add(lost ? PATIENCE : network.delay(what(act)), () -> {
       if (lost || isCut()) answer.completeExceptionally(unknown("its answer was lost"));
       else if (failure == null) answer.complete(value);
@@ -370,11 +370,6 @@ final class SeededEngine implements Engine {
   private void endWaiting() {
     waiting.values().forEach(answer -> answer.completeExceptionally(
         SeededNetwork.lost(Loss.UNKNOWN, "the connection was closed before an answer came")));
-  }
-
-  /** {@return requests without an answer} */
-  int asked() {
-    return waiting.size();
   }
 
   @Override

@@ -106,7 +106,7 @@ final class SeededHistory {
       fail(from, stored.contains(from) ? "its message is missing" : "its message is there, and its turn is not");
   }
 
-  /** Whoever asks after an answer sees no less than that said. */
+  /** A request that is sent after an answer sees no less than that said. */
   void checkOrder() {
     var byKey = new TreeMap<String, List<Seen>>();
     seen.forEach(one -> byKey.computeIfAbsent(one.key, none -> new ArrayList<>()).add(one));

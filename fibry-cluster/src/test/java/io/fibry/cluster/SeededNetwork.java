@@ -94,12 +94,13 @@ final class SeededNetwork implements Network {
     return (int) Math.floorMod(mix(seed * 31 + what.hashCode() + (count << 32)), (long) most);
   }
 
-  boolean draw(String what, int of1000, boolean possible) {
-    return possible && of1000 > 0 && draw(what, 1_000) < of1000;
+  /** With these odds, of a thousand. */
+  boolean happens(String what, int of1000) {
+    return of1000 > 0 && draw(what, 1_000) < of1000;
   }
 
   Duration delay(String what) {
-    boolean slow = draw(what + " is slow", odds.slow, true);
+    boolean slow = happens(what + " is slow", odds.slow);
     return Duration.ofMillis(slow ? 50 + draw(what, 500) : draw(what, 4));
   }
 

@@ -25,7 +25,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /**
  * One run of several nodes on a {@link SeededNetwork}: messages of all kinds, while nodes are cut
@@ -357,7 +356,7 @@ final class SeededNodes implements AutoCloseable {
   }
 
   private String dumps() {
-    return String.join("\n", IntStream.range(0, processes.size()).mapToObj(i -> processes.get(i))
+    return String.join("\n", processes.stream()
         .filter(one -> one.node.isDone()).map(one -> one.node.resultNow().dump() + one.scope.dump().lines()
             .filter(line -> !line.contains(": idle")).collect(Collectors.joining("\n")))
         .toList());

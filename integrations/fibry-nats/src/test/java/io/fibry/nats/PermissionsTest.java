@@ -135,7 +135,7 @@ class PermissionsTest {
   }
 
   @Test
-  void whoeverMayNoMoreIsToldAndComesBackWhenItMay() throws Exception {
+  void aNodeWhosePermissionIsTakenComesBackWhenItHasItAgain() throws Exception {
     var file = folder.resolve("server.conf");
     String before = Files.readString(file);
     try (var a = join("a"); var b = join("b")) {
