@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -64,7 +65,7 @@ final class Outbox {
   /** All or none; by any thread. */
   boolean send(List<Tell> tells, Actor<Object> relay) {
     if (tells.isEmpty()) return true;
-    int weight = (int) Math.min(ROOM, tells.stream().mapToLong(Outbox::weight).sum());
+    int weight = weight(tells);
     if (!mayLeave(tells, weight, relay)) return false;
     boolean given = false;
     try {
@@ -75,8 +76,10 @@ final class Outbox {
     }
   }
 
-  private static long weight(Tell tell) {
-    return Math.max(LEAST_WEIGHT, tell.body().length);
+  private static int weight(List<Tell> tells) {
+    long sum = 0;
+    for (var one : tells) sum += Math.max(LEAST_WEIGHT, one.body().length);
+    return (int) Math.min(ROOM, sum);
   }
 
   private boolean mayLeave(List<Tell> tells, int weight, Actor<Object> relay) {
@@ -135,7 +138,7 @@ final class Outbox {
     int weight = 0;
     long bytes = 0;
     for (var next = gathered.peek(); next != null && tells.size() < mostTells; next = gathered.peek()) {
-      bytes += next.tells.stream().mapToLong(one -> one.body().length).sum();
+      for (var one : next.tells) bytes += one.body().length;
       if (bytes > MOST_BYTES && !tells.isEmpty()) break;
       gathered.remove();
       tells.addAll(next.tells);
@@ -145,14 +148,9 @@ final class Outbox {
   }
 
   private void send(List<Tell> tells, int weight, Actor<Object> relay) {
-    Tells bundle;
-    try {
-      bundle = Tells.of(tells);
-    } catch (RuntimeException unwritable) {
-      room.release(weight);
-      lose(tells, unwritable, relay);
-      return;
-    }
+    var written = written(tells, weight, relay);
+    if (written.isEmpty()) return;
+    var bundle = written.get();
     underWay++;
     var request = sending.apply(bundle);
     request.answer().whenComplete((receipt, failure) -> {
@@ -161,9 +159,19 @@ final class Outbox {
       if (failure != null) lose(tells, failure, relay);
       else for (var one : receipt.refusals())
         if (one.index() >= 0 && one.index() < tells.size())
-          relay.sendMessage(lost(tells.get(one.index()), one.why(), false));
+          relay.sendMessage(lost(bundle.tells().get(one.index()), one.why(), false));
     });
     request.send();
+  }
+
+  private Optional<Tells> written(List<Tell> tells, int weight, Actor<Object> relay) {
+    try {
+      return Optional.of(Tells.of(tells));
+    } catch (RuntimeException unwritable) {
+      room.release(weight);
+      lose(tells, unwritable, relay);
+      return Optional.empty();
+    }
   }
 
   private static void lose(List<Tell> tells, Throwable failure, Actor<Object> relay) {

@@ -49,29 +49,38 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
 
   /** Messages that nobody waits for. Their sender hears which of them were not taken. */
   void giveAll(Wire wire, Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
-    List<Tells.Item> items;
+    List<Tells.Group> groups;
     try {
-      items = Tells.items(wire.body());
+      groups = Tells.groups(wire.body());
     } catch (RuntimeException foreign) {
       LoggerFactory.getLogger(Cluster.class).warn("'{}' got messages that it cannot read", what, foreign);
       return;
     }
     var refusals = new ArrayList<Tells.Refusal>(0);
-    for (int i = 0; i < items.size(); i++) {
-      int index = i;
-      refusal(items.get(i), actors).ifPresent(why -> refusals.add(new Tells.Refusal(index, why)));
+    int first = 0; // index of the group's first message
+    for (var group : groups) {
+      giveAll(group, first, actors, refusals);
+      first += group.bodies().size();
     }
     wire.answerTo().ifPresent(to -> send(Outcome.ofReceipt(to, new Tells.Receipt(refusals))));
   }
 
+  private void giveAll(Tells.Group group, int first,
+      Function<Optional<String>, Optional<? extends Actor<? super M>>> actors, List<Tells.Refusal> refusals) {
+    var actor = actors.apply(group.key());
+    Askers.onBehalf(List.of(asker(group.key()).toString()), () -> {
+      for (int i = 0; i < group.bodies().size(); i++) {
+        int index = first + i;
+        refusal(group.bodies().get(i), actor).ifPresent(why -> refusals.add(new Tells.Refusal(index, why)));
+      }
+    });
+  }
+
   /** Empty: its actor has taken it. */
-  private Optional<String> refusal(Tells.Item item,
-      Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
+  private Optional<String> refusal(byte[] body, Optional<? extends Actor<? super M>> actor) {
+    if (actor.isEmpty()) return Optional.of("it is no key of this part");
     try {
-      var message = protocol.decode(item.body());
-      var actor = actors.apply(item.key());
-      if (actor.isEmpty()) return Optional.of("it is no key of this part");
-      return isSent(actor.get(), message, asker(item.key())) ? Optional.empty()
+      return actor.get().sendMessage(protocol.decode(body)) ? Optional.empty()
           : Optional.of("'" + what + "' did not take it");
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", what, failure);

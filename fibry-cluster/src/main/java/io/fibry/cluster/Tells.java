@@ -3,26 +3,27 @@ package io.fibry.cluster;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * Messages that nobody waits for, in one. Its answer says which of them their actors have not
- * taken.
+ * Messages that nobody waits for, in one: those of an actor together, in their order. Its answer
+ * says which of them their actors have not taken.
  *
- * @param tells of one route
+ * @param tells of one route, as they are in the bytes
  * @param body all, as bytes
  */
 record Tells(List<Relay.Tell> tells, byte[] body) implements Request<Tells, Tells.Receipt>, Relay.Sent<Tells.Receipt> {
   /**
-   * A message.
+   * Messages of an actor.
    *
-   * @param key empty: its actor is no entity
+   * @param key empty: it is no entity
    */
-  record Item(Optional<String> key, byte[] body) {}
+  record Group(Optional<String> key, List<byte[]> bodies) {}
 
-  private record Items(List<Item> items) {}
+  private record Groups(List<Group> groups) {}
 
   /** All have arrived; these were not taken. */
   record Receipt(List<Refusal> refusals) {}
@@ -30,27 +31,29 @@ record Tells(List<Relay.Tell> tells, byte[] body) implements Request<Tells, Tell
   /**
    * A message that was not taken.
    *
-   * @param index of it
+   * @param index of it, in all groups
    * @param why in words
    */
   record Refusal(int index, String why) {}
 
-  private static final Codec<Items> ITEMS = Codec.of(Items.class);
+  private static final Codec<Groups> GROUPS = Codec.of(Groups.class);
   private static final Codec<Receipt> RECEIPTS = Codec.of(Receipt.class);
 
-  static Tells of(Relay.Tell one) {
-    return of(List.of(one));
-  }
-
   static Tells of(List<Relay.Tell> tells) {
-    var items = new ArrayList<Item>(tells.size());
-    for (var one : tells) items.add(new Item(one.to().key(), one.body()));
-    return new Tells(tells, ITEMS.encode(new Items(items)));
+    var byActor = new LinkedHashMap<Relay.Address, List<Relay.Tell>>();
+    for (var one : tells) byActor.computeIfAbsent(one.to(), none -> new ArrayList<>()).add(one);
+    var groups = new ArrayList<Group>(byActor.size());
+    var inOrder = new ArrayList<Relay.Tell>(tells.size());
+    byActor.forEach((to, all) -> {
+      groups.add(new Group(to.key(), all.stream().map(Relay.Tell::body).toList()));
+      inOrder.addAll(all);
+    });
+    return new Tells(inOrder, GROUPS.encode(new Groups(groups)));
   }
 
   /** Throws if these bytes are none. */
-  static List<Item> items(byte[] body) {
-    return ITEMS.decode(body).items;
+  static List<Group> groups(byte[] body) {
+    return GROUPS.decode(body).groups;
   }
 
   static byte[] bytes(Receipt receipt) {

@@ -246,6 +246,21 @@ abstract class TellsContract {
     assertEquals(List.of(), List.copyOf(letters));
   }
 
+  @Test
+  void ofMessagesThatGoTogetherThoseThatAreNotTakenAreDeadLetters() {
+    join("a").host("clerk", Clerk.class, scope.anonymous(), LONG, (builder, key) -> {
+      if (key.startsWith("none")) throw new IllegalStateException("made up");
+      return builder.initialState(() -> new int[1]).newActor(this::handle);
+    });
+    var clerks = sender().entities("clerk", Clerk.class);
+    for (int i = 1; i <= 600; i++) clerks.actor((i % 3 == 0 ? "none" : "k") + i % 40).sendMessage(new Note(i));
+
+    Soon.becomesTrue(() -> handled.sum() + letters.size() == 600);
+
+    assertEquals(IntStream.rangeClosed(1, 200).mapToObj(i -> "Note[number=" + 3 * i + "]").sorted().toList(),
+        letters.stream().map(one -> one.message().toString()).sorted().toList());
+  }
+
   /** Those for which nobody is home at the moment wait for the next one. */
   @Test
   void accountsAddUpThoughANodeEndsWithoutAWord() throws Exception {
