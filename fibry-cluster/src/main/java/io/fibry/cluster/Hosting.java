@@ -314,6 +314,7 @@ final class Hosting<M> {
     if (parts.get(slot.number) == null) hold(slot, life);
     else if (slot.stage != Stage.AWAY) slot.waits = slot.isHanded();
     if (!slot.isOurs() && !slot.write(false, life)) {
+      slot.dropMove();
       if (slot.stage == Stage.AWAY) lose(slot);
       else adapt(slot);
       return;

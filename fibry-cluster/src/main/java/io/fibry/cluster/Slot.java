@@ -41,6 +41,11 @@ final class Slot {
     recorded = null;
   }
 
+  /** Another node was faster. */
+  void dropMove() {
+    recorded = null;
+  }
+
   boolean isOurs() {
     return right.filter(one -> one.isOwnedBy(around.lease().self())).isPresent();
   }

@@ -55,7 +55,8 @@ public final class FibryAutoConfiguration {
   }
 
   @Bean
-  ScopeClosing fibryScopeClosing(ConfigurableApplicationContext context, ActorScope scope, FibryProperties properties) {
-    return new ScopeClosing(context, scope, properties.drainLimit(), ScopeClosing.ACTORS);
+  ContextClosing fibryScopeClosing(ConfigurableApplicationContext context, ActorScope scope,
+      FibryProperties properties) {
+    return ScopeClosing.of(context, scope, properties.drainLimit(), ContextClosing.ACTORS);
   }
 }

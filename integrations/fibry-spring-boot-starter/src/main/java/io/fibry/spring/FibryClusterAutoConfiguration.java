@@ -5,6 +5,7 @@ import io.fibry.cluster.Cluster;
 import io.fibry.cluster.Network;
 import io.fibry.nats.NatsNetwork;
 import java.nio.file.Path;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -59,8 +60,11 @@ public final class FibryClusterAutoConfiguration {
   /** Of a node of this context, also one that the application has joined itself. */
   @Bean
   @ConditionalOnBean(value = Cluster.class, search = SearchStrategy.CURRENT)
-  NodeLeaving fibryNodeLeaving(ConfigurableApplicationContext context, Cluster cluster) {
-    return new NodeLeaving(context, cluster);
+  ContextClosing fibryNodeLeaving(ConfigurableApplicationContext context, Cluster cluster) {
+    return new ContextClosing(context, ContextClosing.NODES, () -> {
+      cluster.close();
+      LoggerFactory.getLogger(FibryClusterAutoConfiguration.class).info("{} has left", cluster);
+    });
   }
 
   /** After a failed start the node leaves behind its actors. */

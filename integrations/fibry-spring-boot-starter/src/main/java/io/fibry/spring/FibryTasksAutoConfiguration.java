@@ -41,9 +41,9 @@ public final class FibryTasksAutoConfiguration {
     }
 
     @Bean
-    ScopeClosing fibryTaskPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTaskPool,
+    ContextClosing fibryTaskPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTaskPool,
         FibryProperties properties) {
-      return new ScopeClosing(context, fibryTaskPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
+      return ScopeClosing.of(context, fibryTaskPool.scope(), properties.drainLimit(), ContextClosing.EXECUTORS);
     }
 
     @Bean({APPLICATION, ASYNC})

@@ -28,8 +28,8 @@ public final class FibryTomcatAutoConfiguration {
   }
 
   @Bean
-  ScopeClosing fibryTomcatPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTomcatPool,
+  ContextClosing fibryTomcatPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTomcatPool,
       FibryProperties properties) {
-    return new ScopeClosing(context, fibryTomcatPool.scope(), properties.drainLimit(), ScopeClosing.SERVERS);
+    return ScopeClosing.of(context, fibryTomcatPool.scope(), properties.drainLimit(), ContextClosing.SERVERS);
   }
 }

@@ -6,61 +6,16 @@ import java.util.EnumMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.SmartLifecycle;
 
-/**
- * Closes a scope with its context: after the web server has finished its requests, before any bean
- * that handlers use. Logs the outcome of the messages. A context that is only stopped may start
- * again, so its scope stays open.
- */
-final class ScopeClosing implements SmartLifecycle {
-  /**
-   * Higher phases end first. Web servers finish their requests 1,024 below the highest, and cut
-   * connections 2,048 below. Between, the server's own executor ends: Tomcat counts a request as
-   * finished before the end of its answer has left.
-   */
-  static final int SERVERS = DEFAULT_PHASE - 1536;
-  static final int EXECUTORS = DEFAULT_PHASE - 3072;
-  static final int NODES = DEFAULT_PHASE - 3584;
-  static final int ACTORS = DEFAULT_PHASE - 4096;
-
+/** Closes a scope with its context, and logs the outcome of the messages. */
+final class ScopeClosing {
   private static final Logger LOG = LoggerFactory.getLogger(ScopeClosing.class);
   private static final int SHOWN = 10;
 
-  private final ConfigurableApplicationContext context;
-  private final ActorScope scope;
-  private final Duration drainLimit;
-  private final int phase;
-  // written when the context starts or closes, read by any thread
-  private volatile boolean running;
+  private ScopeClosing() {}
 
-  ScopeClosing(ConfigurableApplicationContext context, ActorScope scope, Duration drainLimit, int phase) {
-    this.context = context;
-    this.scope = scope;
-    this.drainLimit = drainLimit;
-    this.phase = phase;
-  }
-
-  @Override
-  public void start() {
-    running = true;
-  }
-
-  @Override
-  public void stop() {
-    if (!context.isClosed()) return;
-    running = false;
-    log(scope.closeWithin(drainLimit));
-  }
-
-  @Override
-  public boolean isRunning() {
-    return running;
-  }
-
-  @Override
-  public int getPhase() {
-    return phase;
+  static ContextClosing of(ConfigurableApplicationContext context, ActorScope scope, Duration drainLimit, int phase) {
+    return new ContextClosing(context, phase, () -> log(scope.closeWithin(drainLimit)));
   }
 
   private static void log(ActorScope.Report report) {

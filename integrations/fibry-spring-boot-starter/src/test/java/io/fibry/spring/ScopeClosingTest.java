@@ -57,7 +57,7 @@ class ScopeClosingTest {
 
     @Override
     public int getPhase() {
-      return ScopeClosing.ACTORS + 1;
+      return ContextClosing.ACTORS + 1;
     }
   }
 
