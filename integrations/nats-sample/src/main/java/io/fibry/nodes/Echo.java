@@ -25,20 +25,21 @@ final class Echo {
 
   private Echo() {}
 
-  /** Its servers. */
+  /** Its servers, and how many there are. */
   public static void main(String[] args) throws Exception {
     var bare = Nats.connect(args[0]);
     bare.createDispatcher(message -> bare.publish(message.getReplyTo(), message.getData())).subscribe("bare");
     bare.createDispatcher(message -> {}).subscribe("sink");
-    var node = join(args[0], "there");
+    var node = join(args[0], Integer.parseInt(args[1]), "there");
     node.offer("echo", Message.class, ActorSystem.anonymous().newActor(Echo::handle));
     host(node);
     node.host(COUNTER, ActorSystem.anonymous(), Duration.ofMinutes(5));
     Thread.currentThread().join(); // until it is killed
   }
 
-  static Cluster join(String servers, String name) {
-    return Cluster.join(APP, NatsNetwork.at(servers), options -> options.withNode(name).withParts(64));
+  static Cluster join(String urls, int servers, String name) {
+    return Cluster.join(APP, NatsNetwork.at(urls).withReplicas(servers),
+        options -> options.withNode(name).withParts(64));
   }
 
   /** Entities that keep nothing. */

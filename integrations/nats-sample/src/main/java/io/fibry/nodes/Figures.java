@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -53,22 +54,29 @@ final class Figures implements AutoCloseable {
     double measure() throws Exception;
   }
 
-  private final NatsServer server;
+  private final List<NatsServer> servers;
+  private final String urls;
   private final Process there;
   private final Connection bare;
   private final JetStream stream;
   private final Cluster here;
 
-  private Figures(Path folder) throws Exception {
-    server = NatsServer.start(folder);
+  private Figures(List<NatsServer> servers) throws Exception {
+    this.servers = servers;
+    urls = servers.stream().map(NatsServer::url).collect(Collectors.joining(","));
     there = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
         System.getProperty("java.class.path"), "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", Echo.class.getName(),
-        server.url()).inheritIO().start();
-    bare = Nats.connect(server.url());
+        urls, Integer.toString(servers.size())).inheritIO().start();
+    bare = Nats.connect(urls);
     bare.jetStreamManagement().addStream(StreamConfiguration.builder().name("BARE").subjects("turns.*")
-        .storageType(StorageType.File).maxMessagesPerSubject(1).build());
+        .storageType(StorageType.File).maxMessagesPerSubject(1).replicas(servers.size()).build());
     stream = bare.jetStream();
-    here = Echo.join(server.url(), "here");
+    here = join("here");
+    while (here.members().stream().noneMatch(one -> one.hosts().contains("counter"))) TimeUnit.MILLISECONDS.sleep(50);
+  }
+
+  private Cluster join(String name) {
+    return Echo.join(urls, servers.size(), name);
   }
 
   public static void main(String[] args) throws Exception {
@@ -76,14 +84,16 @@ final class Figures implements AutoCloseable {
       System.err.println(NatsServer.HOW);
       System.exit(1);
     }
-    try (var figures = new Figures(Files.createTempDirectory("figures"))) {
+    System.out.println("| what | median | range | of |\n|---|--:|--:|---|");
+    try (var figures = new Figures(List.of(NatsServer.start(Files.createTempDirectory("figures"))))) {
       figures.run();
+    }
+    try (var figures = new Figures(NatsServer.cluster(Files.createTempDirectory("figures"), 3))) {
+      figures.durable();
     }
   }
 
   private void run() throws Exception {
-    while (here.members().stream().noneMatch(one -> one.hosts().contains("counter"))) TimeUnit.MILLISECONDS.sleep(50);
-    System.out.println("| what | median | range | of |\n|---|--:|--:|---|");
     var named = here.actor("echo", Message.class);
     for (int threads : new int[] {1, 64, 1_024})
       compare("requests to a name, askers: " + threads, times(threads, thread -> named.ask(new Ask(thread))),
@@ -92,13 +102,17 @@ final class Figures implements AutoCloseable {
     compare("requests to 64 entities, an asker each", times(64, thread -> entity(entities, thread).ask(new Ask(1))),
         "bare requests", times(64, thread -> bare.requestWithTimeout("bare", BODY, LIMIT).get()));
     compare("messages to an entity", this::tells, "bare publishing", this::publishes);
-    var counters = here.entities(Echo.COUNTER);
-    for (int threads : new int[] {1, 64})
-      compare("requests to durable actors, on one server, an asker each: " + threads,
-          times(threads, thread -> counters.actor("c" + thread).ask(new Ask(1))),
-          "bare messages to a stream, with the sequence that they expect", turns(threads));
+    durable();
     local();
     moves(entities);
+  }
+
+  private void durable() throws Exception {
+    var counters = here.entities(Echo.COUNTER);
+    for (int threads : new int[] {1, 64})
+      compare("requests to durable actors, servers: " + servers.size() + ", askers: " + threads,
+          times(threads, thread -> counters.actor("c" + thread).ask(new Ask(1))),
+          "bare messages to a stream, with the sequence that they expect", turns(threads));
   }
 
   private static Actor<Message> entity(Entities<String, Message> entities, int thread) {
@@ -187,7 +201,7 @@ final class Figures implements AutoCloseable {
             }
           });
         }
-        try (var other = Echo.join(server.url(), "other")) {
+        try (var other = join("other")) {
           Echo.host(other);
           while (other.health().parts().get("echo") < 30) TimeUnit.MILLISECONDS.sleep(5);
         }
@@ -196,7 +210,7 @@ final class Figures implements AutoCloseable {
       if (i >= 2 * WARM_UP) silences.add(longest.get() / 1e6);
     }
     var sorted = silences.stream().sorted().toList();
-    System.out.printf("%nWhile half of 64 parts move to another node and back, with 16 askers, the longest wait of a "
+    System.out.printf("While half of 64 parts move to another node and back, with 16 askers, the longest wait of a "
         + "request: %.0f ms in the median of %d runs (%.0f..%.0f)%n", sorted.get(sorted.size() / 2), sorted.size(),
         sorted.getFirst(), sorted.getLast());
   }
@@ -229,6 +243,6 @@ final class Figures implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     there.destroyForcibly();
-    server.close();
+    servers.forEach(NatsServer::close);
   }
 }
