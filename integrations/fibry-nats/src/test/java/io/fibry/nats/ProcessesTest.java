@@ -1,6 +1,5 @@
 package io.fibry.nats;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
@@ -11,13 +10,11 @@ import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.pool.Entities;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -33,7 +30,7 @@ class ProcessesTest {
 
   private final String app = Servers.app();
   private final String server = Servers.shared().url();
-  private final List<Process> nodes = new ArrayList<>();
+  private final List<NodeProcess> nodes = new ArrayList<>();
   private final Cluster asking = join(app, server, "asking");
   private final Entities<String, Where> places = asking.entities("place", Where.class);
 
@@ -51,17 +48,14 @@ class ProcessesTest {
     Thread.currentThread().join(); // until it is killed
   }
 
-  private Process start(String node) throws IOException {
-    var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    var process = new ProcessBuilder(java, "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp",
-        System.getProperty("java.class.path"), ProcessesTest.class.getName(), app, server, node).inheritIO().start();
-    nodes.add(process);
-    return process;
+  private NodeProcess start(String node) throws IOException {
+    nodes.add(NodeProcess.start("-Xmx128m", ProcessesTest.class, app, server, node));
+    return nodes.getLast();
   }
 
   @AfterEach
   void end() {
-    nodes.forEach(Process::destroyForcibly);
+    nodes.forEach(NodeProcess::close);
     asking.close();
   }
 
@@ -89,27 +83,21 @@ class ProcessesTest {
     }
   }
 
-  private static void signal(Process process, String name) throws IOException, InterruptedException {
-    var kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
-    assertTrue(kill.waitFor(10, TimeUnit.SECONDS));
-    assertEquals(0, kill.exitValue());
-  }
-
   @Test
   void keysOfAProcessThatIsKilledOrStandsStillHaveAnotherHome() throws Exception {
     start("a");
     var b = start("b");
     awaitHomes("a", "b");
 
-    signal(b, "KILL");
+    b.kill();
     awaitHomes("a");
 
     var c = start("c");
     awaitHomes("a", "c");
-    signal(c, "STOP");
+    c.pause();
     awaitHomes("a");
 
-    signal(c, "CONT"); // it joins again, with another life
+    c.goOn(); // it joins again, with another life
     awaitHomes("a", "c");
   }
 }
