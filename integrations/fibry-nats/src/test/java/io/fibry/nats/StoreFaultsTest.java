@@ -52,7 +52,7 @@ class StoreFaultsTest {
       }
       transfers.awaitMore(100);
       transfers.check();
-      Transfers.checkHistory(store);
+      Transfers.checkHistory(store, "account");
     }
   }
 
@@ -68,7 +68,7 @@ class StoreFaultsTest {
       servers.getFirst().goOn();
       transfers.awaitMore(100);
       transfers.check();
-      Transfers.checkHistory(store);
+      Transfers.checkHistory(store, "account");
     }
   }
 
@@ -87,7 +87,7 @@ class StoreFaultsTest {
       }
       transfers.awaitMore(100);
       transfers.check();
-      Transfers.checkHistory(store);
+      Transfers.checkHistory(store, "account");
     }
   }
 

@@ -157,10 +157,10 @@ final class Transfers implements AutoCloseable {
     }
   }
 
-  /** The turns of each account have one history, without gaps. */
-  static void checkHistory(Store store) throws InterruptedException {
+  /** The turns of each actor have one history, without gaps. */
+  static void checkHistory(Store store, String kind) throws InterruptedException {
     Map<String, Long> last = new HashMap<>();
-    try (var history = store.history("account", "")) {
+    try (var history = store.history(kind, "")) {
       for (var page = history.now(); !page.isEmpty(); page = history.now())
         for (var past : page) {
           long before = last.getOrDefault(past.key(), 0L);
@@ -168,7 +168,7 @@ final class Transfers implements AutoCloseable {
           last.put(past.key(), past.number());
         }
     }
-    last.forEach((key, number) -> assertEquals(number, store.load(new Store.Id("account", key)).last()));
+    last.forEach((key, number) -> assertEquals(number, store.load(new Store.Id(kind, key)).last()));
   }
 
   @Override
