@@ -1,0 +1,166 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.nats.NatsNetwork;
+import io.fibry.nats.Servers;
+import io.fibry.pool.Entities;
+import io.fibry.test.NatsServer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Keys move between nodes that have different servers, so that their messages go over routes, where
+ * one may overtake what a server still learns of subscriptions.
+ */
+@Timeout(1_800)
+class RoutesOverNatsTest {
+  sealed interface Message {}
+
+  record Ask(long id) implements Message, Request<Ask, Long> {}
+
+  record Tell(long id) implements Message {}
+
+  private static final boolean LONG = Boolean.getBoolean("fibry.soak");
+  private static final int MOVES = Integer.getInteger("fibry.rounds", LONG ? 50 : 6);
+  private static final Duration CALM = LONG ? Duration.ofSeconds(2) : Duration.ofMillis(300);
+  private static final int SERVERS = 3;
+  private static final int ASKERS = 16;
+  private static final int KEYS = 500;
+  private static final int PARTS = 32;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration SILENCE = Duration.ofSeconds(3); // of 99 in a hundred, on a busy machine
+
+  private final String app = Servers.app();
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final ActorScope scope = ActorSystem.openScope("routes-test");
+  private final List<NatsServer> servers = new ArrayList<>();
+  private final Map<Long, Integer> handled = new ConcurrentHashMap<>(); // how often, by id
+  private final AtomicLong sent = new AtomicLong(); // the last id
+  private final List<AtomicLong> waited = Stream.generate(AtomicLong::new).limit(ASKERS).toList(); // longest, of each
+  private final AtomicBoolean end = new AtomicBoolean();
+
+  @AfterEach
+  void close() {
+    end.set(true);
+    scope.close();
+    servers.forEach(NatsServer::close);
+  }
+
+  private Cluster join(String node, int number) {
+    var network = NatsNetwork.at(servers.get(number % SERVERS).url()).withReplicas(SERVERS);
+    return Cluster.join(app, network, options -> options.withNode(node + number).withParts(PARTS).withCalm(CALM)
+        .withLease(Duration.ofSeconds(20)).withScope(scope)); // a busy machine is not taken for dead
+  }
+
+  private Cluster home(int number) {
+    var node = join("home", number);
+    node.host("place", Message.class, scope.anonymous(), Duration.ofMinutes(5),
+        (builder, key) -> builder.newActor(this::handle));
+    return node;
+  }
+
+  private void handle(Message message, ActorContext<Message> context) {
+    switch (message) {
+      case Tell tell -> handled.merge(tell.id(), 1, Integer::sum);
+      case Ask ask -> {
+        handled.merge(ask.id(), 1, Integer::sum);
+        context.reply(ask, ask.id());
+      }
+    }
+  }
+
+  /** One message in eight is not answered. What fails, fails the test. */
+  private void send(Entities<String, Message> places, int asker) {
+    var random = new Random(seed + asker);
+    while (!end.get()) {
+      var place = places.actor("k" + random.nextInt(KEYS));
+      long id = sent.incrementAndGet();
+      if (random.nextInt(8) == 0) assertTrue(place.sendMessage(new Tell(id)));
+      else {
+        long begin = System.nanoTime();
+        assertEquals(id, place.ask(new Ask(id)));
+        waited.get(asker).accumulateAndGet(System.nanoTime() - begin, Math::max);
+      }
+    }
+  }
+
+  /** All nodes that are home see what each should have, and have it. */
+  private static void awaitParts(Collection<Cluster> homes) {
+    for (var home : homes) Soon.becomesTrue(() -> hosts(home, "place") == homes.size()
+        && home.health().parts().get("place") == wished(home, "place", home.self().name(), PARTS));
+  }
+
+  static long hosts(Cluster node, String kind) {
+    return node.members().stream().filter(one -> one.hosts().contains(kind)).count();
+  }
+
+  /** How many parts a node should have, as another one sees it. */
+  static int wished(Cluster seeing, String kind, String node, int parts) {
+    var members = seeing.members();
+    return (int) IntStream.range(0, parts)
+        .filter(part -> Keys.wish(kind, part, members).filter(node::equals).isPresent()).count();
+  }
+
+  @Test
+  void movesBetweenServersLoseNothingAndDoNothingTwice() throws Exception {
+    Servers.assumeThere();
+    System.out.println("moves over routes: -Dfibry.seed=" + seed);
+    servers.addAll(NatsServer.cluster(Servers.folder(), SERVERS));
+    var homes = new ArrayDeque<>(List.of(home(0), home(1))); // the oldest first
+    awaitParts(homes);
+    var silences = new ArrayList<Long>(); // of each asker in each move
+    try (var fibers = Executors.newVirtualThreadPerTaskExecutor()) {
+      var fronts = IntStream.range(0, SERVERS).mapToObj(i -> join("front", i)).toList();
+      var askers = IntStream.range(0, ASKERS).mapToObj(i -> fibers.submit(
+          () -> send(fronts.get(i % SERVERS).entities("place", Message.class), i))).toList();
+      try {
+        for (int i = 0; i < MOVES; i++) {
+          if (i % 2 == 0) homes.add(home(2 + i / 2));
+          else homes.remove().close();
+          awaitParts(homes);
+          for (var one : waited) silences.add(one.getAndSet(0));
+        }
+      } finally {
+        end.set(true); // or the askers would go on
+      }
+      for (var one : askers) one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      fronts.forEach(Cluster::close); // after what they sent has arrived
+      homes.forEach(Cluster::close); // after what has arrived is handled
+    }
+    check(silences);
+  }
+
+  private void check(List<Long> silences) {
+    var times = silences.stream().sorted().mapToLong(TimeUnit.NANOSECONDS::toMillis).toArray();
+    long most = times[times.length * 99 / 100];
+    System.out.printf("%d moves, %,d messages; the longest that one of %d askers waited in a move: "
+        + "p50 %d ms, p99 %d ms, at most %d ms%n", MOVES, sent.get(), ASKERS, times[times.length / 2], most,
+        times[times.length - 1]);
+    var lost = LongStream.rangeClosed(1, sent.get()).filter(id -> !handled.containsKey(id)).count();
+    assertEquals(0, lost, () -> "lost, -Dfibry.seed=" + seed);
+    assertEquals(0, handled.values().stream().filter(often -> often > 1).count(), () -> "twice, -Dfibry.seed=" + seed);
+    assertTrue(most <= SILENCE.toMillis(), () -> "silence of " + most + " ms");
+  }
+}
