@@ -121,7 +121,7 @@ final class StreamStore extends NatsStore {
   StoreException refusal(Stored outcome, String what) {
     return switch (outcome) {
       case Stored.Again again when again.unknown() -> new StoreBusyException(
-          this + " has not said within " + options.limit() + " whether it has " + what + ": " + again.why());
+          "nobody knows whether " + this + " has " + what + ": " + again.why());
       case Stored.Again again -> new StoreWriteException(
           this + " does not take " + what + ", after " + options.limit() + ": " + again.why(), null);
       case Stored.Refused refused when refused.full() -> new StoreFullException(

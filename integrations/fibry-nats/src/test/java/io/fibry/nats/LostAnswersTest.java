@@ -84,8 +84,8 @@ class LostAnswersTest extends AtAStream {
 
     var failure = assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 1))));
 
-    assertTrue(failure.getMessage().startsWith("the store in stream FB_" + app
-        + "_log has not said within PT3S whether it has turn 1 of account 'ada': "), failure.getMessage());
+    assertTrue(failure.getMessage().startsWith("nobody knows whether the store in stream FB_" + app
+        + "_log has turn 1 of account 'ada': "), failure.getMessage());
     assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 2))));
   }
 
