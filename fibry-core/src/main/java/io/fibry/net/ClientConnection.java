@@ -6,6 +6,8 @@ import io.fibry.Handler;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
+import java.util.Optional;
+import javax.net.ssl.SSLSession;
 
 /** A connection as its handler sees it. */
 final class ClientConnection implements TcpConnection, Listener.Conversation {
@@ -48,6 +50,11 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   @Override
   public InetSocketAddress remoteAddress() {
     return socket.remoteAddress();
+  }
+
+  @Override
+  public Optional<SSLSession> tls() {
+    return socket.tls();
   }
 
   @Override

@@ -1,13 +1,10 @@
 package io.fibry.net;
 
 import io.fibry.Exitable;
-import io.fibry.block.ChangedCopy;
 import io.fibry.block.StackSafeLock;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -16,9 +13,12 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSession;
 
 /**
  * The socket of one client. One thread reads, any thread writes. {@link LimitCheck} enforces its
@@ -26,7 +26,6 @@ import java.util.Objects;
  */
 final class ClientSocket implements AutoCloseable {
   static final int PIECE = 64 * 1024; // bytes written under one write limit
-  private static final int REMEMBERED = 4;
   private static final VarHandle CLOSED = field("closed", boolean.class);
   private static final VarHandle READ_DEADLINE = field("readDeadline", long.class);
   private static final VarHandle WRITE_DEADLINE = field("writeDeadline", long.class);
@@ -36,9 +35,7 @@ final class ClientSocket implements AutoCloseable {
     return ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), name, VarHandle.class, ClientSocket.class, type);
   }
 
-  private final Socket socket;
-  private final InputStream in;
-  private final OutputStream out;
+  private final Link link;
   private final Scheduler clock;
   private final ListenerLimits limits;
   private final long totalDeadline;
@@ -65,25 +62,23 @@ final class ClientSocket implements AutoCloseable {
   // of a cut; written once, before the close; read by calls that fail
   private volatile String reason;
   private volatile boolean late; // a limit has passed
-  private IOException[] clientFaults; // the latest; null: none. Under the monitor
-  private volatile List<Exitable> attached = List.of(); // replaced under the monitor
+  private final ClientFaults faults = new ClientFaults();
+  private final EndedWithSocket attached = new EndedWithSocket();
 
   // the listener writes the first one, the conversation the others; each writes before it reads
   private volatile boolean stopping; // false -> true
   private volatile boolean idle; // between two requests
   private volatile Exitable endless; // null: none
 
-  ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits) throws IOException {
-    this.socket = socket;
+  /** With TLS, if there are engines for it. */
+  ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls)
+      throws IOException {
     this.clock = clock;
     this.limits = limits;
-    this.in = socket.getInputStream();
-    this.out = socket.getOutputStream();
+    var plain = new PlainLink(socket);
+    this.link = tls.isPresent() ? new TlsLink(plain, tls.get(), writing) : plain;
     this.totalDeadline = limits.total() == ListenerLimits.NONE ? 0 : after(Durations.nanos(limits.total()));
     limitEachRead(limits.idle());
-    try {
-      socket.setTcpNoDelay(true);
-    } catch (IOException firstReadFails) {}
   }
 
   private long after(long nanos) {
@@ -92,7 +87,11 @@ final class ClientSocket implements AutoCloseable {
   }
 
   InetSocketAddress remoteAddress() {
-    return (InetSocketAddress) socket.getRemoteSocketAddress();
+    return link.remoteAddress();
+  }
+
+  Optional<SSLSession> tls() {
+    return link.tls();
   }
 
   /** The conversation begins; what it reads and writes is the turn of the client. */
@@ -110,6 +109,20 @@ final class ClientSocket implements AutoCloseable {
     if (Thread.currentThread() != talking) return false;
     step.pause();
     return true;
+  }
+
+  /** Before the conversation. */
+  void begin() throws IOException {
+    limitAllReads(limits.handshake());
+    READ_DEADLINE.setOpaque(this, togetherDeadline);
+    try {
+      link.begin();
+    } catch (IOException failure) {
+      throw clientFault(failure);
+    } finally {
+      READ_DEADLINE.setOpaque(this, 0L);
+    }
+    limitEachRead(limits.idle());
   }
 
   // ---- reading
@@ -132,7 +145,7 @@ final class ClientSocket implements AutoCloseable {
     READ_DEADLINE.setOpaque(this, deadline);
     boolean turn = endsTurn();
     try {
-      return in.read(bytes, offset, length);
+      return link.read(bytes, offset, length);
     } catch (IOException failure) {
       throw clientFault(failure);
     } finally {
@@ -142,18 +155,29 @@ final class ClientSocket implements AutoCloseable {
   }
 
   int available() throws IOException {
-    return in.available();
+    return link.available();
   }
 
   /** The current read, or the next one, finds the end of the stream. */
   void endInput() {
-    try {
-      if (!closed) socket.shutdownInput();
-    } catch (IOException readFails) {}
+    if (!closed) link.endInput();
   }
 
   void endOutput() throws IOException {
-    socket.shutdownOutput();
+    sayEnd();
+    link.endOutput();
+  }
+
+  /** Where the link has words for it. */
+  @SuppressWarnings("try") // what is held is not named
+  private void sayEnd() throws IOException {
+    if (!link.saysEnd()) return;
+    try (var held = writing.take()) {
+      WRITE_DEADLINE.setOpaque(this, after(Durations.nanos(limits.write())));
+      link.sayEnd();
+    } finally {
+      WRITE_DEADLINE.setOpaque(this, 0L);
+    }
   }
 
   // ---- writing
@@ -192,7 +216,7 @@ final class ClientSocket implements AutoCloseable {
       long nanos = Durations.nanos(limits.write());
       for (int done = 0; done < length; done += PIECE) {
         WRITE_DEADLINE.setOpaque(this, after(nanos));
-        out.write(bytes, offset + done, Math.min(PIECE, length - done));
+        link.write(bytes, offset + done, Math.min(PIECE, length - done));
       }
     } catch (Error half) { // what follows must not look like the rest
       cut(this + " was cut off: " + half + " broke a write off", false);
@@ -209,7 +233,7 @@ final class ClientSocket implements AutoCloseable {
 
   /** Checks the target with this socket; they are idle together. */
   ClientSocket checkWithThis(Socket target) throws IOException {
-    var checked = new ClientSocket(target, clock, limits);
+    var checked = new ClientSocket(target, clock, limits, Optional.empty());
     checked.limitEachRead(ListenerLimits.NONE);
     limitEachRead(ListenerLimits.NONE);
     checked.noteActivity();
@@ -265,7 +289,7 @@ final class ClientSocket implements AutoCloseable {
         + " (the idle limit), so both were cut off", true);
     else if (!keptAlive) {
       keptAlive = true;
-      KeepAlive.enable(socket);
+      link.keepAlive();
     }
     var other = checkedTarget;
     if (other != null) other.check(now);
@@ -310,22 +334,18 @@ final class ClientSocket implements AutoCloseable {
   }
 
   private void breakOff() {
-    breakOff(socket);
+    link.breakOff();
     var other = target;
-    if (other != null) breakOff(other);
-  }
-
-  private static void breakOff(Socket socket) {
-    try {
-      socket.setSoLinger(true, 0);
-    } catch (IOException closedAlready) {}
+    if (other != null) PlainLink.breakOff(other);
   }
 
   /** The failure for the conversation; {@link #isClientFault} knows it again. */
-  synchronized IOException clientFault(IOException failure) {
-    if (clientFaults == null) clientFaults = new IOException[REMEMBERED];
-    System.arraycopy(clientFaults, 0, clientFaults, 1, REMEMBERED - 1);
-    return clientFaults[0] = withReason(failure);
+  IOException clientFault(IOException failure) {
+    return faults.add(withReason(failure instanceof SSLException tls ? named(tls) : failure));
+  }
+
+  private SSLException named(SSLException failure) {
+    return new SSLException(this + " was cut off by TLS: " + failure.getMessage(), failure);
   }
 
   private IOException withReason(IOException failure) {
@@ -334,14 +354,7 @@ final class ClientSocket implements AutoCloseable {
   }
 
   boolean isClientFault(Throwable failure) {
-    int depth = 0;
-    for (var cause = failure; cause != null && depth < 16; cause = cause.getCause(), depth++)
-      if (wasTold(cause)) return true;
-    return checkedTarget != null && checkedTarget.isClientFault(failure);
-  }
-
-  private synchronized boolean wasTold(Throwable cause) {
-    return clientFaults != null && Arrays.asList(clientFaults).contains(cause);
+    return faults.isIn(failure) || checkedTarget != null && checkedTarget.isClientFault(failure);
   }
 
   boolean isClosed() {
@@ -350,36 +363,29 @@ final class ClientSocket implements AutoCloseable {
 
   @Override
   public void close() {
+    try {
+      if (!closed && reason == null) sayEnd(); // a cut must not look like an end
+    } catch (IOException gone) {} finally {
+      closeNow();
+    }
+  }
+
+  private void closeNow() {
     if (!CLOSED.compareAndSet(this, false, true)) return;
-    close(socket);
+    link.close();
     closeTarget();
-    endAttached();
+    attached.end();
   }
 
   private void closeTarget() {
     var other = target;
-    if (other != null) close(other);
-  }
-
-  private static void close(Socket socket) {
-    try {
-      socket.close();
-    } catch (IOException closedAnyway) {}
+    if (other != null) PlainLink.close(other);
   }
 
   /** Ends the actor when, or if, this socket is closed. */
   void endOnClose(Exitable actor) {
-    synchronized (this) {
-      attached = ChangedCopy.with(attached, actor);
-    }
-    if (closed) endAttached();
-  }
-
-  /** On another thread: their ends may run code of users, and this may be the check's. */
-  private void endAttached() {
-    var actors = attached;
-    if (actors.isEmpty() || actors.stream().allMatch(actor -> actor.onExit().isDone())) return;
-    Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> actors.forEach(Exitable::askExit));
+    attached.add(actor);
+    if (closed) attached.end();
   }
 
   @Override

@@ -3,7 +3,9 @@ package io.fibry.net;
 import io.fibry.Actor;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetSocketAddress;
 import java.util.Optional;
+import javax.net.ssl.SSLSession;
 
 /**
  * An HTTP request and its answer, over when the handler returns. Belongs to the handler's thread,
@@ -20,6 +22,15 @@ public interface Exchange {
    * empty segment, no backslash and no control character.
    */
   String path();
+
+  /** {@return the client's address, or that of a proxy in front} */
+  InetSocketAddress remoteAddress();
+
+  /**
+   * {@return what was agreed on with the client, and its certificate if it was asked for one;
+   * empty: not through TLS}
+   */
+  Optional<SSLSession> tls();
 
   /**
    * A parameter of the query, decoded; the first of its name.

@@ -23,7 +23,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   private final AtomicInteger atWork = new AtomicInteger(); // exchanges; changed by their permits
 
   private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpOptions options) {
-    super(builder, port, options.limits(), LOG);
+    super(builder, port, options.limits(), options.tls.map(tls -> tls.engines("http/1.1")), LOG);
     this.home = builder.forBlocks();
     this.routes = routes;
     this.options = options;

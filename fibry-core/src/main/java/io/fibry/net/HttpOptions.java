@@ -6,7 +6,9 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLContext;
 
 /**
  * The limits of an HTTP server, all on unless changed. Time limits are above zero; a client that
@@ -30,6 +32,7 @@ public final class HttpOptions implements Cloneable {
   int maxHeaders = 32 << 10;
   int maxUri = 8 << 10;
   int maxExchanges = 1_024;
+  Optional<Tls> tls = Optional.empty();
 
   private HttpOptions() {}
 
@@ -147,9 +150,31 @@ public final class HttpOptions implements Cloneable {
     return with(copy -> copy.maxExchanges = exchanges);
   }
 
+  /**
+   * Has it speak TLS. Clients that ask what else is spoken (ALPN) are told {@code http/1.1}. They
+   * have to agree on a connection within the header limit.
+   *
+   * @param tls the certificate, and what is asked of clients
+   * @return a changed copy
+   */
+  public HttpOptions withTls(Tls tls) {
+    return with(copy -> copy.tls = Optional.of(Objects.requireNonNull(tls, "tls")));
+  }
+
+  /**
+   * Has it speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
+   *
+   * @param context has a key manager
+   * @return a changed copy
+   */
+  public HttpOptions withTls(SSLContext context) {
+    return withTls(Tls.of(context));
+  }
+
   ListenerLimits limits() {
     var shortest = Collections.min(List.of(idleLimit, writeLimit, headerLimit, bodyLimit));
-    return new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, idleLimit, ListenerLimits.NONE, writeLimit,
+    return new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, headerLimit, idleLimit, ListenerLimits.NONE,
+        writeLimit,
         drainLimit, shortest);
   }
 }

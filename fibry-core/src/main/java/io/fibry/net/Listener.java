@@ -16,10 +16,13 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
 import org.slf4j.Logger;
 
 /**
@@ -54,6 +57,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   private final ActorBuilder<Object> builder;
   private final Scheduler clock;
   private final ListenerLimits limits;
+  private final Optional<Supplier<SSLEngine>> engines; // of TLS
   private final Logger log;
   private final ListenerSocket serverSocket;
   private final Exitable mainActor;
@@ -68,10 +72,12 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   private long number; // of clients; of the accepting fiber
 
   @SuppressWarnings("unchecked") // any builder will do
-  Listener(ActorBuilder<?> builder, int port, ListenerLimits limits, Logger log) {
+  Listener(ActorBuilder<?> builder, int port, ListenerLimits limits, Optional<Supplier<SSLEngine>> engines,
+      Logger log) {
     this.builder = ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());
     this.clock = builder.forBlocks().scheduler();
     this.limits = limits;
+    this.engines = engines;
     this.log = log;
     this.clientFaults = new LogThrottle(clock);
     this.permits = new Semaphore(limits.connections());
@@ -124,7 +130,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   private void begin(Socket accepted) {
     Client client = null;
     try {
-      client = new Client(new ClientSocket(accepted, clock, limits), ++number);
+      client = new Client(new ClientSocket(accepted, clock, limits, engines), ++number);
       clients.add(client);
       check.begin();
       client.begin();
@@ -176,6 +182,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
       thread = Thread.currentThread();
       socket.talksOn(thread);
       try {
+        socket.begin();
         conversation.converse();
         socket.step.endWhole();
       } catch (Throwable thrown) {

@@ -10,13 +10,15 @@ import java.util.Objects;
  *
  * @param address where it listens
  * @param connections at once
+ * @param handshake of TLS
  * @param idle for a read
  * @param total for a connection; perhaps {@link #NONE}
  * @param write for {@value ClientSocket#PIECE} bytes
  * @param drain for conversations, at the end
  * @param shortest of a socket
  */
-record ListenerLimits(InetAddress address, int connections, Duration idle, Duration total, Duration write,
+record ListenerLimits(InetAddress address, int connections, Duration handshake, Duration idle, Duration total,
+    Duration write,
     Duration drain, Duration shortest) {
   static final Duration NONE = Duration.ofSeconds(Long.MAX_VALUE);
 

@@ -6,10 +6,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
+import javax.net.ssl.SSLSession;
 
 /** An exchange that is handled now. */
 final class OpenExchange implements Exchange {
@@ -40,6 +42,16 @@ final class OpenExchange implements Exchange {
   @Override
   public String path() {
     return head.target.path();
+  }
+
+  @Override
+  public InetSocketAddress remoteAddress() {
+    return socket.remoteAddress();
+  }
+
+  @Override
+  public Optional<SSLSession> tls() {
+    return socket.tls();
   }
 
   @Override

@@ -49,7 +49,7 @@ final class RequestHead {
     head.readRequestLine(first, options.maxUri);
     while (head.readField()) {
     }
-    head.understand(options.maxBody);
+    head.understand(options.maxBody, options.tls.isPresent());
     return head;
   }
 
@@ -148,7 +148,7 @@ final class RequestHead {
     if (--left < 0) throw new Refusal(431, "headers of more bytes than the server reads");
   }
 
-  private void understand(long maxBody) throws Refusal {
+  private void understand(long maxBody, boolean secure) throws Refusal {
     http11 = raw[targetEnd + 7] == '1';
     if (raw[targetEnd + 5] != '1' || !http11 && raw[targetEnd + 7] != '0')
       throw new Refusal(505, "a version other than 1.0 and 1.1");
@@ -179,7 +179,7 @@ final class RequestHead {
     frame(length, coding, maxBody);
     if (methodEnd == 7 && raw[methodEnd] == '*' && targetEnd == methodEnd + 1)
       throw new Refusal(404, "OPTIONS * asks about the server as a whole");
-    target = RequestTarget.of(raw, methodEnd, targetEnd, host);
+    target = RequestTarget.of(raw, methodEnd, targetEnd, host, secure);
   }
 
   /** The value of a field that may come once; of another field, the one before. */

@@ -24,8 +24,8 @@ record RequestTarget(String path, String query) {
   }
 
   /** From the middle of a request line. The Host header may be null. */
-  static RequestTarget of(byte[] raw, int from, int to, String host) throws Refusal {
-    if (raw[from] != '/') from = afterAuthority(raw, from, to, host);
+  static RequestTarget of(byte[] raw, int from, int to, String host, boolean secure) throws Refusal {
+    if (raw[from] != '/') from = afterAuthority(raw, from, to, host, secure);
     if (from == to) return new RequestTarget("/", "");
     int mark = from;
     boolean isCanonical = true;
@@ -49,20 +49,24 @@ record RequestTarget(String path, String query) {
   }
 
   /** Of a target for proxies, which must name the host of the Host header. */
-  private static int afterAuthority(byte[] raw, int from, int to, String host) throws Refusal {
+  private static int afterAuthority(byte[] raw, int from, int to, String host, boolean secure) throws Refusal {
     var text = new String(raw, from, to - from, StandardCharsets.ISO_8859_1);
-    if (!text.regionMatches(true, 0, "http://", 0, 7))
+    String scheme = secure ? "https://" : "http://";
+    if (!text.regionMatches(true, 0, scheme, 0, scheme.length()))
       throw new Refusal(400, "a target that is neither a path nor an address");
-    int end = 7;
+    int end = scheme.length();
     while (end < text.length() && "/?".indexOf(text.charAt(end)) < 0) end++;
-    var authority = text.substring(7, end);
-    if (!isHost(authority) || host != null && !withoutPort80(authority).equalsIgnoreCase(withoutPort80(host)))
+    var authority = text.substring(scheme.length(), end);
+    if (!isHost(authority) || host != null
+        && !withoutPort(authority, secure).equalsIgnoreCase(withoutPort(host, secure)))
       throw new Refusal(400, "the target names another host than the Host header");
     return from + end;
   }
 
-  private static String withoutPort80(String host) {
-    return host.endsWith(":80") ? host.substring(0, host.length() - 3) : host;
+  /** That of the scheme. */
+  private static String withoutPort(String host, boolean secure) {
+    String port = secure ? ":443" : ":80";
+    return host.endsWith(port) ? host.substring(0, host.length() - port.length()) : host;
   }
 
   /** A name or an address, with or without a port. */

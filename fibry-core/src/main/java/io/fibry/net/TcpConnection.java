@@ -4,6 +4,8 @@ import io.fibry.Actor;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
+import java.util.Optional;
+import javax.net.ssl.SSLSession;
 
 /**
  * A connection of an acceptor, closed when its handler returns or throws. Reading belongs to the
@@ -18,6 +20,12 @@ public interface TcpConnection extends AutoCloseable {
 
   /** {@return the client's address} */
   InetSocketAddress remoteAddress();
+
+  /**
+   * {@return what was agreed on with the client, and its certificate if it was asked for one;
+   * empty: not through TLS}
+   */
+  Optional<SSLSession> tls();
 
   /**
    * {@return what the client sends, buffered; always the same stream} At the end a read returns -1,

@@ -20,7 +20,7 @@ final class TcpListener extends Listener<TcpAcceptor> implements TcpAcceptor {
 
   private TcpListener(ActorBuilder<?> builder, int port, Object kind, Handler<? super ClientConnection> handler,
       TcpOptions options) {
-    super(builder, port, options.limits(), LOG);
+    super(builder, port, options.limits(), options.tls.map(tls -> tls.engines()), LOG);
     this.kind = kind;
     this.handler = handler;
     this.options = options;

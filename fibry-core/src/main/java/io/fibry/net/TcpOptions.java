@@ -6,7 +6,9 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Consumer;
+import javax.net.ssl.SSLContext;
 
 /**
  * The limits of a TCP acceptor. Time limits are above zero;
@@ -15,6 +17,7 @@ import java.util.function.Consumer;
  * {@snippet class="io.fibry.TcpSnippetsTest" region="options"}
  */
 public final class TcpOptions implements Cloneable {
+  private static final Duration HANDSHAKE = Duration.ofSeconds(10);
   static final TcpOptions DEFAULT = new TcpOptions();
 
   // written by `with..` only, before the copy is shared
@@ -26,6 +29,7 @@ public final class TcpOptions implements Cloneable {
   private Duration drain = Duration.ofSeconds(10);
   int frame = 1_000_000;
   int unsent = 1_000_000;
+  Optional<Tls> tls = Optional.empty();
 
   private TcpOptions() {}
 
@@ -115,8 +119,31 @@ public final class TcpOptions implements Cloneable {
     return with(copy -> copy.unsent = ListenerLimits.atLeastOne(bytes, "a max unsent"));
   }
 
+  /**
+   * Has it speak TLS. A client that has not agreed on a connection within ten seconds, or the
+   * idle limit if that is shorter, is cut off; so is one whose stream ends without TLS's own end,
+   * since it may be torn.
+   *
+   * @param tls the certificate, and what is asked of clients
+   * @return a changed copy
+   */
+  public TcpOptions withTls(Tls tls) {
+    return with(copy -> copy.tls = Optional.of(Objects.requireNonNull(tls, "tls")));
+  }
+
+  /**
+   * Has it speak TLS, as {@link #withTls(Tls)} with {@link Tls#of(SSLContext)}.
+   *
+   * @param context has a key manager
+   * @return a changed copy
+   */
+  public TcpOptions withTls(SSLContext context) {
+    return withTls(Tls.of(context));
+  }
+
   ListenerLimits limits() {
-    return new ListenerLimits(address, connections, idle, total, write, drain,
-        Collections.min(List.of(idle, total, write)));
+    var handshake = Collections.min(List.of(HANDSHAKE, idle));
+    return new ListenerLimits(address, connections, handshake, idle, total, write, drain,
+        Collections.min(List.of(handshake, total, write)));
   }
 }

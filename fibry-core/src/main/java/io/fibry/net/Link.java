@@ -1,0 +1,47 @@
+package io.fibry.net;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import javax.net.ssl.SSLSession;
+
+/**
+ * The bytes between a client and this process: as they are, or through TLS. One thread reads; one
+ * at a time writes and ends the output; any thread does the rest.
+ */
+interface Link {
+
+  /** Before all else: what both sides have to agree on. */
+  void begin() throws IOException;
+
+  int read(byte[] bytes, int offset, int length) throws IOException;
+
+  int available() throws IOException;
+
+  void write(byte[] bytes, int offset, int length) throws IOException;
+
+  /** The current read, or the next one, finds the end of the stream. */
+  void endInput();
+
+  /** {@link #sayEnd} does something. */
+  boolean saysEnd();
+
+  /** Tells the client that nothing more comes, so that it can be sure. */
+  void sayEnd() throws IOException;
+
+  /** Nothing more is sent. */
+  void endOutput() throws IOException;
+
+  /** The close will be a reset: the client must not take it for an end. */
+  void breakOff();
+
+  /** Never waits. */
+  void close();
+
+  void keepAlive();
+
+  InetSocketAddress remoteAddress();
+
+  /** Empty: not through TLS. */
+  Optional<SSLSession> tls();
+}

@@ -1,0 +1,131 @@
+package io.fibry.net;
+
+import io.fibry.text.Lines;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.Signature;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import org.slf4j.LoggerFactory;
+
+/** A context from two files, made anew when these have changed. Thread-safe. */
+final class PemFiles implements Supplier<SSLContext> {
+  private static final long PERIOD = 1_000_000_000; // nanoseconds between two looks
+  private static final Pattern KEY = Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----");
+  private static final char[] NO_PASSWORD = {};
+
+  private final Path certificates;
+  private final Path key;
+  private volatile SSLContext context;
+  // under the monitor
+  private List<FileTime> seen;
+  private volatile long next; // look; also read without the monitor, which is good enough
+
+  PemFiles(Path certificates, Path key) {
+    this.certificates = certificates;
+    this.key = key;
+    try {
+      this.seen = times();
+      this.context = read();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException("a certificate cannot be read: " + unreadable, unreadable);
+    }
+    this.next = System.nanoTime() + PERIOD;
+  }
+
+  @Override
+  public SSLContext get() {
+    if (System.nanoTime() - next >= 0) look();
+    return context;
+  }
+
+  private synchronized void look() {
+    if (System.nanoTime() - next < 0) return;
+    next = System.nanoTime() + PERIOD;
+    try {
+      var now = times();
+      if (now.equals(seen)) return;
+      context = read();
+      seen = now; // after it: what could not be read is tried again
+      LoggerFactory.getLogger(Tls.class).info("{} was read anew", certificates);
+    } catch (IOException | RuntimeException unreadable) {
+      LoggerFactory.getLogger(Tls.class).warn("{} has changed and cannot be used, so the certificate stays what it was",
+          certificates, unreadable);
+    }
+  }
+
+  private List<FileTime> times() throws IOException {
+    return List.of(Files.getLastModifiedTime(certificates), Files.getLastModifiedTime(key));
+  }
+
+  private SSLContext read() throws IOException {
+    try {
+      var chain = CertificateFactory.getInstance("X.509")
+          .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(certificates)))
+          .toArray(Certificate[]::new);
+      if (chain.length == 0) throw new GeneralSecurityException("there is no certificate");
+      return contextOf(chain, privateKey(chain[0]));
+    } catch (GeneralSecurityException | IllegalArgumentException unusable) {
+      throw new IllegalArgumentException(
+          "no certificate and its key in " + certificates + " and " + key + ": " + Lines.line(unusable.getMessage())
+              + "; give the certificates in PEM form, the server's first, and its key in PKCS #8 form "
+              + "('openssl pkcs8 -topk8 -nocrypt' makes it)",
+          unusable);
+    }
+  }
+
+  private PrivateKey privateKey(Certificate certificate) throws IOException, GeneralSecurityException {
+    var found = KEY.matcher(Files.readString(key, StandardCharsets.ISO_8859_1));
+    if (!found.find()) throw new GeneralSecurityException("there is no 'BEGIN PRIVATE KEY'");
+    var bytes = Base64.getMimeDecoder().decode(found.group(1));
+    String algorithm = certificate.getPublicKey().getAlgorithm();
+    var read = KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(bytes));
+    checkPair(read, certificate);
+    return read;
+  }
+
+  /** Else each handshake would fail, and nobody could say why. */
+  private static void checkPair(PrivateKey key, Certificate certificate) throws GeneralSecurityException {
+    var signing = Signature.getInstance(switch (key.getAlgorithm()) {
+      case "EC" -> "SHA256withECDSA";
+      case "RSA" -> "SHA256withRSA";
+      default -> key.getAlgorithm(); // as EdDSA
+    });
+    signing.initSign(key);
+    signing.update(NO_TEXT);
+    var signature = signing.sign();
+    signing.initVerify(certificate.getPublicKey());
+    signing.update(NO_TEXT);
+    if (!signing.verify(signature)) throw new GeneralSecurityException("the key is that of another certificate");
+  }
+
+  private static final byte[] NO_TEXT = {0};
+
+  private static SSLContext contextOf(Certificate[] chain, PrivateKey key)
+      throws IOException, GeneralSecurityException {
+    var store = KeyStore.getInstance("PKCS12");
+    store.load(null, NO_PASSWORD);
+    store.setKeyEntry("server", key, NO_PASSWORD, chain);
+    var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    keys.init(store, NO_PASSWORD);
+    var context = SSLContext.getInstance("TLS");
+    context.init(keys.getKeyManagers(), null, null);
+    return context;
+  }
+}

@@ -1,0 +1,106 @@
+package io.fibry.net;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.util.Base64;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManagerFactory;
+
+/** Certificates for tests, each its own authority, made by the JDK's keytool. */
+public final class Certificates {
+  private static final char[] PASSWORD = "secret".toCharArray();
+  private static final Map<String, KeyStore> MADE = new ConcurrentHashMap<>();
+
+  private Certificates() {}
+
+  /**
+   * A key and its certificate for this machine.
+   *
+   * @param name of whom
+   * @param algorithm EC, RSA or Ed25519
+   */
+  public static KeyStore of(String name, String algorithm) {
+    return MADE.computeIfAbsent(name + "." + algorithm, none -> make(name, algorithm));
+  }
+
+  private static KeyStore make(String name, String algorithm) {
+    try {
+      var file = Files.createTempDirectory("certificates").resolve("keys.p12");
+      var keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+          "-genkeypair", "-alias", "key", "-keyalg", algorithm, "-dname", "CN=" + name, "-ext",
+          "san=dns:localhost,ip:127.0.0.1", "-keystore", file.toString(), "-storetype", "PKCS12", "-storepass",
+          new String(PASSWORD), "-validity", "3650").redirectErrorStream(true).start();
+      var said = new String(keytool.getInputStream().readAllBytes());
+      if (keytool.waitFor() != 0) throw new IllegalStateException(said);
+      return KeyStore.getInstance(file.toFile(), PASSWORD);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    } catch (GeneralSecurityException | InterruptedException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  /** Has the key of one, and trusts the other. */
+  public static SSLContext context(KeyStore own, KeyStore trusted) {
+    try {
+      var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+      keys.init(own, PASSWORD);
+      var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      trust.init(authority(trusted));
+      var context = SSLContext.getInstance("TLS");
+      context.init(keys.getKeyManagers(), trust.getTrustManagers(), null);
+      return context;
+    } catch (GeneralSecurityException | IOException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private static KeyStore authority(KeyStore of) throws GeneralSecurityException, IOException {
+    var authority = KeyStore.getInstance("PKCS12");
+    authority.load(null, PASSWORD);
+    authority.setCertificateEntry("authority", of.getCertificate("key"));
+    return authority;
+  }
+
+  /** Of a server, and of clients that trust it. */
+  public static SSLContext context() {
+    var server = of("server", "EC");
+    return context(server, server);
+  }
+
+  public static void write(KeyStore keys, Path certificate, Path key) {
+    try {
+      Files.writeString(certificate, pem("CERTIFICATE", keys.getCertificate("key").getEncoded()));
+      Files.writeString(key, pem("PRIVATE KEY", keys.getKey("key", PASSWORD).getEncoded()));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    } catch (GeneralSecurityException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private static String pem(String what, byte[] bytes) {
+    return "-----BEGIN " + what + "-----\n" + Base64.getMimeEncoder().encodeToString(bytes) + "\n-----END " + what
+        + "-----\n";
+  }
+
+  /** A connection by the JDK's own TLS. */
+  public static SSLSocket connect(SSLContext context, int port, String... protocols) throws IOException {
+    var socket = (SSLSocket) context.getSocketFactory().createSocket("localhost", port);
+    socket.setSoTimeout(20_000);
+    var parameters = new SSLParameters();
+    parameters.setEndpointIdentificationAlgorithm("HTTPS");
+    if (protocols.length > 0) parameters.setProtocols(protocols);
+    socket.setSSLParameters(parameters);
+    return socket;
+  }
+}
