@@ -1,0 +1,206 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Patience;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** HTTP through TLS. */
+@Timeout(60)
+class HttpsTest {
+  private static final SSLContext CONTEXT = Certificates.context();
+
+  private final ServerScope net = new ServerScope();
+  private final HttpClient client = HttpClient.newBuilder().sslContext(CONTEXT).build(); // asks for HTTP/2, too
+  private final CountDownLatch counts = new CountDownLatch(1);
+  private HttpServer server;
+
+  @AfterEach
+  void close() {
+    client.close();
+    net.close();
+  }
+
+  private void open(UnaryOperator<HttpOptions> options) {
+    var routes = HttpRoutes.none().text("/hello", exchange -> "hello " + exchange.tls().isPresent())
+        .text("/count", exchange -> {
+          counts.countDown();
+          return "" + exchange.body().readAllBytes().length;
+        })
+        .stream("/large", exchange -> {
+          for (int i = 0; i < 100; i++) exchange.out().write(new byte[10_000]);
+        }).stream("/half", exchange -> {
+          exchange.header("Content-Length", "10").out().write("half".getBytes(StandardCharsets.US_ASCII));
+          exchange.out().flush();
+          throw new IllegalStateException("made up");
+        });
+    server = HttpServer.open(net.scope.anonymous(), 0, routes,
+        o -> options.apply(o.withTls(CONTEXT).withMaxBody(10_000_000)));
+  }
+
+  private void open() {
+    open(same -> same);
+  }
+
+  private HttpRequest.Builder request(String path) {
+    return HttpRequest.newBuilder(URI.create("https://localhost:" + server.port() + path));
+  }
+
+  private HttpResponse<String> send(HttpRequest.Builder request) throws IOException, InterruptedException {
+    return client.send(request.build(), BodyHandlers.ofString());
+  }
+
+  @Test
+  void aRequestAndItsAnswer() throws Exception {
+    open();
+
+    var answer = send(request("/hello"));
+
+    assertEquals("hello true", answer.body());
+    assertEquals(HttpClient.Version.HTTP_1_1, answer.version());
+    assertEquals(HttpClient.Version.HTTP_1_1, send(request("/hello")).version()); // on the same connection
+  }
+
+  @Test
+  void bodiesOfAnySize() throws Exception {
+    open();
+    for (int size : new int[] {0, 1, 1_000, 16_383, 16_384, 16_385, 3_000_000})
+      assertEquals("" + size, send(request("/count").POST(BodyPublishers.ofByteArray(new byte[size]))).body());
+
+    assertEquals(1_000_000, client.send(request("/large").build(), BodyHandlers.ofByteArray()).body().length);
+  }
+
+  @Test
+  void manyClientsAtOnce() {
+    open();
+
+    var answers = IntStream.range(0, 300)
+        .mapToObj(i -> client.sendAsync(request("/hello").build(), BodyHandlers.ofString())).toList();
+
+    for (var one : answers) assertEquals("hello true", one.join().body());
+  }
+
+  @Test
+  void anAnswerThatBreaksOffLooksTorn() {
+    open();
+
+    assertThrows(IOException.class, () -> send(request("/half")));
+  }
+
+  @Test
+  void onlyHttp11IsSpoken() throws Exception {
+    open();
+    try (var socket = Certificates.connect(CONTEXT, server.port())) {
+      var parameters = socket.getSSLParameters();
+      parameters.setApplicationProtocols(new String[] {"h2", "http/1.1"});
+      socket.setSSLParameters(parameters);
+      socket.startHandshake();
+      assertEquals("http/1.1", socket.getApplicationProtocol());
+    }
+    try (var socket = Certificates.connect(CONTEXT, server.port())) {
+      var parameters = socket.getSSLParameters();
+      parameters.setApplicationProtocols(new String[] {"h2"});
+      socket.setSSLParameters(parameters);
+      assertThrows(SSLException.class, socket::startHandshake);
+    }
+  }
+
+  @Test
+  void anAddressMayBeWholeAsForProxies() throws Exception {
+    open();
+    assertTrue(answer("GET https://localhost/hello HTTP/1.1\r\nHost: localhost:443\r\nConnection: close\r\n\r\n")
+        .startsWith("HTTP/1.1 200 OK"));
+    assertTrue(answer("GET http://localhost/hello HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        .startsWith("HTTP/1.1 400 Bad Request"));
+  }
+
+  private String answer(String request) throws IOException {
+    try (var socket = Certificates.connect(CONTEXT, server.port())) {
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+    }
+  }
+
+  @Test
+  void aHandshakeIsAPartOfTheHead() throws Exception {
+    open(o -> o.withHeaderLimit(Duration.ofMillis(300)));
+    try (var half = new Peer(server.port())) {
+      half.send(new byte[] {22, 3, 1, 2, 0, 1});
+
+      assertThrows(RuntimeException.class, () -> {
+        if (half.rest().isEmpty()) throw new IllegalStateException("the end");
+      });
+    }
+  }
+
+  /** What is idle is told that it ends; what is at work is answered before. */
+  @Test
+  void aServerThatEndsDrains() throws Exception {
+    open();
+    try (var idle = Certificates.connect(CONTEXT, server.port());
+        var atWork = Certificates.connect(CONTEXT, server.port())) {
+      send(idle, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      assertTrue(idle.getInputStream().read() >= 0); // it was handled
+      send(atWork, "POST /count HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nha");
+      Patience.await(counts);
+
+      var closing = CompletableFuture.runAsync(net.scope::close);
+      idle.getInputStream().readAllBytes();
+      send(atWork, "lf");
+
+      assertTrue(new String(atWork.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).endsWith("\r\n\r\n4"));
+      closing.join();
+    }
+  }
+
+  private static void send(SSLSocket socket, String text) throws IOException {
+    socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+  }
+
+  @Test
+  void aForwarderSpeaksTlsToClientsOnly() throws Exception {
+    var plain = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/hello", exchange -> "behind"),
+        o -> o);
+    var forwarder = TcpAcceptor.forward(net.scope.anonymous(), 0,
+        new InetSocketAddress("localhost", plain.port()), o -> o.withTls(CONTEXT));
+
+    var answer = client.send(HttpRequest.newBuilder(URI.create("https://localhost:" + forwarder.port() + "/hello"))
+        .build(), BodyHandlers.ofString());
+
+    assertEquals("behind", answer.body());
+  }
+
+  @Test
+  void clientsThatDoNotTrustTheServerSaySo() {
+    open();
+    var stranger = Certificates.of("stranger", "EC");
+    try (var wary = HttpClient.newBuilder().sslContext(Certificates.context(stranger, stranger)).build()) {
+      var failure =
+          assertThrows(IOException.class, () -> wary.send(request("/hello").build(), BodyHandlers.ofString()));
+      assertInstanceOf(SSLException.class, failure);
+    }
+    assertEquals("hello true", client.sendAsync(request("/hello").build(), BodyHandlers.ofString()).join().body());
+  }
+}

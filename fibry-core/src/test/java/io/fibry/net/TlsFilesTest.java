@@ -1,0 +1,148 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Logged;
+import io.fibry.Patience;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Certificates in files, which change while the server runs. */
+@Timeout(60)
+class TlsFilesTest {
+  private final ServerScope net = new ServerScope();
+  private Path certificate;
+  private Path key;
+  private int changes;
+
+  @BeforeEach
+  void name(@TempDir Path folder) {
+    certificate = folder.resolve("certificate.pem");
+    key = folder.resolve("key.pem");
+  }
+
+  @AfterEach
+  void close() {
+    net.close();
+  }
+
+  private void write(String name, String algorithm) throws IOException {
+    Certificates.write(Certificates.of(name, algorithm), certificate, key);
+    stamp();
+  }
+
+  /** Coarse clocks of file systems may not tell two writes apart. */
+  private void stamp() throws IOException {
+    var time = FileTime.from(Instant.now().plusSeconds(++changes));
+    Files.setLastModifiedTime(certificate, time);
+    Files.setLastModifiedTime(key, time);
+  }
+
+  private TcpAcceptor open() {
+    return net.open(client -> client.getOutputStream().write('x'), o -> o.withTls(Tls.ofFiles(certificate, key)));
+  }
+
+  private static SSLContext trusting(String name, String algorithm) {
+    var keys = Certificates.of(name, algorithm);
+    return Certificates.context(keys, keys);
+  }
+
+  private static String nameAt(TcpAcceptor acceptor, SSLContext trusting) {
+    try (var socket = Certificates.connect(trusting, acceptor.port())) {
+      socket.startHandshake();
+      return ((X509Certificate) socket.getSession().getPeerCertificates()[0]).getSubjectX500Principal().getName();
+    } catch (SSLException another) {
+      return "another";
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"EC", "RSA", "Ed25519"})
+  void anyKindOfKey(String algorithm) throws Exception {
+    write("server", algorithm);
+
+    assertEquals("CN=server", nameAt(open(), trusting("server", algorithm)));
+  }
+
+  @Test
+  void aCertificateIsExchangedWithoutARestart() throws Exception {
+    write("old", "EC");
+    var acceptor = open();
+    assertEquals("CN=old", nameAt(acceptor, trusting("old", "EC")));
+
+    write("new", "RSA");
+    Patience.eventually(() -> nameAt(acceptor, trusting("new", "RSA")).equals("CN=new"));
+    assertEquals("another", nameAt(acceptor, trusting("old", "EC")));
+  }
+
+  @Test
+  void whileTheFilesDoNotFitTogetherTheCertificateStays() throws Exception {
+    write("old", "EC");
+    var acceptor = open();
+    try (var logged = new Logged()) {
+      Files.writeString(key, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
+      stamp();
+      Patience.eventually(() -> {
+        assertEquals("CN=old", nameAt(acceptor, trusting("old", "EC")));
+        return logged.text().contains(" has changed and cannot be used, so the certificate stays what it was");
+      });
+    }
+    write("new", "EC");
+    Patience.eventually(() -> nameAt(acceptor, trusting("new", "EC")).equals("CN=new"));
+  }
+
+  // ---- bad input
+
+  private String refusal() {
+    return assertThrows(IllegalArgumentException.class, () -> Tls.ofFiles(certificate, key)).getMessage();
+  }
+
+  @Test
+  void whatIsNotThereIsTold() throws Exception {
+    assertTrue(assertThrows(UncheckedIOException.class, () -> Tls.ofFiles(certificate, key)).getMessage()
+        .contains("certificate.pem"));
+
+    Files.writeString(certificate, "");
+    Files.writeString(key, "");
+    assertEquals("no certificate and its key in " + certificate + " and " + key + ": there is no certificate; give the "
+        + "certificates in PEM form, the server's first, and its key in PKCS #8 form ('openssl pkcs8 -topk8 -nocrypt' "
+        + "makes it)", refusal());
+  }
+
+  @Test
+  void aKeyOfAnotherFormOrCertificateIsTold() throws Exception {
+    write("server", "EC");
+    Files.writeString(key, Files.readString(key).replace("PRIVATE KEY", "EC PRIVATE KEY"));
+    assertTrue(refusal().contains("there is no 'BEGIN PRIVATE KEY'"));
+
+    write("server", "EC");
+    var other = key.resolveSibling("other.pem");
+    Certificates.write(Certificates.of("old", "EC"), other, key);
+    assertTrue(refusal().contains("the key is that of another certificate"));
+  }
+
+  @Test
+  void nullsAreNamed() {
+    assertEquals("certificates",
+        assertThrows(NullPointerException.class, () -> Tls.ofFiles(null, key)).getMessage());
+    assertEquals("context", assertThrows(NullPointerException.class, () -> Tls.of((SSLContext) null)).getMessage());
+  }
+}
