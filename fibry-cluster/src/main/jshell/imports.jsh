@@ -22,3 +22,4 @@ import java.util.concurrent.*;
 import java.util.concurrent.atomic.*;
 import java.util.function.*;
 import java.util.stream.*;
+import javax.net.ssl.*;

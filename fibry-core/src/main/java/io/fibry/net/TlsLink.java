@@ -32,7 +32,7 @@ final class TlsLink implements Link {
   private static final int SHORTEST_METHOD = 3; // letters
   private static final byte[] NOTHING = {};
   private static final byte[] USE_HTTPS = ByteBuilder.latin("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
-      + "Content-Type: text/plain\r\nContent-Length: 53\r\n\r\nThis port speaks TLS: ask it by https, not by http.\r\n");
+      + "Content-Type: text/plain\r\nContent-Length: 51\r\n\r\nThis port speaks TLS: ask it by https, not by http.");
 
   private final PlainLink wire;
   private final Supplier<SSLEngine> engines;

@@ -234,7 +234,7 @@ class TlsTest {
       peer.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
 
       assertEquals("HTTP/1.1 400 Bad Request", peer.line());
-      assertTrue(peer.rest().endsWith("This port speaks TLS: ask it by https, not by http.\r\n"));
+      assertTrue(peer.rest().endsWith("This port speaks TLS: ask it by https, not by http."));
     }
     Patience.eventually(() -> acceptor.connections().isEmpty());
   }

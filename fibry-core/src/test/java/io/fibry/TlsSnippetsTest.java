@@ -1,0 +1,34 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.net.Certificates;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.net.Tls;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the snippet in the Javadoc of TLS. */
+@Timeout(20)
+class TlsSnippetsTest {
+  @Test
+  void tls(@TempDir Path folder) throws Exception {
+    Certificates.write(Certificates.of("server", "EC"), folder.resolve("fullchain.pem"), folder.resolve("privkey.pem"));
+    var routes = HttpRoutes.none().text("/hello", exchange -> "hello");
+    // @start region="tls"
+    var tls = Tls.ofFiles(folder.resolve("fullchain.pem"), folder.resolve("privkey.pem"));
+    var server = HttpServer.open(ActorSystem.named("web"), 0, routes, o -> o.withTls(tls));
+    // @end
+    try (server; var client = HttpClient.newBuilder().sslContext(Certificates.context()).build()) {
+      var request = HttpRequest.newBuilder(URI.create("https://localhost:" + server.port() + "/hello")).build();
+      assertEquals("hello", client.send(request, BodyHandlers.ofString()).body());
+    }
+  }
+}
