@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.net.HttpException;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.stereotype.Stereotypes;
@@ -64,14 +65,15 @@ class HttpSnippetsTest {
     // @start region="routes"
     var orders = ActorSystem.named("orders").newActorWithReturn((String what) -> "ordered: " + what);
     var routes = HttpRoutes.none()
-        .text("/order", exchange -> orders.ask(exchange.text())) // full: 503, late: 504
+        .text("POST /orders", exchange -> orders.ask(exchange.text())) // full: 503, late: 504
+        .text("GET /orders/{id}", exchange -> "order " + exchange.path("id"))
         .stream("/count", exchange -> {
           for (int i = 0; i < 3; i++) exchange.out().write(("line " + i + "\n").getBytes(StandardCharsets.UTF_8));
         })
         .files("/", web);
     // @end
     try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes).closeOnExit(orders)) {
-      assertEquals("ordered: ", get(server, "/order"));
+      assertEquals("order 7", get(server, "/orders/7"));
       assertEquals("line 0\nline 1\nline 2\n", get(server, "/count"));
       assertEquals("<p>shop</p>", get(server, "/"));
     }
@@ -80,9 +82,8 @@ class HttpSnippetsTest {
   @Test
   void exchange() throws Exception {
     // @start region="exchange"
-    var routes = HttpRoutes.none().text("/teapot", exchange -> {
-      if (!exchange.method().equals("GET"))
-        return exchange.status(405).header("Allow", "GET").path() + " is for looking only";
+    var routes = HttpRoutes.none().text("GET /teapot", exchange -> {
+      if (exchange.query("milk").isPresent()) throw new HttpException(400, "no milk in here");
       return exchange.status(418).header("Content-Type", "text/html; charset=utf-8").query("who")
           .map(who -> "<p>short and stout</p>").orElse("<p>who?</p>");
     });

@@ -4,6 +4,8 @@ import io.fibry.Actor;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
@@ -23,6 +25,16 @@ public interface Exchange {
    */
   String path();
 
+  /**
+   * What the path has where the route has this name in braces: {@code path("id")} for
+   * {@code /orders/{id}}.
+   *
+   * @param name in the route
+   * @return decoded; of the rest of a path perhaps empty
+   * @throws IllegalArgumentException if the route has no such name
+   */
+  String path(String name);
+
   /** {@return the client's address, or that of a proxy in front} */
   InetSocketAddress remoteAddress();
 
@@ -40,6 +52,9 @@ public interface Exchange {
    */
   Optional<String> query(String name);
 
+  /** {@return all parameters of the query, decoded, with their values in order} */
+  Map<String, List<String>> queries();
+
   /**
    * A header of the request; several of one name are joined.
    *
@@ -47,6 +62,9 @@ public interface Exchange {
    * @return its value
    */
   Optional<String> header(String name);
+
+  /** {@return all headers of the request, by name in lower case, with their values in order} */
+  Map<String, List<String>> headers();
 
   /**
    * {@return the body, always the same stream} A read throws an {@link java.io.IOException} if the
@@ -60,6 +78,32 @@ public interface Exchange {
    * @throws java.io.UncheckedIOException as reading {@link #body} throws
    */
   String text();
+
+  /**
+   * {@return the whole body}
+   *
+   * @throws java.io.UncheckedIOException as reading {@link #body} throws
+   */
+  byte[] bytes();
+
+  /**
+   * The body as that of a form in a page: its fields, decoded, with their values in order.
+   *
+   * @return {@code application/x-www-form-urlencoded}; another type is answered 415, a malformed
+   *     body 400
+   * @throws java.io.UncheckedIOException as reading {@link #body} throws
+   */
+  Map<String, List<String>> form();
+
+  /**
+   * The body as an object, by the {@linkplain HttpRoutes#withBodies bodies} of the routes.
+   *
+   * @param <T> of it
+   * @param type of it
+   * @return it; a body of another type is answered 415, one that cannot be read 400
+   * @throws IllegalStateException if the routes have no bodies
+   */
+  <T> T object(Class<T> type);
 
   /**
    * Sets the status of the answer, 200 unless set. An answer with 204, 205 or 304 has no body.

@@ -46,11 +46,6 @@ record FileRoot(Path root) {
 
   /** {@code below} is empty, or begins with a slash. */
   void answer(Exchange exchange, String below) throws IOException {
-    if (!exchange.method().equals("GET") && !exchange.method().equals("HEAD")) {
-      exchange.status(405).header("Allow", "GET, HEAD").header("Content-Type", PLAIN_TEXT).out()
-          .write("Files can be read only.\n".getBytes(StandardCharsets.US_ASCII));
-      return;
-    }
     var file = find(below);
     var seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (seen.isDirectory()) {

@@ -45,6 +45,8 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   private boolean dated; // by the handler
   private boolean typed; // by the handler
   private boolean sent; // perhaps in part
+  private boolean begun; // by a status
+  private long bytes; // of bodies and heads
   private boolean complete;
   private AnswerBody stream;
   private IOException broken; // by a failed write; null: no
@@ -67,6 +69,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
       throw new IllegalArgumentException("a status of " + code + " is no answer; give 200 to 599");
     refuseLate("the status");
     this.code = code;
+    begun = true;
   }
 
   void header(String name, String value) {
@@ -126,21 +129,42 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   }
 
   void text(String text) throws IOException {
+    whole(text.getBytes(StandardCharsets.UTF_8), PLAIN_TEXT);
+  }
+
+  void bytes(String type, byte[] body) throws IOException {
+    if (!typed) header("Content-Type", type);
+    whole(body, NOTHING);
+  }
+
+  private void whole(byte[] body, byte[] type) throws IOException {
     boolean untyped = !typed && HttpStatus.hasBody(code);
-    var bytes = text.getBytes(StandardCharsets.UTF_8);
-    var whole = head(Framing.LENGTH, bytes.length, untyped ? PLAIN_TEXT : NOTHING);
-    if (hasBody()) whole.add(bytes);
+    var whole = head(Framing.LENGTH, body.length, untyped ? type : NOTHING);
+    if (hasBody()) whole.add(body);
     complete = true;
     write(whole.bytes, whole.length);
   }
 
-  /** Sends an answer of the server's own. */
-  void refuse(int code, String text, String... headers) throws IOException {
+  /** Without what the handler has said so far. */
+  void beginAnew(int code) {
     this.code = code;
-    this.headers = List.of(headers);
+    this.headers = List.of();
     dated = typed = false;
     length = -1;
+  }
+
+  /** Sends an answer of the server's own. */
+  void refuse(int code, String text, String... headers) throws IOException {
+    beginAnew(code);
+    this.headers = List.of(headers);
     text(text);
+  }
+
+  /** Sends an answer by which a handler ended; its headers stay. */
+  void told(int code, String text) throws IOException {
+    this.code = code;
+    length = -1;
+    text(text.endsWith("\n") ? text : text + "\n");
   }
 
   /** Begins an answer that ends with the connection. */
@@ -220,6 +244,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     if (permit != null) permit.suspend();
     try {
       out.write(bytes, 0, length);
+      this.bytes += length;
     } catch (IOException gone) {
       broken = gone;
       keepsAlive = false;
@@ -232,6 +257,19 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   void end() {
     if (stream != null) stream.forbid();
     sent = true;
+  }
+
+  /** Something was said: a status at least. */
+  boolean isBegun() {
+    return begun || stream != null || sent;
+  }
+
+  int code() {
+    return code;
+  }
+
+  long bytes() {
+    return bytes;
   }
 
   boolean isSent() {

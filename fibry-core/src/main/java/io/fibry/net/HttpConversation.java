@@ -10,6 +10,7 @@ import io.fibry.net.HttpStatus.Refusal;
 import java.io.EOFException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 
 /** Requests and answers in turn. Belongs to the client's actor. */
@@ -23,6 +24,14 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
 
     /** Returns the number of the failure. */
     String log(Throwable failure, Exchange exchange, String answered);
+
+    /**
+     * An exchange is over.
+     *
+     * @param head null: it was malformed
+     * @param route null: none
+     */
+    void note(RequestHead head, HttpRoutes.Entry route, HttpAnswer answer, ClientSocket client, long begun);
   }
 
   private static final Duration LINGER = Duration.ofSeconds(1);
@@ -44,38 +53,47 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     socket.limitEachRead(options.idleLimit);
     int first = awaitRequest();
     if (first < 0) return false;
+    long begun = System.nanoTime();
     socket.limitAllReads(options.headerLimit);
     RequestHead head;
     try {
       head = RequestHead.read(first, in, options);
     } catch (Refusal refusal) {
-      refuse(new HttpAnswer(out, true, false, false, false), refusal.code);
+      var answer = new HttpAnswer(out, true, false, false, false);
+      refuse(answer, refusal.code);
+      server.note(null, null, answer, socket, begun);
       linger();
       return false;
     }
     var answer = new HttpAnswer(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = answer.to(new RequestBody(in, head, options, answer));
-    answer(head, body, answer);
+    var found = routes.find(head.method, head.target.path());
+    try {
+      answer(found, head, body, answer);
+    } finally {
+      server.note(head, found.entry(), answer, socket, begun);
+    }
     if (answer.keepsAlive() && readRest(body)) return true;
     body.forbid();
     if (!body.isRead() || hasMore()) linger();
     return false;
   }
 
-  private void answer(RequestHead head, RequestBody body, HttpAnswer answer) throws IOException {
-    var route = routes.find(head.target.path());
-    var permit = route == null ? null : server.permit();
-    if (route == null) refuse(answer, 404);
+  private void answer(HttpRoutes.Found found, RequestHead head, RequestBody body, HttpAnswer answer)
+      throws IOException {
+    var entry = found.entry();
+    var permit = entry == null ? null : server.permit();
+    if (entry == null) refuse(answer, head, found.allowed());
     else if (permit == null) {
       answer.closes();
       refuse(answer, 503);
     } else {
       in.permit = permit;
       answer.permit = permit;
-      var exchange = new OpenExchange(builder, socket, head, body, answer);
+      var exchange = new OpenExchange(builder, socket, head, body, answer, entry.pattern(), routes.bodies);
       socket.step.begin(exchange);
       try {
-        handle(route, exchange, answer, body);
+        handle(entry.route(), exchange, answer, body);
       } finally {
         permit.leave();
         exchange.end();
@@ -147,6 +165,20 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   private void refuse(HttpAnswer answer, Throwable failure, OpenExchange exchange) throws IOException {
+    Optional<String> text;
+    try {
+      text = routes.answerTo(failure, exchange);
+    } catch (Exception unanswerable) { // by a rule
+      unanswerable.addSuppressed(failure);
+      refuseByKind(answer, unanswerable, exchange);
+      return;
+    }
+    if (text.isPresent()) answer.text(text.get());
+    else if (failure instanceof HttpException told) answer.told(told.status(), told.getMessage());
+    else refuseByKind(answer, failure, exchange);
+  }
+
+  private void refuseByKind(HttpAnswer answer, Throwable failure, OpenExchange exchange) throws IOException {
     switch (Rethrown.refusalIn(failure)) {
       case MailboxFullException full -> refuse(answer, 503);
       case ActorStoppedException stopped -> refuse(answer, 503);
@@ -155,6 +187,12 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       case Refusal refusal -> refuse(answer, refusal.code); // by a file route
       default -> answer.refuse(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
     }
+  }
+
+  private static void refuse(HttpAnswer answer, RequestHead head, String allowed) throws IOException {
+    if (allowed.isEmpty()) refuse(answer, 404);
+    else if (head.method.equals("OPTIONS")) answer.refuse(204, "", "Allow", allowed);
+    else answer.refuse(405, "405 " + HttpStatus.reason(405) + "\n", "Allow", allowed);
   }
 
   private static void refuse(HttpAnswer answer, int code) throws IOException {

@@ -4,8 +4,15 @@ import io.fibry.ActorBuilder;
 import io.fibry.block.ChangedCopy;
 import io.fibry.block.FailureStacks;
 import io.fibry.text.Lines;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
@@ -21,12 +28,16 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   private final HttpRoutes routes;
   private final HttpOptions options;
   private final AtomicInteger atWork = new AtomicInteger(); // exchanges; changed by their permits
+  // filled by the constructor
+  private final Map<HttpRoutes.Entry, RouteCounts> counts = new IdentityHashMap<>();
+  private final RouteCounts unrouted = new RouteCounts();
 
   private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpOptions options) {
     super(builder, port, options.limits(), options.tls.map(tls -> tls.engines("http/1.1")), LOG);
     this.home = builder.forBlocks();
     this.routes = routes;
     this.options = options;
+    for (var entry : routes.entries()) counts.put(entry, new RouteCounts());
   }
 
   static HttpServer open(ActorBuilder<?> builder, int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
@@ -49,6 +60,34 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
     else LOG.error("{}: failure {} of {} was answered {}; its stack is like one of the last second: {}", this, number,
         shown, answered, home.shown(failure));
     return number;
+  }
+
+  @Override
+  public void note(RequestHead head, HttpRoutes.Entry route, HttpAnswer answer, ClientSocket client, long begun) {
+    long took = System.nanoTime() - begun;
+    (route == null ? unrouted : counts.get(route)).add(answer.code(), took);
+    if (options.accessLog.isEmpty()) return;
+    try {
+      options.accessLog.get()
+          .accept(
+              new HttpAccess(Instant.now().minusNanos(took), client.remoteAddress(), head == null ? "" : head.method,
+                  head == null ? "" : head.target.path(), Optional.ofNullable(route).map(one -> one.pattern().text()),
+                  answer.code(), answer.bytes(), Duration.ofNanos(took)));
+    } catch (RuntimeException failure) {
+      if (stacks.isDue(failure)) LOG.error("{}: the access log failed", this, failure);
+    }
+  }
+
+  @Override
+  public List<RouteStats> stats() {
+    var stats = new ArrayList<RouteStats>();
+    for (var entry : routes.entries()) stats.add(stats(entry.pattern().text(), counts.get(entry)));
+    stats.add(stats("", unrouted)); // 404, 405, and what was malformed
+    return stats;
+  }
+
+  private static RouteStats stats(String route, RouteCounts counts) {
+    return new RouteStats(route, counts.answered(), counts.failed(), counts.time());
   }
 
   @Override

@@ -33,6 +33,7 @@ public final class HttpOptions implements Cloneable {
   int maxUri = 8 << 10;
   int maxExchanges = 1_024;
   Optional<Tls> tls = Optional.empty();
+  Optional<Consumer<HttpAccess>> accessLog = Optional.empty();
 
   private HttpOptions() {}
 
@@ -148,6 +149,16 @@ public final class HttpOptions implements Cloneable {
     if (exchanges < 1 || exchanges > 1_000_000) throw new IllegalArgumentException(
         "at most " + exchanges + " exchanges at once of an HTTP server; give 1 to 1,000,000");
     return with(copy -> copy.maxExchanges = exchanges);
+  }
+
+  /**
+   * Tells of each exchange when it is over.
+   *
+   * @param log runs on the actor of the connection, and must be quick
+   * @return a changed copy
+   */
+  public HttpOptions withAccessLog(Consumer<HttpAccess> log) {
+    return with(copy -> copy.accessLog = Optional.of(Objects.requireNonNull(log, "log")));
   }
 
   /**

@@ -4,34 +4,68 @@ import io.fibry.Handler;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeSet;
 
 /**
- * What a server answers for which path. The longest matching route wins, by whole segments:
- * {@code /a} matches {@code /a/b}, but not {@code /ab}. Without a route the answer is 404.
- * Immutable and thread-safe.
+ * What a server answers for which method and path. Immutable and thread-safe.
+ *
+ * <p>{@code "/hello"} is that path, for every method; {@code "GET /orders/{id}"} is for GET and
+ * HEAD, with any one part there; {@code "/docs/{page...}"} is all below {@code /docs}, and itself.
+ * Of routes that take a request the most exact one wins, from the left: a name before {@code {id}},
+ * that before {@code {page...}}. Without a route the answer is 404, with one for other methods only
+ * it is 405; OPTIONS is answered with the methods there are.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="routes"}
  */
 public final class HttpRoutes {
-  private static final HttpRoutes NONE = new HttpRoutes(List.of());
+  private static final HttpRoutes NONE = new HttpRoutes(List.of(), List.of(), Optional.empty());
+  private static final Found NOT_FOUND = new Found(null, "");
 
   /** Answers an exchange. */
   interface Route {
     void answer(OpenExchange exchange) throws Exception;
   }
 
-  private record Entry(String path, Route route) {
-    boolean takes(String asked) {
-      int length = path.length();
-      return asked.startsWith(path) && (length == asked.length() || length == 1 || asked.charAt(length) == '/');
-    }
-  }
+  /** A route at its place. */
+  record Entry(RoutePattern pattern, Route route) {}
 
-  private final List<Entry> entries; // the longest first
+  /**
+   * What was looked for.
+   *
+   * @param entry null: none takes it
+   * @param allowed then: the methods of those that take its path
+   */
+  record Found(Entry entry, String allowed) {}
 
-  private HttpRoutes(List<Entry> entries) {
+  /** How exceptions of a type are answered. */
+  private record Rule<E>(Class<E> type, Handler.Returning<Failed<E>, String> answer) {}
+
+  /**
+   * An exchange whose handler threw.
+   *
+   * @param <E> what it threw
+   * @param failure what it threw
+   * @param exchange its status is 500 unless set, and its headers are as if it had not begun
+   */
+  public record Failed<E>(E failure, Exchange exchange) {}
+
+  private final List<Entry> entries; // the most exact first
+  private final Map<String, List<Entry>> whole = new HashMap<>(); // by path; not changed after the constructor
+  private final List<Entry> open; // with parts that may be anything
+  private final List<Rule<?>> rules;
+  final Optional<HttpBodies> bodies;
+
+  private HttpRoutes(List<Entry> entries, List<Rule<?>> rules, Optional<HttpBodies> bodies) {
     this.entries = entries;
+    this.rules = rules;
+    this.bodies = bodies;
+    for (var entry : entries) if (entry.pattern.isWhole())
+      whole.computeIfAbsent(entry.pattern.path(), none -> new ArrayList<>(1)).add(entry);
+    this.open = entries.stream().filter(entry -> !entry.pattern.isWhole()).toList();
   }
 
   /** {@return no routes} */
@@ -42,7 +76,7 @@ public final class HttpRoutes {
   /**
    * Answers with a text, as {@code text/plain} unless the handler sets a type.
    *
-   * @param path begins with a slash, ends without one
+   * @param path begins with a slash, ends without one; perhaps a method before
    * @param handler runs on the connection's actor
    * @return more routes
    * @throws IllegalArgumentException if the path is malformed or taken
@@ -53,9 +87,25 @@ public final class HttpRoutes {
   }
 
   /**
+   * Answers with an object, as bytes of the {@linkplain #withBodies bodies}.
+   *
+   * @param path begins with a slash, ends without one; perhaps a method before
+   * @param handler runs on the connection's actor
+   * @return more routes
+   * @throws IllegalArgumentException if the path is malformed or taken
+   * @throws IllegalStateException if these routes have no bodies
+   */
+  public HttpRoutes object(String path, Handler.Returning<Exchange, ?> handler) {
+    Objects.requireNonNull(handler, "handler");
+    var form = bodies.orElseThrow(() -> new IllegalStateException(
+        "'" + path + "' answers with objects, and nothing says how they become bytes; call withBodies(..) before"));
+    return with(path, exchange -> answerObject(handler, exchange, form));
+  }
+
+  /**
    * Has the handler write the answer.
    *
-   * @param path begins with a slash, ends without one
+   * @param path begins with a slash, ends without one; perhaps a method before
    * @param handler runs on the connection's actor
    * @return more routes
    * @throws IllegalArgumentException if the path is malformed or taken
@@ -68,51 +118,157 @@ public final class HttpRoutes {
    * Answers with files; for a folder with its {@code index.html}. Names that begin with a dot are
    * hidden, and so are links to them or to files outside.
    *
-   * @param path begins with a slash, ends without one
+   * @param path begins with a slash, ends without one; takes all below
    * @param root an existing folder
    * @return more routes
    * @throws IllegalArgumentException if the path is malformed or taken, or the root is no folder
    */
   public HttpRoutes files(String path, Path root) {
-    Objects.requireNonNull(path, "path");
     var files = FileRoot.of(Objects.requireNonNull(root, "root"));
+    var pattern = RoutePattern.of(path);
+    if (pattern.method().isPresent() || !pattern.isWhole())
+      throw new IllegalArgumentException("'" + path + "' cannot be the place of files; give a path without a method");
     int prefix = path.equals("/") ? 0 : path.length();
-    return with(path, exchange -> files.answer(exchange, exchange.path().substring(prefix)));
+    return with("GET " + (prefix == 0 ? "" : path) + "/{file...}",
+        exchange -> files.answer(exchange, exchange.path().substring(prefix)));
   }
+
+  // ---- all routes together
+
+  /**
+   * Runs code around each of these routes, but not around those that are added later. It may set
+   * headers before, throw a {@link HttpException} instead, or catch what the handler throws.
+   *
+   * @param code runs on the connection's actor
+   * @return the same routes, with it
+   */
+  public HttpRoutes around(Handler.Around<Exchange> code) {
+    Objects.requireNonNull(code, "code");
+    return new HttpRoutes(entries.stream().map(entry -> new Entry(entry.pattern, around(code, entry))).toList(), rules,
+        bodies);
+  }
+
+  private static Route around(Handler.Around<Exchange> code, Entry entry) {
+    return exchange -> {
+      var gone = new boolean[1];
+      code.around(exchange, () -> {
+        gone[0] = true;
+        entry.route.answer(exchange);
+      });
+      if (!gone[0] && !exchange.answer.isBegun()) throw new IllegalStateException("code around '" + entry.pattern
+          + "' neither went on nor answered; let it call next, set a status, or throw an HttpException");
+    };
+  }
+
+  /**
+   * Answers an exception that handlers throw, or code around them, with a status and its name. Of
+   * rules that fit, the first one counts, also before the server's own.
+   *
+   * @param type of the exception
+   * @param status 400 to 599
+   * @return the same routes, with it
+   */
+  public HttpRoutes onFailure(Class<? extends Throwable> type, int status) {
+    if (status < 400 || status > 599)
+      throw new IllegalArgumentException("a status of " + status + " is no failure; give 400 to 599");
+    return onFailure(type, failed -> {
+      failed.exchange().status(status);
+      return status + " " + HttpStatus.reason(status) + "\n";
+    });
+  }
+
+  /**
+   * Answers an exception that handlers throw, or code around them, with a text. Of rules that fit,
+   * the first one counts, also before the server's own. It is not logged.
+   *
+   * @param <E> the exception
+   * @param type of it
+   * @param answer gives the text, and perhaps sets a status and headers
+   * @return the same routes, with it
+   */
+  public <E extends Throwable> HttpRoutes onFailure(Class<E> type, Handler.Returning<Failed<E>, String> answer) {
+    var more = new ArrayList<>(rules);
+    more.add(new Rule<>(Objects.requireNonNull(type, "type"), Objects.requireNonNull(answer, "answer")));
+    return new HttpRoutes(entries, List.copyOf(more), bodies);
+  }
+
+  /**
+   * How objects become bytes, for {@link #object} routes that are added later and for
+   * {@link Exchange#object}.
+   *
+   * @param bodies JSON, say
+   * @return the same routes, with it
+   */
+  public HttpRoutes withBodies(HttpBodies bodies) {
+    return new HttpRoutes(entries, rules, Optional.of(Objects.requireNonNull(bodies, "bodies")));
+  }
+
+  // ---- answers
 
   private static void answerText(Handler.Returning<Exchange, String> handler, OpenExchange exchange)
       throws Exception {
-    exchange.textOnly();
+    exchange.returnOnly("the text");
     var text = handler.handle(exchange);
     exchange.endHandling();
     exchange.answer.text(Objects.requireNonNull(text, () -> "the handler of " + exchange.path()
         + " answered null; let it answer a text, the empty one if there is nothing to say"));
   }
 
-  private HttpRoutes with(String path, Route route) {
-    Objects.requireNonNull(path, "path");
-    boolean whole = path.equals("/") || path.startsWith("/") && !path.endsWith("/") && !path.contains("//");
-    if (!whole || path.contains("?") || path.contains("/./") || path.contains("/../") || path.endsWith("/.")
-        || path.endsWith("/..") || path.chars().anyMatch(Character::isISOControl))
-      throw new IllegalArgumentException("'" + path
-          + "' is no path that a request can have; give \"/\" or \"/name\", without a slash at the end, dots to "
-          + "climb by or a query");
-    if (entries.stream().anyMatch(entry -> entry.path.equals(path)))
-      throw new IllegalArgumentException("'" + path + "' has a route already; give each path one");
-    var more = new ArrayList<>(entries);
-    more.add(new Entry(path, route));
-    more.sort(Comparator.comparingInt((Entry entry) -> entry.path.length()).reversed());
-    return new HttpRoutes(List.copyOf(more));
+  private static void answerObject(Handler.Returning<Exchange, ?> handler, OpenExchange exchange, HttpBodies form)
+      throws Exception {
+    exchange.returnOnly("the object");
+    Object object = handler.handle(exchange);
+    exchange.endHandling();
+    Objects.requireNonNull(object, () -> "the handler of " + exchange.path()
+        + " answered null; let it answer an object, or throw new HttpException(404, ..)");
+    exchange.answer.bytes(form.type(), form.write(object));
   }
 
-  /** Null: none. */
-  Route find(String path) {
-    for (int i = 0; i < entries.size(); i++) if (entries.get(i).takes(path)) return entries.get(i).route;
-    return null;
+  HttpRoutes with(String path, Route route) {
+    var pattern = RoutePattern.of(path);
+    for (var entry : entries) if (entry.pattern.isLike(pattern)) throw new IllegalArgumentException(
+        "'" + path + "' has a route already" + (entry.pattern.text().equals(path) ? "" : ", '" + entry.pattern + "'")
+            + "; give each path one");
+    var more = new ArrayList<>(entries);
+    more.add(new Entry(pattern, route));
+    more.sort(Comparator.comparing(Entry::pattern, RoutePattern.ORDER)
+        .thenComparing(entry -> entry.pattern.method().isEmpty())); // a method is more exact than all
+    return new HttpRoutes(List.copyOf(more), rules, bodies);
+  }
+
+  List<Entry> entries() {
+    return entries;
+  }
+
+  Found find(String method, String path) {
+    var exact = whole.get(path);
+    if (exact != null) for (var entry : exact) if (entry.pattern.takesMethod(method)) return new Found(entry, "");
+    for (var entry : open)
+      if (entry.pattern.takesPath(path) && entry.pattern.takesMethod(method)) return new Found(entry, "");
+    var methods = new TreeSet<String>();
+    if (exact != null) for (var entry : exact) methods.add(entry.pattern.method().orElseThrow());
+    for (var entry : open)
+      if (entry.pattern.takesPath(path)) methods.add(entry.pattern.method().orElseThrow()); // else it had taken it
+    if (methods.isEmpty()) return NOT_FOUND;
+    if (methods.contains("GET")) methods.add("HEAD");
+    methods.add("OPTIONS");
+    return new Found(null, String.join(", ", methods));
+  }
+
+  /** Empty: no rule fits. */
+  Optional<String> answerTo(Throwable failure, OpenExchange exchange) throws Exception {
+    for (var rule : rules) if (rule.type.isInstance(failure)) return Optional.of(answer(rule, failure, exchange));
+    return Optional.empty();
+  }
+
+  private static <E> String answer(Rule<E> rule, Throwable failure, OpenExchange exchange) throws Exception {
+    exchange.answer.beginAnew(500);
+    return Objects.requireNonNull(rule.answer.handle(new Failed<>(rule.type.cast(failure), exchange)),
+        () -> "the answer to a " + rule.type.getSimpleName() + " is null; let it be a text");
   }
 
   @Override
   public String toString() {
-    return "routes for " + entries.stream().map(Entry::path).toList();
+    return "routes for " + entries.stream().map(Entry::pattern).toList();
   }
 }

@@ -2,6 +2,8 @@ package io.fibry.net;
 
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
+import java.time.Duration;
+import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
@@ -16,7 +18,7 @@ import java.util.function.UnaryOperator;
  * <p>{@code sendPoisonPill}, {@code close} and {@code askExit} close idle connections and let
  * exchanges finish within the drain limit; {@code kill} cuts them. A scope ends its servers first.
  *
- * <p>There is no HTTP/2, TLS, WebSocket, compression or multipart: use a proxy, or another server.
+ * <p>There is no HTTP/2, compression or multipart: use a proxy, or another server.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="server"}
  */
 public interface HttpServer extends Exitable {
@@ -37,6 +39,19 @@ public interface HttpServer extends Exitable {
 
   /** {@return the port it listens on, also if 0 was given} */
   int port();
+
+  /**
+   * What became of the exchanges of a route.
+   *
+   * @param route as it was written; empty: of requests without a route, and of malformed ones
+   * @param answered with any status
+   * @param failed of them, with 500 or above
+   * @param time from their first bytes until their answers were written, together
+   */
+  record RouteStats(String route, long answered, long failed, Duration time) {}
+
+  /** {@return the counts of each route since the server was opened} */
+  List<RouteStats> stats();
 
   @Override
   HttpServer closeOnExit(AutoCloseable... resources);

@@ -8,7 +8,9 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import javax.net.ssl.SSLSession;
@@ -21,12 +23,17 @@ final class OpenExchange implements Exchange {
   private final RequestHead head;
   private final RequestBody body;
   final HttpAnswer answer;
-  private String text; // null: not read yet
-  private boolean textOnly; // out() is refused
+  private final Optional<HttpBodies> bodies;
+  private final RoutePattern pattern;
+  private byte[] bytes; // null: not read yet
+  private Map<String, String> parts; // of the path; null: not asked for yet
+  private String returns; // what is answered; null: out() is allowed
   private ClientOutbox<String> events; // null: not asked for
 
   OpenExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
-      HttpAnswer answer) {
+      HttpAnswer answer, RoutePattern pattern, Optional<HttpBodies> bodies) {
+    this.pattern = pattern;
+    this.bodies = bodies;
     this.builder = builder;
     this.socket = socket;
     this.head = head;
@@ -45,6 +52,14 @@ final class OpenExchange implements Exchange {
   }
 
   @Override
+  public String path(String name) {
+    if (parts == null) parts = pattern.parts(path());
+    var part = parts.get(Objects.requireNonNull(name, "name"));
+    if (part == null) throw new IllegalArgumentException("the route '" + pattern + "' has no {" + name + "}");
+    return part;
+  }
+
+  @Override
   public InetSocketAddress remoteAddress() {
     return socket.remoteAddress();
   }
@@ -56,7 +71,12 @@ final class OpenExchange implements Exchange {
 
   @Override
   public Optional<String> query(String name) {
-    return Optional.ofNullable(head.target.parameter(Objects.requireNonNull(name, "name")));
+    return Optional.ofNullable(head.target.query().first(Objects.requireNonNull(name, "name")));
+  }
+
+  @Override
+  public Map<String, List<String>> queries() {
+    return head.target.query().all();
   }
 
   @Override
@@ -65,18 +85,71 @@ final class OpenExchange implements Exchange {
   }
 
   @Override
+  public Map<String, List<String>> headers() {
+    return head.headers();
+  }
+
+  @Override
   public InputStream body() {
     return body;
   }
 
   @Override
-  public String text() {
-    if (text != null) return text;
+  public byte[] bytes() {
+    return read().clone();
+  }
+
+  private byte[] read() {
+    if (bytes != null) return bytes;
     try {
-      return text = new String(body.readAllBytes(), StandardCharsets.UTF_8);
+      return bytes = body.readAllBytes();
     } catch (IOException bad) {
       throw new UncheckedIOException(bad);
     }
+  }
+
+  @Override
+  public String text() {
+    return new String(read(), StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public Map<String, List<String>> form() {
+    checkType("application/x-www-form-urlencoded");
+    try {
+      return new UrlEncoded(text()).all();
+    } catch (IllegalArgumentException malformed) {
+      throw refused(400, "the body has " + malformed.getMessage());
+    }
+  }
+
+  @Override
+  public <T> T object(Class<T> type) {
+    var form = bodies.orElseThrow(() -> new IllegalStateException(
+        "nothing says how the body of " + this + " becomes an object; call withBodies(..) of the routes"));
+    checkType(form.type());
+    var read = read();
+    try {
+      return Objects.requireNonNull(form.read(read, Objects.requireNonNull(type, "type")), "the object of a body");
+    } catch (Exception malformed) {
+      throw refused(400, "the body is no " + type.getSimpleName());
+    }
+  }
+
+  /** A body without a type is taken for one of this. */
+  private void checkType(String type) {
+    var given = header("Content-Type").map(OpenExchange::withoutParameters);
+    if (given.isPresent() && !given.get().equalsIgnoreCase(withoutParameters(type)))
+      throw refused(415, "the body is of type " + given.get() + " instead of " + type);
+  }
+
+  private static String withoutParameters(String type) {
+    int semicolon = type.indexOf(';');
+    return (semicolon < 0 ? type : type.substring(0, semicolon)).strip();
+  }
+
+  private static HttpException refused(int code, String why) {
+    return new HttpException(code, code + " " + HttpStatus.reason(code) + ": " + why);
   }
 
   @Override
@@ -93,13 +166,13 @@ final class OpenExchange implements Exchange {
 
   @Override
   public OutputStream out() {
-    refuseOnText("out()");
+    refuseWhereReturned("out()");
     return answer.out();
   }
 
   @Override
   public Actor<String> eventActor() {
-    refuseOnText("eventActor()");
+    refuseWhereReturned("eventActor()");
     try {
       if (events == null) {
         events = ServerSentEvents.open(builder, socket, answer);
@@ -111,13 +184,15 @@ final class OpenExchange implements Exchange {
     return events.door;
   }
 
-  private void refuseOnText(String what) {
-    if (textOnly) throw new IllegalStateException(
-        what + " on a route that answers with the text its handler returns; make " + path() + " a stream(..) route");
+  private void refuseWhereReturned(String what) {
+    if (returns != null) throw new IllegalStateException(
+        what + " on a route that answers with " + returns + " its handler returns; make " + path()
+            + " a stream(..) route");
   }
 
-  void textOnly() {
-    textOnly = true;
+  /** Its handler must not write. */
+  void returnOnly(String what) {
+    returns = what;
   }
 
   /**

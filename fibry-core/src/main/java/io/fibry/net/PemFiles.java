@@ -22,13 +22,16 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A context from two files, made anew when these have changed. Thread-safe. */
 final class PemFiles implements Supplier<SSLContext> {
+  private static final Logger LOG = LoggerFactory.getLogger(PemFiles.class);
   private static final long PERIOD = 1_000_000_000; // nanoseconds between two looks
   private static final Pattern KEY = Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----");
   private static final char[] NO_PASSWORD = {};
+  private static final byte[] NO_TEXT = {0};
 
   private final Path certificates;
   private final Path key;
@@ -63,9 +66,9 @@ final class PemFiles implements Supplier<SSLContext> {
       if (now.equals(seen)) return;
       context = read();
       seen = now; // after it: what could not be read is tried again
-      LoggerFactory.getLogger(Tls.class).info("{} was read anew", certificates);
+      LOG.info("{} was read anew", certificates);
     } catch (IOException | RuntimeException unreadable) {
-      LoggerFactory.getLogger(Tls.class).warn("{} has changed and cannot be used, so the certificate stays what it was",
+      LOG.warn("{} has changed and cannot be used, so the certificate stays what it was",
           certificates, unreadable);
     }
   }
@@ -114,8 +117,6 @@ final class PemFiles implements Supplier<SSLContext> {
     signing.update(NO_TEXT);
     if (!signing.verify(signature)) throw new GeneralSecurityException("the key is that of another certificate");
   }
-
-  private static final byte[] NO_TEXT = {0};
 
   private static SSLContext contextOf(Certificate[] chain, PrivateKey key)
       throws IOException, GeneralSecurityException {

@@ -5,7 +5,13 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 
 /**
  * A request without its body. Read in one pass, and strictly: what RFC 9112 does not clearly allow
@@ -233,6 +239,15 @@ final class RequestHead {
 
   private String value(int field) {
     return new String(raw, fields[field + 2], fields[field + 3] - fields[field + 2], StandardCharsets.ISO_8859_1);
+  }
+
+  Map<String, List<String>> headers() {
+    var all = new LinkedHashMap<String, List<String>>();
+    for (int i = 0; i < count; i += 4)
+      all.computeIfAbsent(new String(raw, fields[i], fields[i + 1] - fields[i], StandardCharsets.ISO_8859_1)
+          .toLowerCase(Locale.ROOT), none -> new ArrayList<>(1)).add(value(i));
+    all.replaceAll((name, values) -> Collections.unmodifiableList(values));
+    return Collections.unmodifiableMap(all);
   }
 
   /** All of this name, joined as RFC 9110 says; null: none. */

@@ -10,9 +10,10 @@ import java.util.ArrayDeque;
  * What a request is for. The path is decoded, begins with a slash, and has no empty segment, no
  * {@code .} or {@code ..} and no control character.
  */
-record RequestTarget(String path, String query) {
+record RequestTarget(String path, UrlEncoded query) {
   // where a character is allowed: nowhere, in a query, in both
   private static final byte NONE = 0, QUERY = 1, PATH = 2;
+  private static final UrlEncoded NO_QUERY = new UrlEncoded("");
   private static final byte[] ALLOWED = new byte[128];
 
   static {
@@ -26,7 +27,7 @@ record RequestTarget(String path, String query) {
   /** From the middle of a request line. The Host header may be null. */
   static RequestTarget of(byte[] raw, int from, int to, String host, boolean secure) throws Refusal {
     if (raw[from] != '/') from = afterAuthority(raw, from, to, host, secure);
-    if (from == to) return new RequestTarget("/", "");
+    if (from == to) return new RequestTarget("/", NO_QUERY);
     int mark = from;
     boolean isCanonical = true;
     for (; mark < to && raw[mark] != '?'; mark++) {
@@ -40,8 +41,8 @@ record RequestTarget(String path, String query) {
     }
     var path = isCanonical && mark > from ? new String(raw, from, mark - from, StandardCharsets.ISO_8859_1)
         : canonical(raw, from, mark);
-    return new RequestTarget(path,
-        mark < to ? new String(raw, mark + 1, to - mark - 1, StandardCharsets.ISO_8859_1) : "");
+    return new RequestTarget(path, mark == to ? NO_QUERY
+        : new UrlEncoded(new String(raw, mark + 1, to - mark - 1, StandardCharsets.ISO_8859_1)));
   }
 
   private static byte allowed(byte c) {
@@ -140,32 +141,5 @@ record RequestTarget(String path, String query) {
     int low = percent + 2 < to ? Character.digit(raw[percent + 2], 16) : -1;
     if (high < 0 || low < 0) throw new Refusal(400, "a percent sign without two hexadecimal digits");
     return (byte) (high << 4 | low);
-  }
-
-  /** Decoded, with malformed UTF-8 replaced; null: none. */
-  String parameter(String name) {
-    for (int from = 0; from < query.length();) {
-      int to = query.indexOf('&', from);
-      if (to < 0) to = query.length();
-      int equal = query.indexOf('=', from);
-      if (equal < 0 || equal > to) equal = to;
-      if (decoded(from, equal).equals(name)) return decoded(Math.min(equal + 1, to), to);
-      from = to + 1;
-    }
-    return null;
-  }
-
-  private String decoded(int from, int to) {
-    var bytes = new byte[to - from];
-    int length = 0;
-    for (int i = from; i < to; i++) {
-      char c = query.charAt(i);
-      if (c == '%') {
-        c = (char) (Character.digit(query.charAt(i + 1), 16) << 4 | Character.digit(query.charAt(i + 2), 16));
-        i += 2;
-      } else if (c == '+') c = ' ';
-      bytes[length++] = (byte) c;
-    }
-    return new String(bytes, 0, length, StandardCharsets.UTF_8);
   }
 }

@@ -36,7 +36,7 @@ abstract class NetworkStereotypes {
    * @see HttpServer#open
    */
   public HttpServer embeddedHttpServer(int port, Handler.Returning<Exchange, String> handler) {
-    return embeddedHttpServer(port, HttpRoutes.none().text("/", handler));
+    return embeddedHttpServer(port, HttpRoutes.none().text("/{any...}", handler));
   }
 
   /**

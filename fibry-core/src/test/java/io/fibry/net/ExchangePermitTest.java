@@ -15,6 +15,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -152,9 +153,9 @@ class ExchangePermitTest {
         }
       }, true, false, true, false);
       answer.permit = ExchangePermit.of(atWork, 1);
-      var exchange = new OpenExchange(null, null, null, null, answer);
+      var exchange = new OpenExchange(null, null, null, null, answer, RoutePattern.of(path), Optional.empty());
 
-      routes.find(path).answer(exchange);
+      routes.find("GET", path).entry().route().answer(exchange);
       exchange.finish();
 
       assertEquals(0, atWorkWhenSent.get(), path);

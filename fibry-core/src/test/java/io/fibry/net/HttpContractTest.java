@@ -88,7 +88,7 @@ class HttpContractTest {
   @MethodSource("strategies")
   void handlerReadsBodyAndHeadersAndSetsStatusAndHeaders(String strategy) throws Exception {
     open(strategy,
-        routes -> routes.text("/",
+        routes -> routes.text("/{any...}",
             exchange -> exchange.status(201).header("X-Back", exchange.header("x-OUT").orElseThrow()).method()
                 + exchange.text().toUpperCase(Locale.ROOT)));
 
@@ -207,9 +207,9 @@ class HttpContractTest {
   @MethodSource("strategies")
   void whereThereIsNoRoute404(String strategy) throws Exception {
     open(strategy,
-        routes -> routes.text("/a", exchange -> "short").text("/a/b", exchange -> "long " + exchange.path()));
+        routes -> routes.text("/a", exchange -> "short").text("/a/{rest...}", exchange -> "long " + exchange.path()));
 
-    var bodies = Stream.of("/a", "/a/", "/a/c", "/a/b", "/a/b/c", "/a/bc").map(path -> {
+    var bodies = Stream.of("/a", "/a/", "/a/c", "/a/b/c").map(path -> {
       try {
         return get(path).body();
       } catch (Exception failure) {
@@ -217,7 +217,7 @@ class HttpContractTest {
       }
     }).toList();
 
-    assertEquals(List.of("short", "short", "short", "long /a/b", "long /a/b/c", "short"), bodies);
+    assertEquals(List.of("short", "long /a/", "long /a/c", "long /a/b/c"), bodies);
     assertEquals(404, code("/ab"));
     assertEquals(404, code("/"));
   }
@@ -227,7 +227,7 @@ class HttpContractTest {
   @MethodSource("strategies")
   void exchangesOfAConnectionAreOneActorsInTheirOrder(String strategy) throws Exception {
     var seen = new CopyOnWriteArrayList<String>();
-    open(strategy, routes -> routes.text("/", exchange -> {
+    open(strategy, routes -> routes.text("/{any...}", exchange -> {
       seen.add(exchange.path());
       return exchange.path();
     }));

@@ -138,7 +138,7 @@ class HttpFilesTest {
     var post = RawClient.talk(server.port(), "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
 
     assertTrue(head.contains("\r\nContent-Length: 11\r\n") && head.endsWith("\r\n\r\n"), head);
-    assertTrue(post.startsWith("HTTP/1.1 405 ") && post.contains("\r\nAllow: GET, HEAD\r\n"), post);
+    assertTrue(post.startsWith("HTTP/1.1 405 ") && post.contains("\r\nAllow: GET, HEAD, OPTIONS\r\n"), post);
   }
 
   @Test

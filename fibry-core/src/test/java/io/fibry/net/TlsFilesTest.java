@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -82,6 +83,7 @@ class TlsFilesTest {
     assertEquals("CN=server", nameAt(open(), trusting("server", algorithm)));
   }
 
+  @Promise("25.12")
   @Test
   void aCertificateIsExchangedWithoutARestart() throws Exception {
     write("old", "EC");

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Patience;
+import io.fibry.Promise;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -165,6 +166,7 @@ class TlsTest {
     }
   }
 
+  @Promise("25.12")
   @Test
   void nobodyNegotiatesAgain() throws Exception {
     try (var socket = connect(open(), "TLSv1.2")) {
@@ -182,6 +184,7 @@ class TlsTest {
 
   // ---- ends
 
+  @Promise("25.12")
   @Test
   void aStreamThatEndsWithoutAWordIsTorn() throws Exception {
     var acceptor = open();
@@ -239,6 +242,7 @@ class TlsTest {
     Patience.eventually(() -> acceptor.connections().isEmpty());
   }
 
+  @Promise("25.12")
   @Test
   void halfAHandshakeIsCutOffInTime() throws Exception {
     var acceptor = open(o -> o.withIdleLimit(Duration.ofMillis(300)).withMaxConnections(1));

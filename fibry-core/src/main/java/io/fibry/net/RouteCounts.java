@@ -1,0 +1,29 @@
+package io.fibry.net;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What became of the exchanges of one route. Thread-safe. */
+final class RouteCounts {
+  private final LongAdder answered = new LongAdder();
+  private final LongAdder failed = new LongAdder();
+  private final LongAdder nanos = new LongAdder();
+
+  void add(int status, long took) {
+    answered.increment();
+    if (status >= 500) failed.increment();
+    nanos.add(took);
+  }
+
+  long answered() {
+    return answered.sum();
+  }
+
+  long failed() {
+    return failed.sum();
+  }
+
+  Duration time() {
+    return Duration.ofNanos(nanos.sum());
+  }
+}

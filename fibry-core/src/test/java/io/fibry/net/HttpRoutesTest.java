@@ -1,0 +1,331 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which route takes a request, what handlers see of it, and how exceptions are answered. */
+@Timeout(30)
+class HttpRoutesTest {
+  /** Numbers as texts: a form of bodies that needs no library. */
+  private static final HttpBodies NUMBERS = new HttpBodies() {
+    @Override
+    public String type() {
+      return "text/x-number; charset=us-ascii";
+    }
+
+    @Override
+    public <T> T read(byte[] body, Class<T> type) {
+      return type.cast(Integer.valueOf(new String(body, StandardCharsets.US_ASCII)));
+    }
+
+    @Override
+    public byte[] write(Object object) {
+      return ((Integer) object).toString().getBytes(StandardCharsets.US_ASCII);
+    }
+  };
+
+  private final ServerScope net = new ServerScope();
+  private final HttpClient client = HttpClient.newHttpClient();
+  private final LinkedBlockingQueue<HttpAccess> log = new LinkedBlockingQueue<>();
+  private HttpServer server;
+
+  @AfterEach
+  void close() {
+    client.close();
+    net.close();
+  }
+
+  private void open(UnaryOperator<HttpRoutes> routes) {
+    server = HttpServer.open(net.scope.anonymous(), 0, routes.apply(HttpRoutes.none()), o -> o.withAccessLog(log::add));
+  }
+
+  private HttpRequest.Builder request(String path) {
+    return HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path));
+  }
+
+  private HttpResponse<String> send(HttpRequest.Builder request) {
+    try {
+      return client.send(request.build(), BodyHandlers.ofString());
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    } catch (InterruptedException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private String call(String method, String path) {
+    var answer = send(request(path).method(method, BodyPublishers.noBody()));
+    return (answer.statusCode() + " " + answer.body()).strip();
+  }
+
+  // ---- which route
+
+  private static HttpRoutes shop() {
+    return HttpRoutes.none().text("GET /orders", exchange -> "all")
+        .text("POST /orders", exchange -> "new")
+        .text("/orders/{id}", exchange -> exchange.method() + " order " + exchange.path("id"))
+        .text("GET /orders/{id}", exchange -> "order " + exchange.path("id"))
+        .text("GET /orders/last", exchange -> "the last order")
+        .text("GET /orders/{id}/lines/{line}", exchange -> exchange.path("id") + "." + exchange.path("line"))
+        .text("GET /docs/{page...}", exchange -> "page '" + exchange.path("page") + "'")
+        .text("GET /docs/index", exchange -> "index")
+        .text("GET /", exchange -> "home");
+  }
+
+  @Promise("27.12")
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "GET | /orders | 200 all", "POST | /orders | 200 new", "GET | /orders/7 | 200 order 7",
+    "DELETE | /orders/7 | 200 DELETE order 7", "GET | /orders/last | 200 the last order",
+    "PUT | /orders/last | 200 PUT order last", "GET | /orders/7/lines/2 | 200 7.2",
+    "GET | /docs | 200 page ''", "GET | /docs/ | 200 page ''", "GET | /docs/a/b%20c | 200 page 'a/b c'",
+    "GET | /docs/index | 200 index", "GET | / | 200 home", "GET | /orders/ | 404 404 Not Found",
+    "GET | /orders/7/lines | 404 404 Not Found", "GET | /orders/7/lines/2/x | 404 404 Not Found",
+    "GET | /order | 404 404 Not Found", "GET | /ordersx | 404 404 Not Found",
+    "PUT | /orders | 405 405 Method Not Allowed", "POST | / | 405 405 Method Not Allowed",
+    "POST | /docs/x | 405 405 Method Not Allowed", "OPTIONS | /orders | 204", "OPTIONS | /nowhere | 404 404 Not Found"})
+  void theMostExactRouteAnswers(String method, String path, String answer) {
+    open(none -> shop());
+
+    assertEquals(answer, call(method, path));
+  }
+
+  @Promise("27.12")
+  @Test
+  void theMethodsThereAreAreTold() {
+    open(none -> shop());
+
+    for (var method : List.of("PUT", "OPTIONS"))
+      assertEquals(Optional.of("GET, HEAD, OPTIONS, POST"),
+          send(request("/orders").method(method, BodyPublishers.noBody())).headers().firstValue("Allow"));
+    assertEquals("", send(request("/orders").HEAD()).body());
+    assertEquals(Optional.of("3"), send(request("/orders").HEAD()).headers().firstValue("Content-Length"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"orders", "/orders/", "//", "/a//b", "/a?b", "/../a", "/a/..", "GET orders", "get /orders",
+    "FETCH /orders", "GET  /orders", "/a/{b", "/a/b}", "/a/{}", "/a/x{b}", "/{a}/{a}", "/{a...}/b", "/{a b}", "", " /"})
+  void whatCannotBeARouteIsRefused(String path) {
+    var failure = assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().text(path, exchange -> ""));
+
+    assertTrue(failure.getMessage().startsWith("'" + path + "' cannot be a route: "), failure.getMessage());
+  }
+
+  @Test
+  void twoRoutesForTheSameAreRefused() {
+    var failure =
+        assertThrows(IllegalArgumentException.class, () -> shop().text("GET /orders/{number}", exchange -> ""));
+
+    assertEquals("'GET /orders/{number}' has a route already, 'GET /orders/{id}'; give each path one",
+        failure.getMessage());
+    shop().text("PUT /orders/{number}", exchange -> "").text("GET /orders/{number}/{rest...}", exchange -> "");
+  }
+
+  // ---- what handlers see
+
+  @Test
+  void allOfTheRequest() {
+    open(routes -> routes.text("POST /x/{id}",
+        exchange -> exchange.queries() + " " + exchange.headers().get("x-a") + " "
+            + new String(exchange.bytes(), StandardCharsets.UTF_8) + exchange.text() + " "
+            + exchange.remoteAddress().getAddress().equals(InetAddress.getLoopbackAddress()) + " "
+            + exchange.path("id")));
+
+    var answer = send(request("/x/a%2Bb?a=1&b&a=2+%C3%A4&&=e").header("X-A", "one").header("X-A", "two")
+        .POST(BodyPublishers.ofString("body")));
+
+    assertEquals("{a=[1, 2 ä], b=[], =[e]} [one, two] bodybody true a+b", answer.body());
+  }
+
+  @Test
+  void aPartThatTheRouteDoesNotHaveIsNamed() {
+    try (var logged = new Logged()) {
+      open(routes -> routes.text("/x/{id}", exchange -> exchange.path("number")));
+
+      assertTrue(call("GET", "/x/1").startsWith("500 "));
+      assertTrue(logged.text().contains("the route '/x/{id}' has no {number}"), logged.text());
+    }
+  }
+
+  @Test
+  void aForm() {
+    open(routes -> routes.text("POST /form", exchange -> exchange.form().toString()));
+    var form = request("/form").header("Content-Type", "application/x-www-form-urlencoded; charset=utf-8");
+
+    assertEquals("{name=[Ada L], a=[1, 2]}", send(form.POST(BodyPublishers.ofString("name=Ada+L&a=1&a=2"))).body());
+    assertEquals(400, send(form.POST(BodyPublishers.ofString("name=%zz"))).statusCode());
+    assertEquals(415,
+        send(request("/form").header("Content-Type", "application/json").POST(BodyPublishers.ofString("{}")))
+            .statusCode());
+  }
+
+  @Test
+  void objectsHaveTheFormOfTheBodies() {
+    open(routes -> routes.withBodies(NUMBERS).object("POST /twice", exchange -> 2 * exchange.object(Integer.class)));
+
+    var answer = send(request("/twice").header("Content-Type", "text/x-number").POST(BodyPublishers.ofString("21")));
+    assertEquals("42", answer.body());
+    assertEquals(Optional.of("text/x-number; charset=us-ascii"), answer.headers().firstValue("Content-Type"));
+    assertEquals("400 400 Bad Request: the body is no Integer", call("POST", "/twice"));
+    assertEquals(415,
+        send(request("/twice").header("Content-Type", "text/plain").POST(BodyPublishers.ofString("1"))).statusCode());
+  }
+
+  @Test
+  void withoutBodiesThereAreNoObjects() {
+    assertEquals("'/a' answers with objects, and nothing says how they become bytes; call withBodies(..) before",
+        assertThrows(IllegalStateException.class, () -> HttpRoutes.none().object("/a", exchange -> 1)).getMessage());
+    open(routes -> routes.text("/a", exchange -> "" + exchange.object(Integer.class)));
+    assertTrue(call("POST", "/a").startsWith("500 "));
+  }
+
+  // ---- code around, exceptions
+
+  @Test
+  void codeAroundRoutes() {
+    open(routes -> routes.text("/a", exchange -> "a").stream("/b", exchange -> exchange.out().write('b'))
+        .around((exchange, next) -> {
+          if (exchange.header("Authorization").isEmpty()) {
+            exchange.header("WWW-Authenticate", "Basic realm=\"x\"");
+            throw new HttpException(401, "who are you?");
+          }
+          exchange.header("X-Seen", "yes");
+          next.run();
+        }).text("/open", exchange -> "open"));
+
+    var refused = send(request("/a"));
+    assertEquals("401 who are you?", refused.statusCode() + " " + refused.body().strip());
+    assertEquals(Optional.of("Basic realm=\"x\""), refused.headers().firstValue("WWW-Authenticate"));
+    for (var path : List.of("/a", "/b")) {
+      var answer = send(request(path).header("Authorization", "Basic x"));
+      assertEquals(path, "/" + answer.body());
+      assertEquals(Optional.of("yes"), answer.headers().firstValue("X-Seen"));
+    }
+    assertEquals("200 open", call("GET", "/open"));
+    assertEquals(404, send(request("/nowhere")).statusCode());
+  }
+
+  @Test
+  void codeAroundThatDoesNothingIsAFailure() {
+    try (var logged = new Logged()) {
+      open(routes -> routes.text("/a", exchange -> "a").around((exchange, next) -> {}));
+
+      assertTrue(call("GET", "/a").startsWith("500 "));
+      assertTrue(logged.text().contains("code around '/a' neither went on nor answered"), logged.text());
+    }
+  }
+
+  @Test
+  void codeAroundMayAnswer() {
+    open(routes -> routes.text("/a", exchange -> "a").around((exchange, next) -> exchange.status(204)));
+
+    assertEquals("204", call("GET", "/a"));
+  }
+
+  @Test
+  void exceptionsHaveAnswers() {
+    try (var logged = new Logged()) {
+      open(routes -> routes.text("/none", exchange -> { throw new NoSuchElementException("the secret"); })
+          .text("/bad", exchange -> {
+            exchange.header("Content-Length", "1000").status(201);
+            throw new IllegalArgumentException("too many");
+          }).text("/worse", exchange -> { throw new IllegalStateException("made up"); })
+          .onFailure(NoSuchElementException.class, 404)
+          .onFailure(IllegalArgumentException.class, failed -> {
+            failed.exchange().status(422).header("X-Why", "yes");
+            return failed.failure().getMessage() + " at " + failed.exchange().path();
+          }).onFailure(IllegalStateException.class, failed -> { throw new IOException("the rule is broken"); }));
+
+      assertEquals("404 404 Not Found", call("GET", "/none"));
+      assertEquals("422 too many at /bad", call("GET", "/bad"));
+      assertEquals("", logged.text());
+      assertTrue(call("GET", "/worse").startsWith("500 "));
+      assertTrue(logged.text().contains("the rule is broken") && logged.text().contains("made up"), logged.text());
+    }
+  }
+
+  @Test
+  void aStatusThatIsNoFailureIsRefused() {
+    assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().onFailure(IOException.class, 200));
+    assertThrows(IllegalArgumentException.class, () -> new HttpException(200, "fine"));
+    assertThrows(NullPointerException.class, () -> new HttpException(404, null));
+  }
+
+  // ---- counts
+
+  @Promise("27.13")
+  @Test
+  void eachExchangeIsLoggedAndCounted() throws Exception {
+    open(routes -> routes.text("GET /a/{id}", exchange -> "a").text("/broken",
+        exchange -> { throw new IOException(); }));
+    try (var logged = new Logged()) {
+      call("GET", "/a/1");
+      call("GET", "/a/2");
+      call("POST", "/a/2");
+      call("GET", "/broken");
+      RawClient.talk(server.port(), "rubbish\r\n\r\n");
+      assertTrue(logged.text().contains("GET /broken was answered 500"), logged.text());
+    }
+
+    Patience.eventually(() -> log.size() == 5);
+    assertEquals(
+        List.of("GET /a/1 200 Optional[GET /a/{id}]", "GET /a/2 200 Optional[GET /a/{id}]",
+            "POST /a/2 405 Optional.empty",
+            "GET /broken 500 Optional[/broken]", "  400 Optional.empty"),
+        log.stream().map(one -> one.method() + " " + one.path() + " " + one.status() + " " + one.route()).toList());
+    assertTrue(log.stream().allMatch(one -> one.sent() > 20 && one.took().isPositive()));
+    assertTrue(log.peek().toString().matches("127.0.0.1 \"GET /a/1\" 200 \\d+ bytes \\d+ ms"), log.peek().toString());
+    var counts = server.stats().stream().map(one -> one.route() + " " + one.answered() + " " + one.failed()).toList();
+    assertEquals(List.of("GET /a/{id} 2 0", "/broken 1 1", " 2 0"), counts);
+  }
+
+  @Test
+  void aLogThatThrowsHarmsNobody() {
+    server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/", exchange -> "home"),
+        o -> o.withAccessLog(access -> {
+          throw new IllegalStateException("made up");
+        }));
+    try (var logged = new Logged()) {
+      for (int i = 0; i < 3; i++) assertEquals("200 home", call("GET", "/"));
+      assertTrue(logged.text().contains("the access log failed"), logged.text());
+    }
+  }
+
+  @Test
+  void mapsCannotBeChanged() {
+    open(routes -> routes.text("/", exchange -> {
+      for (var map : List.<Map<String, List<String>>>of(exchange.queries(), exchange.headers()))
+        assertThrows(UnsupportedOperationException.class, () -> map.put("a", List.of()));
+      return "fine";
+    }));
+
+    assertEquals("200 fine", call("GET", "/?a=1"));
+  }
+}
