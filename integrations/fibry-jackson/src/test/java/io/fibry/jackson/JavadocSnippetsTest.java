@@ -7,7 +7,15 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.durable.Durable;
+import io.fibry.net.HttpException;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
 import io.fibry.store.folder.FolderStore;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +53,36 @@ class JavadocSnippetsTest {
   static final Codec<Seen> SEEN = JacksonCodec.of(Seen.class, forms -> forms,
       mapped -> mapped.by(JsonNode.class, MAPPER.readTree("{\"an\": [\"example\"]}"), MAPPER));
   // @end
+
+  // @start region="bodies"
+  record Order(String what, int count) {}
+  record Receipt(int number, Order order) {}
+
+  static HttpRoutes orders() {
+    return HttpRoutes.none().withBodies(JsonBodies.of(new JsonMapper()))
+        .object("POST /orders", exchange -> new Receipt(1, exchange.object(Order.class)))
+        .object("GET /orders/{id}", exchange -> {
+          throw new HttpException(404, "no order " + exchange.path("id"));
+        });
+  }
+  // @end
+
+  @Test
+  void bodies() throws Exception {
+    try (var server = HttpServer.open(ActorSystem.anonymous(), 0, orders(), o -> o);
+        var client = HttpClient.newHttpClient()) {
+      var uri = URI.create("http://localhost:" + server.port() + "/orders");
+      var post = HttpRequest.newBuilder(uri).header("Content-Type", "application/json");
+
+      var made = client.send(post.POST(BodyPublishers.ofString("{\"what\": \"tea\", \"count\": 2}")).build(),
+          BodyHandlers.ofString());
+      var broken = client.send(post.POST(BodyPublishers.ofString("{\"what\": ")).build(), BodyHandlers.ofString());
+
+      assertEquals("{\"number\":1,\"order\":{\"what\":\"tea\",\"count\":2}}", made.body());
+      assertEquals("application/json", made.headers().firstValue("Content-Type").orElseThrow());
+      assertEquals("400 Bad Request: the body is no Order\n", broken.body());
+    }
+  }
 
   @Test
   void anAccountIsThereTheNextTime(@TempDir Path folder) {

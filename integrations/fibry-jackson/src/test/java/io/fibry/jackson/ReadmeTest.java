@@ -39,7 +39,7 @@ class ReadmeTest {
     var run = unindented(source("Ledger.java") + source("JavadocSnippetsTest.java"));
     var shown = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(found -> found.group(1)).toList();
 
-    assertEquals(3, shown.size());
+    assertEquals(4, shown.size());
     assertEquals(List.of(), shown.stream().filter(block -> !run.contains(unindented(block))).toList());
   }
 

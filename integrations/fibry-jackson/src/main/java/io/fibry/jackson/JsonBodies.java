@@ -1,0 +1,42 @@
+package io.fibry.jackson;
+
+import io.fibry.net.HttpBodies;
+import java.util.Objects;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Bodies of HTTP as JSON, by a mapper of yours. Thread-safe.
+ * {@snippet class="io.fibry.jackson.JavadocSnippetsTest" region="bodies"}
+ */
+public final class JsonBodies implements HttpBodies {
+  private final JsonMapper mapper;
+
+  private JsonBodies(JsonMapper mapper) {
+    this.mapper = mapper;
+  }
+
+  /**
+   * With the settings of a mapper.
+   *
+   * @param mapper says what JSON looks like, and what is refused
+   * @return for {@code HttpRoutes.withBodies}
+   */
+  public static JsonBodies of(JsonMapper mapper) {
+    return new JsonBodies(Objects.requireNonNull(mapper, "mapper"));
+  }
+
+  @Override
+  public String type() {
+    return "application/json";
+  }
+
+  @Override
+  public <T> T read(byte[] body, Class<T> type) {
+    return mapper.readValue(body, type);
+  }
+
+  @Override
+  public byte[] write(Object object) {
+    return mapper.writeValueAsBytes(object);
+  }
+}
