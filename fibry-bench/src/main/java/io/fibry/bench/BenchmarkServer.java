@@ -1,6 +1,8 @@
 package io.fibry.bench;
 
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.TcpConnection;
 import io.fibry.stereotype.Stereotypes;
@@ -48,7 +50,9 @@ public final class BenchmarkServer {
       case "loop-keep" -> loop(
           socket -> keep(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
       case "http" -> Stereotypes.fibers().embeddedHttpServer(0, exchange -> "Hello\n").port();
-      case "jdk-http" -> jdkHttp();
+      case "https" -> https();
+      case "jdk-http" -> jdk(HttpServer.create());
+      case "jdk-https" -> jdkHttps();
       case "http-abused" -> abused();
       default -> throw new IllegalArgumentException("no server '" + which + "'; see BenchmarkServer");
     };
@@ -126,8 +130,20 @@ public final class BenchmarkServer {
         .port();
   }
 
-  private static int jdkHttp() throws IOException {
-    var server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 128);
+  private static int https() throws IOException {
+    var tls = OwnCertificate.server();
+    return Stereotypes.fibers()
+        .embeddedHttpServer(0, HttpRoutes.none().text("/", exchange -> "Hello\n"), o -> o.withTls(tls)).port();
+  }
+
+  private static int jdkHttps() throws IOException {
+    var server = HttpsServer.create();
+    server.setHttpsConfigurator(new HttpsConfigurator(OwnCertificate.server()));
+    return jdk(server);
+  }
+
+  private static int jdk(HttpServer server) throws IOException {
+    server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 128);
     server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
     server.createContext("/", exchange -> {
       try (exchange) {

@@ -12,7 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
+import javax.net.ssl.SSLSocket;
 
 /**
  * Requests per second of our servers under {@code ab} and {@code wrk}, as ratios to others of the
@@ -27,6 +29,7 @@ public final class ServerLoad {
   private static final List<String> KEEPING_WARM_UP = List.of("wrk", "-t1", "-c100", "-d2s");
   // each takes a descriptor on both sides
   private static final int IDLE = Integer.getInteger("idle", 9_000);
+  private static final int IDLE_TLS = Math.min(IDLE, 1_000);
 
   /** A server of ours, and the share of each other one that it must reach. */
   private record ServerQuestion(String file, String name, List<String> load, String ours, Map<String, Double> shares) {}
@@ -36,7 +39,8 @@ public final class ServerLoad {
           ordered("loop", 1.25, "acceptor-threads", 1.8, "go", 0.85, "loop-buffered", 0.0)),
       new ServerQuestion("load-keeping", "keeps the connection", KEEPING, "acceptor-keep",
           ordered("loop-keep", 0.95, "go-keep", 0.0)),
-      new ServerQuestion("load-http", "answers HTTP", KEEPING, "http", ordered("jdk-http", 0.9)));
+      new ServerQuestion("load-http", "answers HTTP", KEEPING, "http", ordered("jdk-http", 0.9)),
+      new ServerQuestion("load-https", "answers HTTPS", KEEPING, "https", ordered("http", 0.6, "jdk-https", 0.9)));
 
   private ServerLoad() {}
 
@@ -46,15 +50,19 @@ public final class ServerLoad {
     return map;
   }
 
-  /** The arguments are {@code speed}, {@code again} or {@code idle}; none for all. */
+  /** What to do: {@code speed}, the file of a question, {@code again} or {@code idle}; none: all. */
   public static void main(String[] args) throws Exception {
     System.out.printf("JDK %s, %d processors; %d rounds in turn, median (least..most) requests a second%n",
         Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS);
     boolean kept = true;
-    if (args.length == 0 || Arrays.asList(args).contains("speed"))
-      for (var question : QUESTIONS) kept &= answer(question);
-    if (args.length == 0 || Arrays.asList(args).contains("again")) again();
-    if (args.length == 0 || Arrays.asList(args).contains("idle")) kept &= idle();
+    var wanted = Set.of(args);
+    for (var question : QUESTIONS)
+      if (args.length == 0 || wanted.contains("speed") || wanted.contains(question.file)) kept &= answer(question);
+    if (args.length == 0 || wanted.contains("again")) again();
+    if (args.length == 0 || wanted.contains("idle")) {
+      kept &= idle();
+      idleTls();
+    }
     System.out.println(kept ? "all kept" : "BROKEN, see above");
     System.exit(kept ? 0 : 1);
   }
@@ -68,15 +76,15 @@ public final class ServerLoad {
     for (int round = 0; round < ROUNDS; round++)
       for (var each : all.entrySet()) {
         try (var server = new ServerProcess(each.getKey())) {
-          load(question.load == KEEPING ? KEEPING_WARM_UP : CLOSING_WARM_UP, server.port());
-          each.getValue().add(load(question.load, server.port()));
+          load(question.load == KEEPING ? KEEPING_WARM_UP : CLOSING_WARM_UP, each.getKey(), server.port());
+          each.getValue().add(load(question.load, each.getKey(), server.port()));
         }
       }
     boolean kept = true;
     var rows = new ArrayList<Row>();
     for (var each : all.entrySet()) {
       double must = question.shares.getOrDefault(each.getKey(), 0.0);
-      var row = Row.of(each.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http$", "fibry http"),
+      var row = Row.of(each.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http", "fibry http"),
           "requests/s", must == 0 ? "" : "ours >= " + must + " of it",
           each.getValue().stream().mapToDouble(Double::doubleValue).toArray());
       rows.add(row);
@@ -92,9 +100,9 @@ public final class ServerLoad {
   }
 
   /** Requests per second; throws if one failed. */
-  private static double load(List<String> command, int port) throws IOException, InterruptedException {
+  private static double load(List<String> command, String server, int port) throws IOException, InterruptedException {
     var whole = new ArrayList<>(command);
-    whole.add("http://127.0.0.1:" + port + "/");
+    whole.add((server.endsWith("https") ? "https" : "http") + "://127.0.0.1:" + port + "/");
     var process = new ProcessBuilder(whole).redirectErrorStream(true).start();
     String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (process.waitFor() != 0) throw new IllegalStateException(String.join(" ", whole) + " failed: " + printed);
@@ -111,7 +119,7 @@ public final class ServerLoad {
   private static void again() throws Exception {
     System.out.println("ten runs in a row at one acceptor: each leaves connections behind");
     try (var server = new ServerProcess("acceptor")) {
-      for (int i = 0; i < 10; i++) System.out.printf(Locale.ROOT, " %,.0f", load(CLOSING, server.port()));
+      for (int i = 0; i < 10; i++) System.out.printf(Locale.ROOT, " %,.0f", load(CLOSING, "acceptor", server.port()));
       System.out.println();
     }
   }
@@ -136,6 +144,25 @@ public final class ServerLoad {
               + "most double: %s%n",
           each, before, after, kept ? "kept" : "BROKEN");
       return kept;
+    }
+  }
+
+  private static void idleTls() throws Exception {
+    for (var name : List.of("https", "jdk-https")) {
+      try (var server = new ServerProcess(name)) {
+        load(KEEPING_WARM_UP, name, server.port());
+        long empty = server.usage().heap();
+        var idle = new ArrayList<Socket>();
+        var factory = OwnCertificate.client().getSocketFactory();
+        for (int i = 0; i < IDLE_TLS; i++) {
+          var socket = (SSLSocket) factory.createSocket(InetAddress.getLoopbackAddress(), server.port());
+          socket.startHandshake();
+          idle.add(socket);
+        }
+        System.out.printf(Locale.ROOT, "%,d idle connections to %s: heap %,.0f bytes each%n", IDLE_TLS, name,
+            (server.usage().heap() - empty) / (double) IDLE_TLS);
+        for (var socket : idle) socket.close();
+      }
     }
   }
 

@@ -215,6 +215,11 @@ final class Comparisons {
           ours("fibry http", "Fibry's embeddedHttpServer"),
           other("jdk-http", "the JDK's HttpServer, on virtual threads")),
           "fibry http"),
+      Comparison.of("load-https", "A server that answers HTTPS, under wrk", List.of(
+          ours("fibry https", "Fibry's embeddedHttpServer, with TLS"),
+          ours("fibry http", "the same without TLS"),
+          other("jdk-https", "the JDK's HttpsServer, on virtual threads")),
+          "fibry https"),
 
       Comparison.of("durable-one", "One asker and one durable actor", List.of(
           ours("fibry, a durable actor is asked", "its answer leaves when its turn is on disk"),
