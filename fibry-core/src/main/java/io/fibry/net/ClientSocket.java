@@ -345,7 +345,10 @@ final class ClientSocket implements AutoCloseable {
   }
 
   private SSLException named(SSLException failure) {
-    return new SSLException(this + " was cut off by TLS: " + failure.getMessage(), failure);
+    var cause = failure.getCause(); // the engine may have wrapped what it means
+    return new SSLException(
+        this + " was cut off by TLS: " + failure.getMessage() + (cause == null ? "" : ": " + cause.getMessage()),
+        failure);
   }
 
   private IOException withReason(IOException failure) {
