@@ -1,0 +1,130 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** TLS as programs of others see it, where they are installed. */
+@Timeout(60)
+class ForeignTlsClientsTest {
+  private final ServerScope net = new ServerScope();
+  private Path authority;
+  private HttpServer server;
+
+  @BeforeEach
+  void open(@TempDir Path folder) {
+    authority = folder.resolve("certificate.pem");
+    var key = folder.resolve("key.pem");
+    Certificates.write(Certificates.of("server", "EC"), authority, key);
+    server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/count", exchange -> exchange.method()
+        + " " + exchange.bytes().length + " " + exchange.tls().orElseThrow().getProtocol() + "\n"),
+        o -> o.withTls(Tls.ofFiles(authority, key)).withMaxBody(10_000_000));
+  }
+
+  @AfterEach
+  void close() {
+    net.close();
+  }
+
+  private static void assumeInstalled(String program) {
+    assumeTrue(Stream.of(System.getenv("PATH").split(File.pathSeparator))
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, program))), program + " is not installed");
+  }
+
+  private String run(String input, String... command) throws IOException, InterruptedException {
+    assumeInstalled(command[0]);
+    var process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    try (var in = process.getOutputStream()) {
+      in.write(input.getBytes(StandardCharsets.US_ASCII));
+    } catch (IOException endedAlready) {}
+    var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    process.waitFor();
+    return said;
+  }
+
+  private String url() {
+    return "https://localhost:" + server.port() + "/count";
+  }
+
+  @Test
+  void curl() throws Exception {
+    assertEquals("GET 0 TLSv1.3\nGET 0 TLSv1.3\n",
+        run("", "curl", "-sS", "--cacert", authority.toString(), url(), url()));
+    assertEquals("POST 3000000 TLSv1.2\n", run("x".repeat(3_000_000), "curl", "-sS", "--tls-max", "1.2", "--cacert",
+        authority.toString(), "--data-binary", "@-", url()));
+    assertTrue(run("", "curl", "-sS", url()).contains("certificate"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-tls1_2", "-tls1_3"})
+  void openssl(String protocol) throws Exception {
+    var said = run("GET /count HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "openssl", "s_client",
+        "-connect", "localhost:" + server.port(), "-CAfile", authority.toString(), "-ign_eof", "-alpn", "h2,http/1.1",
+        protocol);
+
+    assertTrue(said.contains("Verify return code: 0 (ok)") && said.contains("ALPN protocol: http/1.1"), said);
+    assertTrue(said.contains("HTTP/1.1 200 OK") && said.contains("GET 0 TLSv1."), said);
+  }
+
+  @Test
+  void opensslWithAnOldProtocol() throws Exception {
+    assertFalse(run("", "openssl", "s_client", "-connect", "localhost:" + server.port(), "-tls1_1")
+        .contains("Cipher is ECDHE"));
+  }
+
+  @Test
+  void python() throws Exception {
+    var program = "import http.client, ssl, sys\n"
+        + "c = http.client.HTTPSConnection('localhost', int(sys.argv[1]), "
+        + "context=ssl.create_default_context(cafile=sys.argv[2]))\n"
+        + "for i in range(3):\n"
+        + "  c.request('POST', '/count', b'x' * 100000 * i)\n"
+        + "  print(c.getresponse().read().decode(), end='')\n";
+
+    assertEquals("POST 0 TLSv1.3\nPOST 100000 TLSv1.3\nPOST 200000 TLSv1.3\n",
+        run("", "python3", "-c", program, Integer.toString(server.port()), authority.toString()));
+  }
+
+  @Test
+  void node() throws Exception {
+    var program = "const https = require('https'), fs = require('fs');"
+        + "const agent = new https.Agent({keepAlive: true, maxSockets: 1, ca: fs.readFileSync(process.argv[2])});"
+        + "const next = i => { const r = https.request({host: 'localhost', port: +process.argv[1], path: '/count', "
+        + "method: 'POST', agent}, a => { a.on('data', d => process.stdout.write(d)); "
+        + "a.on('end', () => i < 2 ? next(i + 1) : agent.destroy()); }); r.end(Buffer.alloc(100000 * i)); };"
+        + "next(0);";
+
+    assertEquals("POST 0 TLSv1.3\nPOST 100000 TLSv1.3\nPOST 200000 TLSv1.3\n",
+        run("", "node", "-e", program, Integer.toString(server.port()), authority.toString()));
+  }
+
+  @Test
+  void renegotiationByOpensslIsRefused() throws Exception {
+    assumeInstalled("openssl");
+    var process = new ProcessBuilder(List.of("openssl", "s_client", "-connect", "localhost:" + server.port(), "-CAfile",
+        authority.toString(), "-tls1_2")).redirectErrorStream(true).start();
+    var in = process.getOutputStream();
+    in.write("R\n".getBytes(StandardCharsets.US_ASCII)); // a letter alone in a line: negotiate again
+    in.flush();
+    var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8); // until it is cut off
+
+    assertTrue(said.contains("RENEGOTIATING"), said);
+    assertTrue(process.waitFor() != 0 || said.contains("error") || said.contains("closed"), said);
+  }
+}
