@@ -3,6 +3,10 @@ module io.fibry.examples {
   requires io.fibry;
   requires io.fibry.cluster;
   requires io.fibry.durable;
+  requires io.helidon.http;
+  requires io.helidon.webserver;
+  requires io.helidon.webserver.http2;
+  requires java.logging;
   requires java.net.http;
   requires robaho.httpserver;
 

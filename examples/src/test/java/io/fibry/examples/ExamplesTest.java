@@ -191,6 +191,7 @@ class ExamplesTest {
       Map.entry("HttpToActor", "order 1\norder 2\ndata: sold: hat\ndata: sold: shoes"),
       Map.entry("WebSocketChat",
           "Ada hears: Bob came, Bob hears: Bob came\nAda hears: Bob: hello, Bob hears: Bob: hello"),
+      Map.entry("BehindHelidon", "HTTP_2: # of tea"),
       Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
 
