@@ -1,14 +1,17 @@
 package io.fibry.cluster;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.ToLongFunction;
 
 /**
  * What was asked and answered, sent and handled in a run, and the promises that this must keep.
@@ -23,10 +26,15 @@ final class SeededHistory {
   /** An answer of a durable actor: how much it had handled. */
   private record Seen(String key, long begun, long ended, long count) {}
 
+  static final String NAMED = "named"; // all nodes share its messages
+
   private final Map<Long, String> sent = new ConcurrentHashMap<>(); // ids: what
   private final Map<Long, End> ends = new ConcurrentHashMap<>();
   private final Map<Long, Integer> handled = new ConcurrentHashMap<>(); // by actors that keep nothing
   private final Map<String, Map<Long, Long>> places = new ConcurrentHashMap<>(); // of answered ids, by key
+  private final Map<String, Queue<Long>> orders = new ConcurrentHashMap<>(); // of what these handled, by key
+  private final Map<String, String> homes = new ConcurrentHashMap<>(); // of those that live now: node, by key
+  private final Set<String> twice = ConcurrentHashMap.newKeySet(); // lived at two homes at once
   private final ConcurrentLinkedQueue<Seen> seen = new ConcurrentLinkedQueue<>();
   private final List<String> faults = new ArrayList<>();
 
@@ -50,8 +58,19 @@ final class SeededHistory {
     return !ends.containsKey(id);
   }
 
-  void handled(long id) {
+  void handled(String key, long id) {
     handled.merge(id, 1, Integer::sum);
+    orders.computeIfAbsent(key, none -> new ConcurrentLinkedQueue<>()).add(id);
+  }
+
+  /** An entity that keeps nothing. */
+  void lives(String key, String node) {
+    var other = homes.put(key, node);
+    if (other != null && !other.equals(node)) twice.add(key + " at " + other + " and " + node);
+  }
+
+  void livesNoMore(String key, String node) {
+    homes.remove(key, node);
   }
 
   void answered(long id, String key, long begun, long ended, long count) {
@@ -116,6 +135,26 @@ final class SeededHistory {
           fail(0, key + " said " + early.count + " at " + early.ended + ", and " + late.count + " to what was asked at "
               + late.begun);
     });
+  }
+
+  /** Where nodes only leave and join, an entity has one home, and gets all, in the order of its sender. */
+  void checkMoves() {
+    for (var one : twice) fail(0, one + ": lived there at once");
+    sent.forEach((id, what) -> {
+      if (!what.endsWith(NAMED) && ends.get(id) != End.DONE) fail(id, "is lost: " + ends.get(id));
+    });
+    orders.forEach((key, ids) -> {
+      if (!key.equals(NAMED)) checkRising(ids, id -> id);
+    });
+    places.values().forEach(of -> checkRising(new TreeMap<>(of).keySet(), of::get));
+  }
+
+  private void checkRising(Collection<Long> ids, ToLongFunction<Long> by) {
+    long last = 0;
+    for (var id : ids) {
+      if (by.applyAsLong(id) < last) fail(id, "was not handled in the order in which all were sent");
+      last = by.applyAsLong(id);
+    }
   }
 
   synchronized List<String> faults() {

@@ -1,7 +1,6 @@
 package io.fibry.cluster;
 
 import io.fibry.Actor;
-import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
@@ -9,9 +8,13 @@ import io.fibry.MailboxFullException;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.SeededHistory.End;
+import io.fibry.cluster.SeededHome.Add;
+import io.fibry.cluster.SeededHome.All;
+import io.fibry.cluster.SeededHome.Message;
+import io.fibry.cluster.SeededHome.Move;
+import io.fibry.cluster.SeededHome.Read;
+import io.fibry.cluster.SeededHome.Tell;
 import io.fibry.cluster.SeededNetwork.Odds;
-import io.fibry.durable.Durable;
-import io.fibry.durable.DurableContext;
 import io.fibry.pool.Entities;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -33,36 +36,21 @@ import java.util.stream.Collectors;
 /**
  * One run of several nodes on a {@link SeededNetwork}: messages of all kinds, while nodes are cut
  * off, stand still, end without a word, leave and join. Then all heals, and everything must answer.
+ * In one run of four, nodes only leave and join, so keys only move, and nothing may be lost.
  */
 final class SeededNodes implements AutoCloseable {
-  sealed interface Message {}
-  record Add(long id) implements Message, Request<Add, Long> {}
-  record Tell(long id) implements Message {}
-  record Move(long id, String to, long other) implements Message, Request<Move, Long> {}
-  record Read() implements Message, Request<Read, Long> {}
-  record All() implements Message, Request<All, Ledger> {}
-  record Ledger(List<Long> ids) {
-    Ledger with(long id) {
-      var all = new ArrayList<>(ids);
-      all.add(id);
-      return new Ledger(all);
-    }
-  }
-
   private static final Duration STEP = Duration.ofMillis(20);
   private static final Duration LONG_STEP = Duration.ofMillis(200);
   private static final Duration LEASE = Duration.ofSeconds(3);
+  private static final Duration LONG_LEASE = Duration.ofSeconds(30); // no node that is slow to run is taken for gone
   private static final Duration CALM = Duration.ofMillis(300);
   private static final Duration LIMIT = Duration.ofSeconds(4); // of a request
   private static final Duration HEALING = Duration.ofSeconds(12);
   private static final Duration LOOKING = Duration.ofSeconds(65); // homes look once a minute at what waits at the store
-  private static final Duration IDLE = Duration.ofSeconds(2); // so that actors sleep and wake, too
   private static final Duration QUIET = Duration.ofMillis(3); // real time: what waits otherwise is not waited for
   private static final int PARTS = 4;
   private static final int KEYS = 6;
   private static final int NODES = 3;
-  private static final Durable<Message> KEPT = Durable.kind("kept", Message.class).keepsMessages(1_000)
-      .state(new Ledger(List.of())).by(SeededNodes::keep);
 
   /** A process. */
   private record Process(String name, ActorScope scope, Future<Cluster> node) {}
@@ -70,6 +58,7 @@ final class SeededNodes implements AutoCloseable {
   private record Transfer(long from, long to) {}
 
   private final Random random;
+  private final boolean onlyMoves;
   private final ManualClock clock = new ManualClock();
   private final SeededNetwork network;
   private final SeededHistory history = new SeededHistory();
@@ -86,13 +75,14 @@ final class SeededNodes implements AutoCloseable {
 
   SeededNodes(long seed) {
     this.random = new Random(seed);
+    this.onlyMoves = random.nextInt(4) == 0;
     this.network = new SeededNetwork(seed, clock);
     var scope = scope("front");
     this.front = new Process("front", scope, operators.submit(() -> join("front", scope)));
     for (int i = 0; i < NODES; i++) start();
     var cluster = awaited(front.node);
     this.plain = awaited(operators.submit(() -> cluster.entities("plain", Message.class)));
-    this.kept = awaited(operators.submit(() -> cluster.entities(KEPT)));
+    this.kept = awaited(operators.submit(() -> cluster.entities(SeededHome.KEPT)));
     this.named = cluster.actor("named", Message.class);
     for (var one : processes) awaited(one.node);
   }
@@ -105,8 +95,9 @@ final class SeededNodes implements AutoCloseable {
   }
 
   private Cluster join(String name, ActorScope scope) {
-    return Cluster.join("seeded", network, options -> options.withNode(name).withParts(PARTS).withLease(LEASE)
-        .withCalm(CALM).withScope(scope).withAskLimit(LIMIT).withWallClock(network::instant));
+    return Cluster.join("seeded", network, options -> options.withNode(name).withParts(PARTS)
+        .withLease(onlyMoves ? LONG_LEASE : LEASE).withCalm(CALM).withScope(scope).withAskLimit(LIMIT)
+        .withWallClock(network::instant));
   }
 
   private void start() {
@@ -128,56 +119,12 @@ final class SeededNodes implements AutoCloseable {
     var cluster = join(name, scope);
     boolean begun = false;
     try {
-      host(cluster, scope);
+      new SeededHome(name, history).begin(cluster, scope);
       begun = true;
       return cluster;
     } finally {
       if (!begun) cluster.close();
     }
-  }
-
-  private void host(Cluster cluster, ActorScope scope) {
-    cluster.host("plain", Message.class, scope.anonymous(), IDLE,
-        (how, key) -> how.newActor((Message message, ActorContext<Message> context) -> handle(message, context)));
-    cluster.host(KEPT, scope.anonymous(), IDLE);
-    Actor<Message> actor =
-        scope.anonymous().newActor((Message message, ActorContext<Message> context) -> handle(message, context));
-    cluster.offer("named", Message.class, actor);
-  }
-
-  private void handle(Message message, ActorContext<Message> context) {
-    switch (message) {
-      case Add add -> {
-        history.handled(add.id);
-        context.reply(add, 1L);
-      }
-      case Tell tell -> history.handled(tell.id);
-      case Read read -> context.reply(read, 0L);
-      default -> throw new IllegalStateException(message + " is for others");
-    }
-  }
-
-  private static Ledger keep(Ledger ledger, Message message, DurableContext<Message> context) {
-    return switch (message) {
-      case Add add -> {
-        context.reply(add, ledger.ids.size() + 1L);
-        yield ledger.with(add.id);
-      }
-      case Tell tell -> ledger.with(tell.id);
-      case Move move -> {
-        context.sendMessage(KEPT, move.to, new Tell(move.other));
-        context.reply(move, ledger.ids.size() + 1L);
-        yield ledger.with(move.id);
-      }
-      case Read read -> {
-        context.reply(read, (long) ledger.ids.size());
-        yield ledger;
-      }
-      case All all -> {
-        context.reply(all, ledger);
-        yield ledger;
-      }
-    };
   }
 
   /** Moves the time until it is there. */
@@ -260,7 +207,7 @@ final class SeededNodes implements AutoCloseable {
   /** At the sender. */
   private void died(DeadLetter letter) {
     if (letter.message() instanceof Outbox.Lost lost && lost.tell().message() instanceof Tell tell)
-      history.died(tell.id, lost.why() instanceof UnreachableException far && !far.mayHaveRun() ? End.NOT_HANDLED
+      history.died(tell.id(), lost.why() instanceof UnreachableException far && !far.mayHaveRun() ? End.NOT_HANDLED
           : End.UNKNOWN);
   }
 
@@ -270,7 +217,7 @@ final class SeededNodes implements AutoCloseable {
     var some = processes.get(random.nextInt(processes.size()));
     var engine = network.engine(some.name);
     var time = Duration.ofMillis(50 + random.nextInt(6_000));
-    switch (random.nextInt(6)) {
+    switch (onlyMoves ? 4 + random.nextInt(2) : random.nextInt(6)) {
       case 0 -> {
         if (engine != null) engine.standStill(time);
       }
@@ -310,7 +257,7 @@ final class SeededNodes implements AutoCloseable {
   /** {@return what was promised and did not hold} */
   List<String> run() {
     var bad = new Odds(random.nextInt(3) * 5, random.nextInt(3) * 20, random.nextInt(3) * 20);
-    network.become(bad);
+    network.become(onlyMoves ? Odds.NONE : bad);
     int disturbances = 1 + random.nextInt(5);
     int steps = 400;
     for (int i = 0; i < steps; i++) {
@@ -329,6 +276,7 @@ final class SeededNodes implements AutoCloseable {
     var all = ids(ledgers);
     for (var one : transfers) history.checkTransfer(one.from, one.to, all);
     history.checkOrder();
+    if (onlyMoves) history.checkMoves();
     return history.faults();
   }
 
@@ -359,7 +307,7 @@ final class SeededNodes implements AutoCloseable {
     for (int i = 0; i < KEYS; i++) {
       String key = "k" + i;
       awaitedNow(plain.actor(key).sendMessageReturn(new Read(), LIMIT));
-      ledgers.put(key, awaitedNow(kept.actor(key).sendMessageReturn(new All(), LIMIT)).ids);
+      ledgers.put(key, awaitedNow(kept.actor(key).sendMessageReturn(new All(), LIMIT)).ids());
     }
     return ledgers;
   }

@@ -1,0 +1,85 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.durable.DurableContext;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a node of {@link SeededNodes} is home to: entities that keep nothing, durable ones, and an
+ * actor with a name. Thread-safe.
+ */
+record SeededHome(String node, SeededHistory history) {
+  sealed interface Message {}
+  record Add(long id) implements Message, Request<Add, Long> {}
+  record Tell(long id) implements Message {}
+  record Move(long id, String to, long other) implements Message, Request<Move, Long> {}
+  record Read() implements Message, Request<Read, Long> {}
+  record All() implements Message, Request<All, Ledger> {}
+  record Ledger(List<Long> ids) {
+    Ledger with(long id) {
+      var all = new ArrayList<>(ids);
+      all.add(id);
+      return new Ledger(all);
+    }
+  }
+
+  static final Durable<Message> KEPT = Durable.kind("kept", Message.class).keepsMessages(1_000)
+      .state(new Ledger(List.of())).by(SeededHome::keep);
+  private static final Duration IDLE = Duration.ofSeconds(2); // so that actors sleep and wake, too
+
+  void begin(Cluster cluster, ActorScope scope) {
+    cluster.host("plain", Message.class, scope.anonymous(), IDLE, this::birth);
+    cluster.host(KEPT, scope.anonymous(), IDLE);
+    Actor<Message> actor = scope.anonymous()
+        .newActor((Message message, ActorContext<Message> context) -> handle("named", message, context));
+    cluster.offer("named", Message.class, actor);
+  }
+
+  private Actor<Message> birth(ActorBuilder<Object> how, String key) {
+    history.lives(key, node);
+    return how.initialState(() -> key).onStop(state -> history.livesNoMore(key, node)).newActor(
+        (String state, Message message, ActorContext<Message> context) -> handle(key, message, context));
+  }
+
+  private void handle(String key, Message message, ActorContext<Message> context) {
+    switch (message) {
+      case Add add -> {
+        history.handled(key, add.id);
+        context.reply(add, 1L);
+      }
+      case Tell tell -> history.handled(key, tell.id);
+      case Read read -> context.reply(read, 0L);
+      default -> throw new IllegalStateException(message + " is for others");
+    }
+  }
+
+  private static Ledger keep(Ledger ledger, Message message, DurableContext<Message> context) {
+    return switch (message) {
+      case Add add -> {
+        context.reply(add, ledger.ids.size() + 1L);
+        yield ledger.with(add.id);
+      }
+      case Tell tell -> ledger.with(tell.id);
+      case Move move -> {
+        context.sendMessage(KEPT, move.to, new Tell(move.other));
+        context.reply(move, ledger.ids.size() + 1L);
+        yield ledger.with(move.id);
+      }
+      case Read read -> {
+        context.reply(read, (long) ledger.ids.size());
+        yield ledger;
+      }
+      case All all -> {
+        context.reply(all, ledger);
+        yield ledger;
+      }
+    };
+  }
+}
