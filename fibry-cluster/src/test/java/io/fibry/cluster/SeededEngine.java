@@ -172,6 +172,8 @@ final class SeededEngine implements Engine {
     });
     try {
       publish(message.answeredTo(to));
+      if (network.happens(what("breaks"), network.odds().unknown()))
+        answer.completeExceptionally(SeededNetwork.lost(Loss.UNKNOWN, "the connection broke meanwhile"));
     } catch (LostException cut) {
       answer.completeExceptionally(cut);
     }
@@ -225,7 +227,7 @@ final class SeededEngine implements Engine {
 
   // ---- the table
 
-  /** A call to the servers and its answer, either of which may be lost. */
+  /** A call to the servers and its answer. Either may be lost, or the node stand still between. */
   private <T> T call(String act, Supplier<T> done) {
     String what = what(act);
     pass(network.delay(what));
@@ -236,6 +238,8 @@ final class SeededEngine implements Engine {
       throw SeededNetwork.lost(Loss.UNKNOWN, act + ": no answer");
     }
     var result = done.get();
+    if (network.happens(what("stands still"), network.odds().unknown()))
+      standStill(Duration.ofMillis(network.draw(what("stands still"), 6_000)));
     pass(network.delay(what));
     check();
     if (!isCut() && !network.happens(what + " without an answer", network.odds().unknown())) return result;
