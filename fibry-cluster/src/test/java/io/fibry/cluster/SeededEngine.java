@@ -93,6 +93,12 @@ final class SeededEngine implements Engine {
     stillUntil = network.clock().nanoTime() + time.toNanos();
   }
 
+  /** Not while something arrives: that runs on the clock's thread, which must not wait. */
+  private void standStillSoon() {
+    var time = Duration.ofMillis(network.draw(what("stands still"), 6_000));
+    network.clock().after(Duration.ZERO, () -> standStill(time));
+  }
+
   /** As by a network that drops what passes. */
   void cut(Duration time) {
     cutUntil = network.clock().nanoTime() + time.toNanos();
@@ -238,8 +244,7 @@ final class SeededEngine implements Engine {
       throw SeededNetwork.lost(Loss.UNKNOWN, act + ": no answer");
     }
     var result = done.get();
-    if (network.happens(what("stands still"), network.odds().unknown()))
-      standStill(Duration.ofMillis(network.draw(what("stands still"), 6_000)));
+    if (network.happens(what("stands still"), network.odds().unknown())) standStillSoon();
     pass(network.delay(what));
     check();
     if (!isCut() && !network.happens(what + " without an answer", network.odds().unknown())) return result;
@@ -339,15 +344,19 @@ final class SeededEngine implements Engine {
     check();
     var answer = new CompletableFuture<T>();
     out.add(network.delay(what(act)), () -> {
-      if (isCut()) network.clock().after(PATIENCE, () -> answer.completeExceptionally(unknown("no answer")));
+      if (isCut()) fromStore().add(PATIENCE, () -> answer.completeExceptionally(unknown("no answer")));
       else done.get().whenComplete((value, failure) -> come(act, answer, value, failure));
     });
     return answer;
   }
 
+  private Line fromStore() {
+    return in.computeIfAbsent("_store", none -> new Line());
+  }
+
   private <T> void come(String act, CompletableFuture<T> answer, T value, Throwable failure) {
     boolean lost = network.happens(what(act + " without an answer"), network.odds().unknown());
-    in.computeIfAbsent("_store", none -> new Line()).add(lost ? PATIENCE : network.delay(what(act)), () -> {
+    fromStore().add(lost ? PATIENCE : network.delay(what(act)), () -> {
       if (lost || isCut()) answer.completeExceptionally(unknown("its answer was lost"));
       else if (failure == null) answer.complete(value);
       else answer.completeExceptionally(failure);

@@ -258,10 +258,10 @@ final class SeededNodes implements AutoCloseable {
   List<String> run() {
     var bad = new Odds(random.nextInt(3) * 5, random.nextInt(3) * 20, random.nextInt(3) * 20);
     network.become(onlyMoves ? Odds.NONE : bad);
-    int disturbances = 1 + random.nextInt(5);
+    int disturbances = (1 + random.nextInt(5)) * (onlyMoves ? 2 : 1);
     int steps = 400;
     for (int i = 0; i < steps; i++) {
-      for (int n = random.nextInt(3); n > 0; n--) send();
+      for (int n = random.nextInt(onlyMoves ? 12 : 3); n > 0; n--) send();
       if (random.nextInt(steps) < disturbances) disturb();
       pass(STEP);
     }
