@@ -244,7 +244,9 @@ final class Part<M> {
     reception.refuse(wire, MOST_WAITING, true);
   }
 
+  /** Where this node was given up, another one may have handled it, which the next one does not know. */
   private void hand(Optional<Wire> wire) {
+    if (!reception.mayAnswer().getAsBoolean()) return;
     try {
       hands.accept(new Hand(next, wire));
     } catch (RuntimeException lost) { // the next one goes on without it

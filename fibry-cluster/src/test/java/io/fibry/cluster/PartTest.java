@@ -1,0 +1,76 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.pool.Entities;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a node does with messages to a part that it has given away. */
+@Timeout(60)
+class PartTest {
+  record Pay(int cents) {}
+
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final Protocol<Pay> PROTOCOL = Protocol.of(Pay.class);
+
+  private final ActorScope scope = ActorSystem.openScope("part-test");
+  private final Engine engine = MemoryNetwork.create().connect("bank", "a");
+  private final List<Part.Hand> handed = new CopyOnWriteArrayList<>();
+  private volatile boolean isAlive = true; // in the eyes of others
+  private final Part<Pay> part = Part.hold(
+      new Surroundings(scope, scope.anonymous().forBlocks().scheduler(), engine, null, null, null, "a", LONG, null),
+      "part", new Reception<>(engine, "account", "a.1", PROTOCOL, new UnderWay(), () -> isAlive), key -> true,
+      key -> {}, handed::add);
+
+  @AfterEach
+  void close() {
+    scope.close();
+    engine.close();
+  }
+
+  /** All is done in turn, by the gate. */
+  private void giveAway() {
+    part.open(Entities.of(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> {})), true);
+    part.give(() -> part.passTo("b"));
+    assertTrue(scope.awaitQuiet(LONG));
+    handed.clear(); // that it was all
+  }
+
+  private void arrive(int cents) {
+    part.pass(Wire.to("part", Map.of(Route.KEY, "ada", Route.ID, "c." + cents), PROTOCOL.encode(new Pay(cents))));
+    assertTrue(scope.awaitQuiet(LONG));
+  }
+
+  private List<Pay> handed() {
+    return handed.stream().map(one -> PROTOCOL.decode(one.wire().orElseThrow().body())).toList();
+  }
+
+  @Test
+  void whatStillComesIsPassedOn() {
+    giveAway();
+
+    arrive(100);
+
+    assertEquals(List.of(new Pay(100)), handed());
+  }
+
+  /** The next node may have lost the part since, and have got it again from one that handled this. */
+  @Test
+  void aNodeThatWasGivenUpPassesNothingOn() {
+    giveAway();
+    isAlive = false;
+
+    arrive(100);
+
+    assertEquals(List.of(), handed());
+  }
+}
