@@ -249,6 +249,9 @@ final class Hosting<M> {
         if (next.isPresent()) passTo(slot, next.get().node());
         else if (!slot.isFreedByUs()) lose(slot); // several were home meanwhile, and may have handled what is held
       }
+      case PASSING -> {
+        if (!slot.isOurs()) parts.get(slot.number).passOn();
+      }
       default -> {}
     }
   }
@@ -313,6 +316,7 @@ final class Hosting<M> {
     slot.beginMove();
     if (parts.get(slot.number) == null) hold(slot, life);
     else if (slot.stage != Stage.AWAY) slot.waits = slot.isHanded();
+    if (slot.stage == Stage.PASSING) parts.get(slot.number).takeBack();
     if (!slot.isOurs() && !slot.write(false, life)) {
       slot.dropMove();
       if (slot.stage == Stage.AWAY) lose(slot);

@@ -50,6 +50,10 @@ final class Part<M> {
 
   private record PassTo<M>(String node) implements Event<M> {}
 
+  private record TakeBack<M>() implements Event<M> {}
+
+  private record PassOn<M>() implements Event<M> {}
+
   private record End<M>(Runnable ended) implements Event<M> {}
 
   /** All that has arrived is done. */
@@ -146,6 +150,16 @@ final class Part<M> {
     gate.sendMessage(new PassTo<>(node));
   }
 
+  /** Before it is written, so that what the next node hands back comes first, and stays. */
+  void takeBack() {
+    gate.sendMessage(new TakeBack<>());
+  }
+
+  /** It is not this node's own after all. */
+  void passOn() {
+    gate.sendMessage(new PassOn<>());
+  }
+
   /** After what has arrived. */
   void end(Runnable ended) {
     gate.sendMessage(new End<>(ended));
@@ -190,12 +204,17 @@ final class Part<M> {
         while (!held.isEmpty()) take(held.poll());
         hand(Optional.empty());
       }
+      case TakeBack<M> back -> {
+        if (stage == Stage.PASSING) stage = Stage.HOLDING;
+      }
+      case PassOn<M> on -> goOnPassing();
       case Over<M> over -> {
         while (!held.isEmpty()) refuse(held.poll().wire()); // nobody wants it
         context.self().sendPoisonPill();
         over.ended.run();
       }
       case End<M> end -> {
+        goOnPassing();
         arrivals.close(); // after what is on its way here, which is passed on, too
         context.self().sendMessage(new Over<>(end.ended));
       }
@@ -222,6 +241,13 @@ final class Part<M> {
     hasAll = false;
     giving.get().given.run();
     giving = Optional.empty();
+  }
+
+  private void goOnPassing() {
+    if (stage != Stage.HOLDING || next.isEmpty()) return;
+    stage = Stage.PASSING;
+    while (!handed.isEmpty()) take(handed.poll());
+    while (!held.isEmpty()) take(held.poll());
   }
 
   private void take(Arrived message) {

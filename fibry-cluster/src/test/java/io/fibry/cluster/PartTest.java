@@ -25,6 +25,7 @@ class PartTest {
   private final ActorScope scope = ActorSystem.openScope("part-test");
   private final Engine engine = MemoryNetwork.create().connect("bank", "a");
   private final List<Part.Hand> handed = new CopyOnWriteArrayList<>();
+  private final List<Pay> got = new CopyOnWriteArrayList<>();
   private volatile boolean isAlive = true; // in the eyes of others
   private final Part<Pay> part = Part.hold(
       new Surroundings(scope, scope.anonymous().forBlocks().scheduler(), engine, null, null, null, "a", LONG, null),
@@ -60,6 +61,32 @@ class PartTest {
 
     arrive(100);
 
+    assertEquals(List.of(new Pay(100)), handed());
+  }
+
+  @Test
+  void whatTheNextNodeHandsBackIsNotPassedToIt() {
+    giveAway();
+    part.takeBack();
+
+    arrive(100);
+    part.open(Entities.of(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> got.add(message))),
+        true);
+
+    assertTrue(scope.awaitQuiet(LONG));
+    assertEquals(List.of(), handed());
+    assertEquals(List.of(new Pay(100)), got);
+  }
+
+  @Test
+  void aPartThatIsNotTakenBackIsPassedOn() {
+    giveAway();
+    part.takeBack();
+    arrive(100);
+
+    part.passOn();
+
+    assertTrue(scope.awaitQuiet(LONG));
     assertEquals(List.of(new Pay(100)), handed());
   }
 

@@ -261,7 +261,7 @@ final class SeededNodes implements AutoCloseable {
     int disturbances = (1 + random.nextInt(5)) * (onlyMoves ? 2 : 1);
     int steps = 400;
     for (int i = 0; i < steps; i++) {
-      for (int n = random.nextInt(onlyMoves ? 12 : 3); n > 0; n--) send();
+      for (int n = random.nextInt(onlyMoves ? 6 : 3); n > 0; n--) send();
       if (random.nextInt(steps) < disturbances) disturb();
       pass(STEP);
     }
@@ -276,7 +276,7 @@ final class SeededNodes implements AutoCloseable {
     var all = ids(ledgers);
     for (var one : transfers) history.checkTransfer(one.from, one.to, all);
     history.checkOrder();
-    if (onlyMoves) history.checkMoves();
+    if (onlyMoves) history.checkMoves(all);
     return history.faults();
   }
 
