@@ -270,7 +270,7 @@ final class Part<M> {
     reception.refuse(wire, MOST_WAITING, true);
   }
 
-  /** Where this node was given up, another one may have handled it, which the next one does not know. */
+  /** Where this node was given up, another one may have handled it, and the next cannot know. */
   private void hand(Optional<Wire> wire) {
     if (!reception.mayAnswer().getAsBoolean()) return;
     try {

@@ -6,7 +6,6 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.time.Scheduler;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -175,8 +174,15 @@ final class Delivery implements AutoCloseable {
     }
   }
 
-  private static void free(List<CompletableFuture<Void>> requests) {
-    for (var request : requests) request.complete(null);
+  /** One after the other. What comes meanwhile waits for that, too. */
+  private void free(String key) {
+    for (var freed = freed(key); !freed.isEmpty(); freed = freed(key))
+      for (var request : freed) request.complete(null);
+  }
+
+  private synchronized List<CompletableFuture<Void>> freed(String key) {
+    var hand = hands.get(key);
+    return hand == null ? List.of() : hand.freed();
   }
 
   // ---- the actor
@@ -237,7 +243,10 @@ final class Delivery implements AutoCloseable {
         // to the next messages
       }
     } catch (StoreClosedException over) { // what waits is given when the store is open again
-      free(endLooking(key));
+      synchronized (this) {
+        hand(key).endLooking();
+      }
+      free(key);
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Durable.class).warn("what waits for {} could not be given to it", kind.id(key), failure);
       retry(key, failure.toString());
@@ -258,17 +267,12 @@ final class Delivery implements AutoCloseable {
 
   /** What senders left meanwhile is given with the rest, as long as there is room. */
   private boolean isLooking(String key) {
-    List<CompletableFuture<Void>> freed;
     synchronized (this) {
       if (hand(key).isToLookOnceMore() && !closed) return true;
-      freed = endLooking(key);
+      hand(key).endLooking();
     }
-    free(freed);
+    free(key);
     return false;
-  }
-
-  private synchronized List<CompletableFuture<Void>> endLooking(String key) {
-    return hand(key).endLooking();
   }
 
   /** Of the first that are due, those that are not in hand. */
@@ -366,27 +370,27 @@ final class Delivery implements AutoCloseable {
   /** Later: the pauses grow. */
   private void retry(String key, String why) {
     Instant when;
-    List<CompletableFuture<Void>> freed;
     synchronized (this) {
       var hand = hand(key);
       hand.courier = false;
       when = now().plusSeconds(1L << Math.min(hand.failures++, MOST_RETRY));
       hand.until = when;
-      freed = hand.endLooking();
+      hand.endLooking();
     }
     LoggerFactory.getLogger(Durable.class).debug("{} is tried again: {}", kind.id(key), why);
     calendar.add(key, when);
-    free(freed);
+    free(key);
   }
 
   @Override
   public void close() {
-    var freed = new ArrayList<CompletableFuture<Void>>();
+    List<String> keys;
     synchronized (this) {
       closed = true;
-      for (var hand : hands.values()) freed.addAll(hand.endLooking());
+      hands.values().forEach(Hand::endLooking);
+      keys = List.copyOf(hands.keySet());
     }
-    free(freed);
+    keys.forEach(this::free);
     calendar.close();
     Home.of(store).remove(this);
   }

@@ -16,6 +16,7 @@ final class Hand {
   boolean courier; // there is one
   boolean again; // it looks again before it goes; if there is none, one is to come
   private boolean looking; // it has not given what it sees
+  private boolean freeing; // it has, and requests that waited for that are on their way
   private boolean seesAll; // all that was due when it looked
   private boolean behind; // it has not given all that was due then
   private boolean left; // what a sender left to it, or what was tried, comes first
@@ -118,10 +119,11 @@ final class Hand {
     missed = false;
   }
 
-  /** False: a request that goes now overtakes nothing that is about to be given. */
+  /** False: a request that goes now overtakes nothing that is about to be given or sent. */
   boolean hold(CompletableFuture<Void> request) {
-    if (looking) requests.add(request);
-    return looking;
+    boolean held = looking || freeing;
+    if (held) requests.add(request);
+    return held;
   }
 
   /** A sender left something that it has not seen, and can give now with the rest. */
@@ -133,10 +135,16 @@ final class Hand {
     return (again || left || !seesAll) && !halted;
   }
 
-  /** {@return the requests that may go} */
-  List<CompletableFuture<Void>> endLooking() {
+  void endLooking() {
     looking = false;
     behind = !seesAll;
+    freeing |= !requests.isEmpty();
+  }
+
+  /** {@return the requests that may go; empty: all have gone, or wait for the next look} */
+  List<CompletableFuture<Void>> freed() {
+    freeing = !looking && !requests.isEmpty();
+    if (!freeing) return List.of();
     var freed = List.copyOf(requests);
     requests.clear();
     return freed;
@@ -181,6 +189,6 @@ final class Hand {
   }
 
   boolean isOfNoUse() {
-    return size() == 0 && calls == 0 && requests.isEmpty() && !courier && !again && !left && failures == 0;
+    return size() == 0 && calls == 0 && requests.isEmpty() && !freeing && !courier && !again && !left && failures == 0;
   }
 }

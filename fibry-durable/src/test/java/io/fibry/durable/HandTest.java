@@ -1,0 +1,54 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** Which requests wait for a courier. */
+class HandTest {
+  private final Hand hand = new Hand();
+  private final CompletableFuture<Void> first = new CompletableFuture<>();
+  private final CompletableFuture<Void> second = new CompletableFuture<>();
+
+  @Test
+  void aRequestWaitsUntilTheCourierHasGiven() {
+    hand.beginLooking();
+    assertTrue(hand.hold(first));
+    assertEquals(List.of(), hand.freed());
+
+    hand.endLooking();
+
+    assertEquals(List.of(first), hand.freed());
+  }
+
+  @Test
+  void aRequestDoesNotOvertakeOneThatIsAboutToGo() {
+    hand.beginLooking();
+    hand.hold(first);
+    hand.endLooking();
+
+    boolean held = hand.hold(second);
+
+    assertTrue(held);
+    assertEquals(List.of(first, second), hand.freed());
+  }
+
+  @Test
+  void requestsGoAtOnceWhenAllThatWaitedHaveGone() {
+    hand.beginLooking();
+    hand.hold(first);
+    hand.endLooking();
+    hand.freed();
+    assertTrue(hand.hold(second)); // the first may be on its way
+    assertEquals(List.of(second), hand.freed());
+
+    assertEquals(List.of(), hand.freed());
+
+    assertFalse(hand.hold(new CompletableFuture<>()));
+    assertTrue(hand.isOfNoUse());
+  }
+}
