@@ -90,7 +90,7 @@ class PartTest {
     assertEquals(List.of(new Pay(100)), handed());
   }
 
-  /** The next node may have lost the part since, and have got it again from one that handled this. */
+  /** The next node may have lost the part, and got it again from one that handled this. */
   @Test
   void aNodeThatWasGivenUpPassesNothingOn() {
     giveAway();
