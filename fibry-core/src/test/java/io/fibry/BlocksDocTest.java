@@ -32,7 +32,9 @@ class BlocksDocTest {
   /** The public types of a package, without those that only belong to a block. */
   static Stream<String> blocks(String part) {
     return publicTypes("io/fibry/" + part)
-        .filter(type -> !List.of("Subscription", "TcpOptions", "HttpOptions", "UdpPacket").contains(type));
+        .filter(type -> !List
+            .of("Subscription", "TcpOptions", "HttpOptions", "HttpAccess", "HttpBodies", "HttpException", "UdpPacket")
+            .contains(type));
   }
 
   private static Stream<String> publicTypes(String folder) {

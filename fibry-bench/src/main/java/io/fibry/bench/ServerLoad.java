@@ -50,7 +50,7 @@ public final class ServerLoad {
     return map;
   }
 
-  /** What to do: {@code speed}, the file of a question, {@code again} or {@code idle}; none: all. */
+  /** {@code speed}, the file of a question, {@code again} or {@code idle}; without any, all. */
   public static void main(String[] args) throws Exception {
     System.out.printf("JDK %s, %d processors; %d rounds in turn, median (least..most) requests a second%n",
         Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS);
