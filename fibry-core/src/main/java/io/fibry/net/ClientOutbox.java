@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 
 /**
@@ -20,9 +21,13 @@ final class ClientOutbox<M> {
 
   /**
    * How a message becomes bytes. {@code size}, in bytes, throws IllegalArgumentException if the
-   * message cannot be sent.
+   * message cannot be sent. What is {@code own} was not sent by a user, and is no dead letter.
    */
-  record Format<M>(ToIntFunction<M> size, Function<M, byte[]> bytes) {}
+  record Format<M>(ToIntFunction<M> size, Function<M, byte[]> bytes, Predicate<M> own) {
+    Format(ToIntFunction<M> size, Function<M, byte[]> bytes) {
+      this(size, bytes, message -> false);
+    }
+  }
 
   private static final int OVERHEAD = 32; // bytes of memory for each message
 
@@ -62,6 +67,7 @@ final class ClientOutbox<M> {
       unsent.addAndGet(-cost);
       var reason = socket + " left more than " + maxUnsent + " bytes unsent, so it was cut off";
       socket.reset(reason);
+      if (format.own.test(message)) return;
       throw new IOException(reason);
     }
     if (!writer.sendMessage(message)) unsent.addAndGet(-cost);
@@ -73,10 +79,15 @@ final class ClientOutbox<M> {
       socket.sendFromOutbox(bytes);
     } catch (IOException gone) {
       door.askExit(); // the conversation may neither read nor write
-      throw gone;
+      if (!format.own.test(message)) throw gone;
     } finally {
       unsent.addAndGet(-(long) format.size.applyAsInt(message) - OVERHEAD); // as the door added
     }
+  }
+
+  /** Runs when all is written, or cannot be; on a fiber. */
+  void whenWritten(AutoCloseable last) {
+    writer.closeOnExit(last);
   }
 
   /** Waits until all is written, or cannot be; the write limit ends that. */

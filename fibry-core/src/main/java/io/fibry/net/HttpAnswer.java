@@ -177,6 +177,15 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     write(head.bytes, head.length);
   }
 
+  /** What follows this head is no HTTP. */
+  void upgrade(byte[] head) throws IOException {
+    refuseLate("an upgrade");
+    code = 101;
+    keepsAlive = false;
+    complete = true;
+    write(head, head.length);
+  }
+
   OutputStream out() {
     if (sent && stream == null) throw new IllegalStateException("the answer was given");
     if (stream == null) stream = new AnswerBody(this, length);

@@ -18,12 +18,9 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     ClientInput in, ClientOutput out, ActorBuilder<Object> builder)
     implements Listener.Conversation {
 
-  interface Server {
+  interface Server extends OpenExchange.FailureLog {
     /** Null: too many are at work. */
     ExchangePermit permit();
-
-    /** Returns the number of the failure. */
-    String log(Throwable failure, Exchange exchange, String answered);
 
     /**
      * An exchange is over.
@@ -90,7 +87,8 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     } else {
       in.permit = permit;
       answer.permit = permit;
-      var exchange = new OpenExchange(builder, socket, head, body, answer, entry.pattern(), routes.bodies);
+      var exchange = new OpenExchange(builder, socket, head, body, answer, entry.pattern(), routes.bodies,
+          server);
       socket.step.begin(exchange);
       try {
         handle(entry.route(), exchange, answer, body);

@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.Handler;
+import io.fibry.block.ChangedCopy;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 
 /**
  * What a server answers for which method and path. Immutable and thread-safe.
@@ -131,6 +133,37 @@ public final class HttpRoutes {
     int prefix = path.equals("/") ? 0 : path.length();
     return with("GET " + (prefix == 0 ? "" : path) + "/{file...}",
         exchange -> files.answer(exchange, exchange.path().substring(prefix)));
+  }
+
+  /**
+   * Talks to clients over a WebSocket, as {@link #webSocket(String, Handler, UnaryOperator)} with
+   * the limits as they are.
+   *
+   * @param path begins with a slash, ends without one
+   * @param handler runs on the connection's actor
+   * @return more routes
+   * @throws IllegalArgumentException if the path is malformed or taken
+   */
+  public HttpRoutes webSocket(String path, Handler<WebSocketConnection> handler) {
+    return webSocket(path, handler, same -> same);
+  }
+
+  /**
+   * Talks to clients over a WebSocket. The handler is called once for each; when it returns or
+   * throws, the connection is closed. A request that asks for no WebSocket is answered 426, one
+   * from a page of another host 403.
+   *
+   * @param path begins with a slash, ends without one
+   * @param handler runs on the connection's actor
+   * @param options changes the limits
+   * @return more routes
+   * @throws IllegalArgumentException if the path is malformed or taken
+   */
+  public HttpRoutes webSocket(String path, Handler<WebSocketConnection> handler,
+      UnaryOperator<WebSocketOptions> options) {
+    Objects.requireNonNull(handler, "handler");
+    var changed = ChangedCopy.of(WebSocketOptions.DEFAULT, options);
+    return with(path, exchange -> WebSocketHandshake.answer(exchange, changed, handler));
   }
 
   // ---- all routes together

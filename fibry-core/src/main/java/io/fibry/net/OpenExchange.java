@@ -18,11 +18,18 @@ import javax.net.ssl.SSLSession;
 /** An exchange that is handled now. */
 final class OpenExchange implements Exchange {
 
-  private final ActorBuilder<Object> builder;
-  private final ClientSocket socket;
-  private final RequestHead head;
-  private final RequestBody body;
+  /** Where failures of handlers go. */
+  interface FailureLog {
+    /** Returns the number of the failure. */
+    String log(Throwable failure, Exchange exchange, String answered);
+  }
+
+  final ActorBuilder<Object> builder;
+  final ClientSocket socket;
+  final RequestHead head;
+  final RequestBody body;
   final HttpAnswer answer;
+  final FailureLog failures;
   private final Optional<HttpBodies> bodies;
   private final RoutePattern pattern;
   private byte[] bytes; // null: not read yet
@@ -31,7 +38,7 @@ final class OpenExchange implements Exchange {
   private ClientOutbox<String> events; // null: not asked for
 
   OpenExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
-      HttpAnswer answer, RoutePattern pattern, Optional<HttpBodies> bodies) {
+      HttpAnswer answer, RoutePattern pattern, Optional<HttpBodies> bodies, FailureLog failures) {
     this.pattern = pattern;
     this.bodies = bodies;
     this.builder = builder;
@@ -39,6 +46,7 @@ final class OpenExchange implements Exchange {
     this.head = head;
     this.body = body;
     this.answer = answer;
+    this.failures = failures;
   }
 
   @Override

@@ -19,7 +19,7 @@ final class RequestBody extends InputStream {
   private static final int MAX_EXTENSIONS = 8 << 10; // bytes, with trailers
   private static final long LONGEST_CHUNK = Long.MAX_VALUE >> 8; // a longer one could overflow
 
-  private final ClientInput in;
+  final ClientInput in;
   private final HttpOptions options;
   private final Expectation expectation;
   private final boolean chunked;

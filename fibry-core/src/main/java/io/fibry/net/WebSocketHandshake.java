@@ -1,0 +1,106 @@
+package io.fibry.net;
+
+import io.fibry.Handler;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** The request for a WebSocket, and its answer. */
+record WebSocketHandshake(OpenExchange exchange, WebSocketOptions options) {
+  private static final String VERSION = "13";
+  private static final String KEY_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; // of RFC 6455
+  private static final int KEY_BYTES = 16;
+
+  /** Has the conversation, if there can be one. */
+  static void answer(OpenExchange exchange, WebSocketOptions options, Handler<WebSocketConnection> handler)
+      throws IOException {
+    new WebSocketHandshake(exchange, options).answer(handler);
+  }
+
+  private void answer(Handler<WebSocketConnection> handler) throws IOException {
+    if (!exchange.method().equals("GET")) refuse(405, "a WebSocket is asked for with GET", "Allow", "GET");
+    else if (!exchange.head.http11 || !has("upgrade", "websocket") || !has("connection", "upgrade"))
+      refuse(426, "this is a WebSocket; ask for an upgrade, by HTTP/1.1", "Upgrade", "websocket", "Connection",
+          "Upgrade", "Sec-WebSocket-Version", VERSION);
+    else if (!one("sec-websocket-version").equals(VERSION))
+      refuse(426, "only version " + VERSION + " of WebSocket is spoken", "Upgrade", "websocket", "Connection",
+          "Upgrade", "Sec-WebSocket-Version", VERSION);
+    else if (!isKey(one("sec-websocket-key"))) refuse(400, "a key of a WebSocket that is not one of 16 bytes");
+    else if (exchange.head.bodyLength != 0) refuse(400, "a body, which a request for a WebSocket cannot have");
+    else if (!isOriginAllowed()) refuse(403, "pages of this origin may not connect");
+    else accept(handler);
+  }
+
+  private void refuse(int code, String text, String... headers) throws IOException {
+    exchange.answer.refuse(code, code + " " + HttpStatus.reason(code) + ": " + text + "\n", headers);
+  }
+
+  private void accept(Handler<WebSocketConnection> handler) throws IOException {
+    var subprotocol = tokens("sec-websocket-protocol").filter(options.subprotocols::contains).findFirst();
+    var head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + "Sec-WebSocket-Accept: " + acceptance(one("sec-websocket-key")) + "\r\n"
+        + subprotocol.map(name -> "Sec-WebSocket-Protocol: " + name + "\r\n").orElse("") + "\r\n";
+    exchange.answer.refuseLate("an upgrade");
+    var socket = new OpenWebSocket(exchange, options, subprotocol);
+    exchange.answer.permit.leave(); // it may last for hours
+    exchange.answer.upgrade(ByteBuilder.latin(head));
+    socket.converse(handler);
+  }
+
+  private String one(String lower) {
+    var value = exchange.head.header(lower);
+    return value == null ? "" : value;
+  }
+
+  private Stream<String> tokens(String lower) {
+    return Arrays.stream(one(lower).split(",")).map(String::strip);
+  }
+
+  private boolean has(String lower, String token) {
+    return tokens(lower).anyMatch(token::equalsIgnoreCase);
+  }
+
+  private static boolean isKey(String key) {
+    try {
+      return Base64.getDecoder().decode(key).length == KEY_BYTES;
+    } catch (IllegalArgumentException no) {
+      return false;
+    }
+  }
+
+  static String acceptance(String key) {
+    try {
+      var hash = MessageDigest.getInstance("SHA-1").digest((key + KEY_SUFFIX).getBytes(StandardCharsets.US_ASCII));
+      return Base64.getEncoder().encodeToString(hash);
+    } catch (NoSuchAlgorithmException everyJvmHasIt) {
+      throw new AssertionError(everyJvmHasIt);
+    }
+  }
+
+  /**
+   * A browser sends the cookies of this host whatever page asks, but says truly which page that is.
+   */
+  private boolean isOriginAllowed() {
+    var origin = exchange.head.header("origin");
+    if (origin == null) return true;
+    return options.origins.map(allowed -> isIn(allowed, origin)).orElseGet(() -> isOfHost(origin, one("host")));
+  }
+
+  private static boolean isIn(List<String> allowed, String origin) {
+    return allowed.contains("*") || allowed.stream().anyMatch(origin::equalsIgnoreCase);
+  }
+
+  private static boolean isOfHost(String origin, String host) {
+    int colon = origin.indexOf("://");
+    if (colon < 0) return false;
+    var place = origin.substring(colon + 3);
+    var port = origin.regionMatches(true, 0, "https:", 0, 6) ? ":443" : ":80"; // left out by browsers
+    return !place.isEmpty() && (place.equalsIgnoreCase(host) || (place + port).equalsIgnoreCase(host));
+  }
+}

@@ -1,0 +1,41 @@
+package io.fibry.net;
+
+import java.util.Objects;
+
+/** What a client of a WebSocket sends. Immutable and thread-safe, if nobody changes the array. */
+public sealed interface WebSocketMessage {
+
+  /**
+   * A text.
+   *
+   * @param text perhaps empty
+   */
+  record Text(String text) implements WebSocketMessage {
+    /** Refuses null. */
+    public Text {
+      Objects.requireNonNull(text, "text");
+    }
+
+    @Override
+    public String toString() {
+      return "text '" + text + "'";
+    }
+  }
+
+  /**
+   * Bytes.
+   *
+   * @param data perhaps empty; not copied
+   */
+  record Binary(byte[] data) implements WebSocketMessage {
+    /** Refuses null. */
+    public Binary {
+      Objects.requireNonNull(data, "data");
+    }
+
+    @Override
+    public String toString() {
+      return "a message of " + data.length + " bytes";
+    }
+  }
+}
