@@ -60,7 +60,8 @@ class ArchitectureTest {
       entry("io.fibry.io", Set.of("Downloader", "Program")),
       entry("io.fibry.net",
           Set.of("Exchange", "HttpAccess", "HttpBodies", "HttpException", "HttpOptions", "HttpRoutes", "HttpServer",
-              "TcpAcceptor", "TcpConnection", "TcpOptions", "Tls", "UdpPacket", "UdpServer")),
+              "TcpAcceptor", "TcpConnection", "TcpOptions", "Tls", "UdpPacket", "UdpServer", "WebSocketClose",
+              "WebSocketConnection", "WebSocketMessage", "WebSocketOptions")),
       entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   /** Types that need each other, each group with its reason. */

@@ -17,6 +17,8 @@ class BlocksDocTest {
   private static final Path DOC = Path.of("../docs/blocks.md");
   private static final Path MAIN = Path.of("src/main/java");
   static final List<String> PACKAGES = List.of("pool", "pubsub", "flow", "fsm", "net", "io");
+  private static final List<String> PARTS = List.of("Subscription", "TcpOptions", "HttpOptions", "HttpAccess",
+      "HttpBodies", "HttpException", "UdpPacket", "WebSocketClose", "WebSocketMessage", "WebSocketOptions");
   private static final Pattern ROW = Pattern.compile("(?m)^\\| .*? \\| (.*?) \\|(?: .*? \\|)?$");
 
   @Test
@@ -32,9 +34,7 @@ class BlocksDocTest {
   /** The public types of a package, without those that only belong to a block. */
   static Stream<String> blocks(String part) {
     return publicTypes("io/fibry/" + part)
-        .filter(type -> !List
-            .of("Subscription", "TcpOptions", "HttpOptions", "HttpAccess", "HttpBodies", "HttpException", "UdpPacket")
-            .contains(type));
+        .filter(type -> !PARTS.contains(type));
   }
 
   private static Stream<String> publicTypes(String folder) {

@@ -242,10 +242,15 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   }
 
   private void stopAccepting() {
-    if (isStopping()) return;
+    if (shut()) for (var client : clients) client.socket.stop();
+  }
+
+  /** False: it is shut already. */
+  private boolean shut() {
+    if (isStopping()) return false;
     serverSocket.shut();
     permits.release(); // the fiber may wait for one
-    for (var client : clients) client.socket.stop();
+    return true;
   }
 
   @Override
@@ -300,7 +305,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
   @Override
   public final void kill() {
-    stopAccepting();
+    shut(); // clients are not told
     drained.countDown();
     for (var client : clients) client.cut("was killed");
     mainActor.kill();

@@ -26,7 +26,6 @@ import javax.net.ssl.SSLSession;
  */
 final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answers {
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(2); // for the client's
-  private static final Duration LATEST_CLOSE = Duration.ofSeconds(3); // also if none could be sent
   private static final byte[] PING_FRAME = WebSocketFrame.of(WebSocketFrame.PING, new byte[0]);
   private static final byte[] NO_FRAME = {};
   private static final Object PING = new Object();
@@ -96,11 +95,12 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
   private void finish() {
     socket.leavesTurns();
     outbox.finish();
+    var limit = closeLimit;
+    if (limit != null) socket.limitEachRead(ListenerLimits.NONE);
+    else socket.limitAllReads(CLOSE_LIMIT); // no close could be sent
     try {
-      socket.limitAllReads(LATEST_CLOSE);
       reader.awaitClose();
     } catch (IOException gone) {}
-    var limit = closeLimit;
     if (limit != null) limit.cancel();
     socket.close();
   }

@@ -153,7 +153,7 @@ class ExchangePermitTest {
         }
       }, true, false, true, false);
       answer.permit = ExchangePermit.of(atWork, 1);
-      var exchange = new OpenExchange(null, null, null, null, answer, RoutePattern.of(path), Optional.empty());
+      var exchange = new OpenExchange(null, null, null, null, answer, RoutePattern.of(path), Optional.empty(), null);
 
       routes.find("GET", path).entry().route().answer(exchange);
       exchange.finish();

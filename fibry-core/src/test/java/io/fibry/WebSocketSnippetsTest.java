@@ -1,0 +1,69 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.pubsub.Topic;
+import io.fibry.stereotype.Stereotypes;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.WebSocket;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Runs the snippets in the Javadoc of WebSockets. */
+@Timeout(20)
+class WebSocketSnippetsTest {
+  private final HttpClient client = HttpClient.newHttpClient();
+
+  @AfterEach
+  void close() {
+    client.shutdownNow();
+  }
+
+  private void assertHears(String heard, HttpServer server) {
+    var first = new CompletableFuture<String>();
+    var socket = client.newWebSocketBuilder()
+        .buildAsync(URI.create("ws://localhost:" + server.port() + "/chat"), new WebSocket.Listener() {
+          @Override
+          public CompletionStage<?> onText(WebSocket socket, CharSequence text, boolean last) {
+            first.complete(text.toString());
+            return null;
+          }
+        }).join();
+    socket.sendText("hello", true).join();
+    assertEquals(heard, Patience.value(first));
+    socket.sendClose(WebSocket.NORMAL_CLOSURE, "").join();
+  }
+
+  @Test
+  void connection() {
+    // @start region="connection"
+    Topic<String> room = Topic.of(ActorSystem.named("room"));
+    var routes = HttpRoutes.none().webSocket("/chat", connection -> {
+      room.subscribe(connection.textActor()); // a message to it is a text for the client
+      for (var text : connection.texts()) room.publish(text); // ends when the client closes
+    });
+    // @end
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes).closeOnExit(room)) {
+      assertHears("hello", server);
+    }
+  }
+
+  @Test
+  void options() {
+    // @start region="options"
+    var routes = HttpRoutes.none().webSocket("/chat", connection -> {
+      for (var text : connection.texts()) connection.textActor().sendMessage("you said: " + text);
+    }, o -> o.withMaxMessage(10_000).withIdleLimit(Duration.ofMinutes(5)).withOrigins("https://shop.example"));
+    // @end
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes)) {
+      assertHears("you said: hello", server);
+    }
+  }
+}

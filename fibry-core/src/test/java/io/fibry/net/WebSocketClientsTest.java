@@ -1,0 +1,210 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.fibry.Patience;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.WebSocket;
+import java.net.http.WebSocketHandshakeException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Clients that others have written: of the JDK, with TLS and without; Python and Node, if here. */
+@Timeout(60)
+class WebSocketClientsTest {
+  private final ServerScope net = new ServerScope();
+  private final HttpClient client = HttpClient.newBuilder().sslContext(Certificates.context()).build();
+  private HttpServer server;
+
+  @AfterEach
+  void close() {
+    client.shutdownNow();
+    net.close();
+  }
+
+  private void open(UnaryOperator<HttpOptions> options) {
+    server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().webSocket("/echo", connection -> {
+      for (var message : connection.messages()) switch (message) {
+        case WebSocketMessage.Text(var text) when text.equals("bye") -> connection.close(4000, "tschüß");
+        case WebSocketMessage.Text(var text) -> connection.textActor().sendMessage(text);
+        case WebSocketMessage.Binary(var data) -> connection.binaryActor().sendMessage(data);
+      }
+    }, o -> o.withSubprotocols("echo").withMaxMessage(5_000_000).withMaxUnsent(20_000_000)), options);
+  }
+
+  private static final class Heard implements WebSocket.Listener {
+    private final List<String> all = new CopyOnWriteArrayList<>();
+    private final CompletableFuture<String> closed = new CompletableFuture<>();
+    private final StringBuilder text = new StringBuilder();
+    private int bytes;
+
+    @Override
+    public CompletionStage<?> onText(WebSocket socket, CharSequence part, boolean last) {
+      text.append(part);
+      if (last) {
+        all.add(text.length() > 20 ? "text " + text.length() : text.toString());
+        text.setLength(0);
+      }
+      socket.request(1);
+      return null;
+    }
+
+    @Override
+    public CompletionStage<?> onBinary(WebSocket socket, ByteBuffer part, boolean last) {
+      bytes += part.remaining();
+      if (last) all.add("bytes " + bytes);
+      if (last) bytes = 0;
+      socket.request(1);
+      return null;
+    }
+
+    @Override
+    public CompletionStage<?> onPong(WebSocket socket, ByteBuffer data) {
+      all.add("pong " + StandardCharsets.UTF_8.decode(data));
+      socket.request(1);
+      return null;
+    }
+
+    @Override
+    public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
+      closed.complete(code + " " + reason);
+      return null;
+    }
+
+    @Override
+    public void onError(WebSocket socket, Throwable failure) {
+      closed.completeExceptionally(failure);
+    }
+  }
+
+  private WebSocket connect(boolean tls, Heard heard, String... subprotocols) {
+    var builder = client.newWebSocketBuilder();
+    if (subprotocols.length > 0) builder.subprotocols(subprotocols[0]);
+    return Patience.value(
+        builder.buildAsync(URI.create((tls ? "wss" : "ws") + "://localhost:" + server.port() + "/echo"), heard));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theJdksClientIsUnderstood(boolean tls) {
+    open(o -> tls ? o.withTls(Certificates.context()) : o);
+    var heard = new Heard();
+    var socket = connect(tls, heard, "echo");
+    assertEquals("echo", socket.getSubprotocol());
+
+    socket.sendText("grüß ", false).join();
+    socket.sendPing(ByteBuffer.wrap(new byte[] {'p'})).join();
+    socket.sendText("Gott", true).join();
+    socket.sendBinary(ByteBuffer.allocate(3_000_000), true).join();
+    socket.sendText("x".repeat(1_000_000), true).join();
+    socket.sendText("bye", true).join();
+
+    assertEquals("4000 tschüß", Patience.value(heard.closed));
+    assertEquals(List.of("pong p", "grüß Gott", "bytes 3000000", "text 1000000"), heard.all);
+    Patience.eventually(() -> ((HttpListener) server).conversations().isEmpty());
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theEndOfTheServerAndAKillAreToldApart(boolean tls) {
+    open(o -> tls ? o.withTls(Certificates.context()) : o);
+    var ended = new Heard();
+    connect(tls, ended);
+    server.close();
+    assertEquals("1001 ", Patience.value(ended.closed));
+
+    open(o -> tls ? o.withTls(Certificates.context()) : o);
+    var killed = new Heard();
+    connect(tls, killed);
+    server.kill();
+    assertInstanceOf(IOException.class, Patience.failure(killed.closed));
+  }
+
+  @Test
+  void aRefusalReachesTheClient() {
+    open(o -> o);
+
+    var refused = assertThrows(CompletionException.class, () -> client.newWebSocketBuilder()
+        .header("Origin", "http://evil.example")
+        .buildAsync(URI.create("ws://localhost:" + server.port() + "/echo"), new Heard()).join()).getCause();
+
+    assertEquals(403, assertInstanceOf(WebSocketHandshakeException.class, refused).getResponse().statusCode());
+  }
+
+  private static final String PYTHON = """
+      import sys
+      from websockets.sync.client import connect
+      with connect(sys.argv[1], subprotocols=["echo"], max_size=None) as ws:
+        assert ws.subprotocol == "echo"
+        ws.send("grüß Gott"); assert ws.recv() == "grüß Gott"
+        ws.send(b"x" * 300000); assert len(ws.recv()) == 300000
+        ws.send(["a", "b", "c"]); assert ws.recv() == "abc"
+        assert ws.ping().wait(5)
+        ws.send("bye")
+        try: ws.recv()
+        except Exception as e: print(e.rcvd.code, e.rcvd.reason)
+      """;
+
+  @Test
+  void pythonsClientIsUnderstood() throws Exception {
+    assertEquals("4000 tschüß", program("import websockets.sync.client",
+        List.of(System.getProperty("fibry.python", "python3"), "-c"), PYTHON));
+  }
+
+  private static final String NODE = """
+      const ws = new WebSocket(process.argv.at(-1), ["echo"]);
+      const heard = [];
+      ws.binaryType = "arraybuffer";
+      ws.onopen = () => { ws.send("grüß Gott"); ws.send(new Uint8Array(300000)); ws.send("bye"); };
+      ws.onmessage = e => heard.push(e.data.byteLength ?? e.data);
+      ws.onclose = e => console.log(ws.protocol, heard.join(" "), e.code, e.reason, e.wasClean);
+      """;
+
+  @Test
+  void nodesClientIsUnderstood() throws Exception {
+    assertEquals("echo grüß Gott 300000 4000 tschüß true",
+        program("if (typeof WebSocket == 'undefined') process.exit(1)",
+            List.of("node", "--experimental-websocket", "-e"), NODE));
+  }
+
+  /** What it prints; skipped where the probe fails. */
+  private String program(String probe, List<String> command, String text) throws Exception {
+    assumeTrue(run(command, probe, "") != null, command + " has no WebSocket");
+    open(o -> o);
+    var printed = run(command, text, "ws://localhost:" + server.port() + "/echo");
+    assertTrue(printed != null, "it failed");
+    return printed.strip();
+  }
+
+  private static String run(List<String> command, String text, String argument) throws InterruptedException {
+    try {
+      var all = new java.util.ArrayList<>(command);
+      all.addAll(List.of(text, argument));
+      var builder = new ProcessBuilder(all).redirectError(ProcessBuilder.Redirect.DISCARD);
+      builder.environment().put("PYTHONIOENCODING", "utf-8");
+      var process = builder.start();
+      var printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      return process.waitFor(30, TimeUnit.SECONDS) && process.exitValue() == 0 ? printed : null;
+    } catch (IOException absent) {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,338 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorStoppedException;
+import io.fibry.DeadLetter;
+import io.fibry.ExitReason;
+import io.fibry.Handler;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Variants;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pubsub.Topic;
+import java.io.EOFException;
+import java.io.UncheckedIOException;
+import java.net.ProtocolException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the handler of a WebSocket may rely on. */
+@Timeout(60)
+@SuppressWarnings("try") // an unused client
+class WebSocketContractTest {
+  private final ServerScope net = new ServerScope();
+  private final CompletableFuture<WebSocketConnection> connected = new CompletableFuture<>();
+  private final CompletableFuture<Object> outcome = new CompletableFuture<>();
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private HttpServer server;
+
+  static List<String> strategies() {
+    return List.copyOf(Variants.STRATEGIES.keySet());
+  }
+
+  @AfterEach
+  void close() {
+    net.close();
+  }
+
+  private WebSocketPeer open(String strategy, Handler<WebSocketConnection> handler) {
+    var routes = HttpRoutes.none().webSocket("/", connection -> {
+      connected.complete(connection);
+      try {
+        handler.handle(connection);
+        outcome.complete("returned");
+      } catch (Throwable failure) {
+        outcome.complete(failure);
+        throw failure;
+      }
+    });
+    server = HttpServer.open(net.scope.named("web").strategy(Variants.STRATEGIES.get(strategy)), 0, routes, o -> o);
+    return new WebSocketPeer(server.port(), "/");
+  }
+
+  private WebSocketPeer open(Handler<WebSocketConnection> handler) {
+    return open("FIBER", handler);
+  }
+
+  private void readAll(WebSocketConnection connection) {
+    for (var text : connection.texts()) seen.add(text);
+  }
+
+  private static Throwable cause(Object outcome) {
+    return assertInstanceOf(UncheckedIOException.class, outcome).getCause();
+  }
+
+  @Promise("27.14")
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void whatIsSentFromAnywhereIsAMessageEachInTheOrderOfEachSender(String strategy) {
+    try (var peer = open(strategy, this::readAll)) {
+      var connection = Patience.value(connected);
+      var senders = new ArrayList<Thread>();
+      for (int s = 0; s < 3; s++) {
+        int sender = s;
+        senders.add(Patience.elsewhere(() -> {
+          for (int i = 0; i < 300; i++)
+            if (i % 2 == 0) assertTrue(connection.textActor().sendMessage(sender + " " + i));
+          else assertTrue(connection.binaryActor().sendMessage((sender + " " + i).getBytes()));
+        }));
+      }
+      senders.forEach(Patience::joined);
+      peer.close(1000);
+
+      var last = new HashMap<String, Integer>();
+      for (int i = 0; i < 900; i++) {
+        var parts = peer.next().text().split(" ");
+        int number = Integer.parseInt(parts[1]);
+        assertEquals(last.merge(parts[0], 1, Integer::sum) - 1, number);
+      }
+      assertEquals(List.of("close 1000", "end"), peer.rest());
+      assertEquals("returned", Patience.value(outcome));
+    }
+  }
+
+  @Promise("27.17")
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void aHandlerThatReturnsClosesAfterWhatWasSentAndWaitsForTheClient(String strategy) {
+    try (var peer = open(strategy, connection -> {
+      connection.textActor().sendMessage("a");
+      connection.binaryActor().sendMessage(new byte[3]);
+    })) {
+      assertEquals("text a", peer.next().toString());
+      assertEquals("bytes 3", peer.next().toString());
+      assertEquals("close 1000", peer.next().toString());
+
+      peer.text("late").close(1000);
+
+      assertEquals(List.of("end"), peer.rest());
+      assertEquals(new WebSocketClose(1000, ""), Patience.value(connected).closedByClient().orElseThrow());
+    }
+  }
+
+  @Promise("27.17")
+  @Test
+  void theHandlerLearnsHowTheClientClosed() {
+    try (var peer = open(connection -> {
+      assertTrue(connection.closedByClient().isEmpty());
+      readAll(connection);
+      assertEquals(new WebSocketClose(4711, "böse"), connection.closedByClient().orElseThrow());
+    })) {
+      peer.text("a").send(WebSocketPeer.close(4711, "böse"));
+
+      assertEquals(List.of("close 4711", "end"), peer.rest());
+      assertEquals("returned", Patience.value(outcome));
+      assertEquals(List.of("a"), seen);
+    }
+  }
+
+  @Test
+  void aClientThatIsGoneWithoutACloseIsTornToItsHandler() {
+    try (var peer = open(this::readAll)) {
+      peer.close();
+
+      assertInstanceOf(EOFException.class, cause(Patience.value(outcome)));
+      assertEquals(1006, Patience.value(connected).closedByClient().orElseThrow().code());
+      Patience.ended(Patience.value(connected).textActor());
+    }
+  }
+
+  @Test
+  void anyThreadMayCloseAndTheFirstCloseCounts() {
+    try (var peer = open(this::readAll)) {
+      var connection = Patience.value(connected);
+      connection.textActor().sendMessage("last");
+      connection.close(4000, "enough");
+      connection.close(4001, "");
+      connection.close();
+
+      assertEquals("text last", peer.next().toString());
+      var frame = peer.next();
+      assertEquals("close 4000", frame.toString());
+      assertTrue(frame.text().endsWith("enough"));
+      peer.text("late").close(4000);
+      assertEquals(List.of("end"), peer.rest());
+      assertEquals("returned", Patience.value(outcome));
+      assertEquals(List.of(), seen); // what comes after a close does not count
+    }
+  }
+
+  @Test
+  void anActorThatIsEndedCloses() {
+    try (var peer = open(this::readAll)) {
+      Patience.value(connected).textActor().sendPoisonPill();
+
+      assertEquals("close 1000", peer.next().toString());
+    }
+  }
+
+  @Test
+  void bothActorsAreOne() {
+    try (var peer = open(connection -> {
+      assertSame(connection.textActor(), (Object) connection.binaryActor());
+      assertSame(connection.messages(), connection.messages());
+      assertSame(connection.texts(), connection.texts());
+    })) {
+      assertEquals("close 1000", peer.next().toString());
+    }
+  }
+
+  @Promise("27.14")
+  @Test
+  void topicForgetsAClientThatIsGoneAndWhatItDidNotReadIsADeadLetter() {
+    Topic<String> news = Topic.of(net.scope.anonymous());
+    try (var peer = open(connection -> {
+      news.subscribe(connection.textActor());
+      readAll(connection);
+    })) {
+      var actor = Patience.value(connected).textActor();
+      peer.text("hello");
+      Patience.eventually(() -> seen.contains("hello"));
+      news.publish("news");
+      assertEquals("text news", peer.next().toString());
+
+      peer.close(1000);
+      Patience.ended(actor);
+      assertTrue(!actor.sendMessage("late"));
+
+      assertEquals(List.of("late"), net.letters.messages(DeadLetter.Reason.DISCONNECTED));
+      assertInstanceOf(ExitReason.class, actor.onExit().join());
+    }
+  }
+
+  @Test
+  void bytesWhereTextsAreReadCloseWith1003() {
+    try (var peer = open(this::readAll)) {
+      peer.text("a").bytes(new byte[3]);
+
+      assertEquals("close 1003", peer.next().toString());
+      peer.close(1003);
+      assertEquals(List.of("end"), peer.rest());
+      var failure = assertInstanceOf(ProtocolException.class, cause(Patience.value(outcome)));
+      assertTrue(failure.getMessage().endsWith("sent bytes, where only texts are read, and the connection was closed "
+          + "with 1003"), failure.getMessage());
+    }
+  }
+
+  @Test
+  void textsMayBeReadAsValues() {
+    try (var peer = open(connection -> {
+      for (int number : connection.texts(Integer::valueOf)) connection.textActor().sendMessage("" + (number + 1));
+    })) {
+      peer.text("1").text("41").text("x");
+
+      assertEquals("text 2", peer.next().toString());
+      assertEquals("text 42", peer.next().toString());
+      assertEquals("close 1007", peer.next().toString());
+      assertInstanceOf(NumberFormatException.class, cause(Patience.value(outcome)).getCause());
+    }
+  }
+
+  @Promise("27.17")
+  @Test
+  void aHandlerThatThrowsClosesWith1011AndANumberThatIsInTheLog() {
+    try (var logged = new Logged(); var peer = open(connection -> {
+      connection.textActor().sendMessage("before");
+      throw new IllegalStateException("made up");
+    })) {
+      assertEquals("text before", peer.next().toString());
+      var frame = peer.next();
+      assertEquals("close 1011", frame.toString());
+      var number = Pattern.compile("Internal server error ([0-9a-f]{8})$").matcher(frame.text());
+      assertTrue(number.find(), frame::text);
+      assertTrue(logged.text().contains("failure " + number.group(1) + " of GET / was answered 1011"), logged::text);
+      assertTrue(logged.text().contains("made up"));
+      peer.close(1011);
+      assertEquals(List.of("end"), peer.rest());
+    }
+  }
+
+  @Promise("27.17")
+  @Test
+  void whatIsFullOrOverClosesWith1013AndIsNotLogged() {
+    var ended = net.scope.anonymous().newActorWithReturn((String ask) -> ask);
+    ended.close();
+    var full = net.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String none) -> {});
+    assertTrue(full.sendMessage("once"));
+    try (var logged = new Logged(); var peer = open(connection -> ended.ask("anybody?"))) {
+      assertEquals("close 1013", peer.next().toString());
+      assertInstanceOf(ActorStoppedException.class, Patience.value(outcome));
+      peer.close(1013);
+      assertEquals(List.of("end"), peer.rest());
+      assertEquals("", logged.text());
+    }
+  }
+
+  @Test
+  void whatTheClientDidIsNoFailureOfTheHandler() {
+    try (var logged = new Logged(); var peer = open(this::readAll)) {
+      peer.send(new byte[] {(byte) 0xff});
+
+      assertEquals(List.of("close 1002", "end"), peer.rest());
+      assertInstanceOf(ProtocolException.class, cause(Patience.value(outcome)));
+      assertEquals("", logged.text());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {-1, 0, 999, 1004, 1005, 1006, 1015, 2999, 5000})
+  void aCodeThatNoFrameMayHaveIsRefused(int code) {
+    try (var peer = open(connection -> connection.close(code, ""))) {
+      peer.close(1000);
+
+      assertEquals("a close with code " + code + ", which no frame may have; give 1000 for the normal end, 3000 to "
+          + "4999 for one of your own",
+          assertInstanceOf(IllegalArgumentException.class, Patience.value(outcome)).getMessage());
+    }
+  }
+
+  @Test
+  void wrongUseIsToldClearly() {
+    try (var peer = open(connection -> {
+      assertEquals("a close with a reason of 124 bytes; give at most 123, or send a message before",
+          assertThrows(IllegalArgumentException.class, () -> connection.close(1000, "ä".repeat(62))).getMessage());
+      assertThrows(IllegalArgumentException.class, () -> connection.close(1000, "\ud800"));
+      assertThrows(NullPointerException.class, () -> connection.close(1000, null));
+      assertThrows(NullPointerException.class, () -> connection.textActor().sendMessage(null));
+      assertThrows(NullPointerException.class, () -> connection.texts(null));
+      assertThrows(NullPointerException.class, () -> connection.query(null));
+      connection.textActor().sendMessage("a\udc00b");
+      connection.close(3000, "ä".repeat(61) + "x");
+    })) {
+      assertEquals("close 3000", peer.next().toString());
+      peer.close(3000);
+      assertEquals("returned", Patience.value(outcome));
+      Patience.eventually(() -> net.letters.all.size() == 1);
+      assertEquals("a\udc00b", net.letters.all.getFirst().message());
+      assertEquals("a text whose character 1 is half of a pair of surrogates, which UTF-8 cannot have; send whole "
+          + "characters, or bytes",
+          assertThrows(IllegalArgumentException.class, () -> WebSocketFrame.utf8Size("a\udc00b")).getMessage());
+    }
+  }
+
+  @Test
+  void anAnswerThatHasBegunCannotBeUpgraded() {
+    var answer = new HttpAnswer(java.io.OutputStream.nullOutputStream(), true, false, true, false);
+    answer.out();
+
+    assertEquals("an upgrade comes too late: the answer has begun; do this first",
+        assertThrows(IllegalStateException.class, () -> answer.upgrade(new byte[0])).getMessage());
+  }
+}

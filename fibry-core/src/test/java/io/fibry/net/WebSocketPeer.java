@@ -1,0 +1,169 @@
+package io.fibry.net;
+
+import io.fibry.Patience;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A client of a WebSocket that sends any bytes. Its frames are unmasked by the test's own code. */
+final class WebSocketPeer implements AutoCloseable {
+  static final String KEY = "dGhlIHNhbXBsZSBub25jZQ=="; // of RFC 6455, as its answer
+  static final String ACCEPTANCE = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
+
+  final Socket socket;
+  private final DataInputStream in;
+  final String head; // of the answer to the handshake
+
+  record Frame(int first, byte[] data) {
+    String text() {
+      return new String(data, StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public String toString() {
+      return switch (first) {
+        case 0x81 -> "text " + text();
+        case 0x82 -> "bytes " + data.length;
+        case 0x88 -> "close " + (data.length == 0 ? "" : ByteBuffer.wrap(data).getShort() & 0xffff);
+        case 0x89 -> "ping";
+        case 0x8a -> "pong " + (data.length > 5 ? data.length : text());
+        default -> "wrong " + first;
+      };
+    }
+  }
+
+  /** Shakes hands. */
+  WebSocketPeer(int port, String path, String... headers) {
+    this(port, new Socket(), request(path, headers));
+  }
+
+  private WebSocketPeer(int port, Socket socket, String request) {
+    try {
+      this.socket = socket;
+      socket.connect(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      socket.setSoTimeout((int) Patience.LONG.toMillis());
+      socket.setTcpNoDelay(true);
+      in = new DataInputStream(new BufferedInputStream(socket.getInputStream()));
+      send(request.getBytes(StandardCharsets.ISO_8859_1));
+      var head = new StringBuilder();
+      while (head.indexOf("\r\n\r\n") < 0) head.append((char) in.readUnsignedByte());
+      this.head = head.toString();
+    } catch (IOException unreachable) {
+      throw new UncheckedIOException(unreachable);
+    }
+  }
+
+  /** With a small buffer for what it does not read. */
+  static WebSocketPeer slow(int port, String path) throws IOException {
+    var socket = new Socket();
+    socket.setReceiveBufferSize(4_096);
+    return new WebSocketPeer(port, socket, request(path));
+  }
+
+  static String request(String path, String... headers) {
+    return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
+        + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " + KEY + "\r\n"
+        + (headers.length == 0 ? "" : String.join("\r\n", headers) + "\r\n") + "\r\n";
+  }
+
+  // ---- frames
+
+  /** A masked frame with the shortest length. */
+  static byte[] frame(int first, byte[] data) {
+    int length = data.length;
+    var head = ByteBuffer.allocate(10).put((byte) first);
+    if (length < 126) head.put((byte) (0x80 | length));
+    else if (length < 0x1_0000) head.put((byte) (0x80 | 126)).putShort((short) length);
+    else head.put((byte) (0x80 | 127)).putLong(length);
+    return join(java.util.Arrays.copyOf(head.array(), head.position()), masked(data));
+  }
+
+  static byte[] frame(int first, String text) {
+    return frame(first, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  static byte[] close(int code, String reason) {
+    return frame(0x88, join(new byte[] {(byte) (code >> 8), (byte) code}, reason.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  /** A mask and the data with it. */
+  static byte[] masked(byte[] data) {
+    byte[] mask = {(byte) 0xa1, 0x02, (byte) 0xf3, 0x44};
+    var masked = data.clone();
+    for (int i = 0; i < masked.length; i++) masked[i] ^= mask[i % 4];
+    return join(mask, masked);
+  }
+
+  static byte[] join(byte[]... parts) {
+    var all = new ByteArrayOutputStream();
+    for (var part : parts) all.writeBytes(part);
+    return all.toByteArray();
+  }
+
+  WebSocketPeer send(byte[] bytes) {
+    try {
+      socket.getOutputStream().write(bytes);
+    } catch (IOException gone) {
+      throw new UncheckedIOException(gone);
+    }
+    return this;
+  }
+
+  WebSocketPeer text(String text) {
+    return send(frame(0x81, text));
+  }
+
+  WebSocketPeer bytes(byte[] data) {
+    return send(frame(0x82, data));
+  }
+
+  WebSocketPeer close(int code) {
+    return send(close(code, ""));
+  }
+
+  /** The next frame; null: the end. */
+  Frame next() {
+    try {
+      int first = in.read();
+      if (first < 0) return null;
+      int length = in.readUnsignedByte(); // a mask would be a wrong length
+      var data = new byte[length == 127 ? (int) in.readLong() : length == 126 ? in.readUnsignedShort() : length];
+      in.readFully(data);
+      return new Frame(first, data);
+    } catch (EOFException torn) {
+      return new Frame(-1, new byte[0]);
+    } catch (SocketException reset) {
+      return new Frame(-2, new byte[0]);
+    } catch (IOException open) {
+      throw new UncheckedIOException("it is still open", open);
+    }
+  }
+
+  /** All frames, then how it ended: "end", or "reset" if the rest was lost. */
+  List<String> rest() {
+    var all = new ArrayList<String>();
+    Frame frame;
+    while ((frame = next()) != null && frame.first >= 0) all.add(frame.toString());
+    all.add(frame == null ? "end" : frame.first == -1 ? "torn" : "reset");
+    return all;
+  }
+
+  @Override
+  public void close() {
+    try {
+      socket.close();
+    } catch (IOException gone) {
+      throw new UncheckedIOException(gone);
+    }
+  }
+}
