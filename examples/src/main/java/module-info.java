@@ -8,7 +8,6 @@ module io.fibry.examples {
   requires io.helidon.webserver.http2;
   requires java.logging;
   requires java.net.http;
-  requires robaho.httpserver;
 
   opens io.fibry.examples to io.fibry.durable; // it writes and reads our records
 }

@@ -79,7 +79,7 @@ class WebSocketContractTest {
     return assertInstanceOf(UncheckedIOException.class, outcome).getCause();
   }
 
-  @Promise("27.14")
+  @Promise("27.16")
   @ParameterizedTest
   @MethodSource("strategies")
   void whatIsSentFromAnywhereIsAMessageEachInTheOrderOfEachSender(String strategy) {
@@ -108,7 +108,7 @@ class WebSocketContractTest {
     }
   }
 
-  @Promise("27.17")
+  @Promise("27.19")
   @ParameterizedTest
   @MethodSource("strategies")
   void aHandlerThatReturnsClosesAfterWhatWasSentAndWaitsForTheClient(String strategy) {
@@ -127,7 +127,7 @@ class WebSocketContractTest {
     }
   }
 
-  @Promise("27.17")
+  @Promise("27.19")
   @Test
   void theHandlerLearnsHowTheClientClosed() {
     try (var peer = open(connection -> {
@@ -194,7 +194,7 @@ class WebSocketContractTest {
     }
   }
 
-  @Promise("27.14")
+  @Promise("27.16")
   @Test
   void topicForgetsAClientThatIsGoneAndWhatItDidNotReadIsADeadLetter() {
     Topic<String> news = Topic.of(net.scope.anonymous());
@@ -245,7 +245,7 @@ class WebSocketContractTest {
     }
   }
 
-  @Promise("27.17")
+  @Promise("27.19")
   @Test
   void aHandlerThatThrowsClosesWith1011AndANumberThatIsInTheLog() {
     try (var logged = new Logged(); var peer = open(connection -> {
@@ -264,7 +264,7 @@ class WebSocketContractTest {
     }
   }
 
-  @Promise("27.17")
+  @Promise("27.19")
   @Test
   void whatIsFullOrOverClosesWith1013AndIsNotLogged() {
     var ended = net.scope.anonymous().newActorWithReturn((String ask) -> ask);

@@ -130,7 +130,7 @@ class WebSocketFramesTest {
     return Stream.of(valid, invalid, others).flatMap(same -> same);
   }
 
-  @Promise("27.13")
+  @Promise("27.15")
   @ParameterizedTest
   @MethodSource({"messages", "breaches", "unknownKinds", "closes"})
   void framesAreAnsweredAsTheStandardSays(Case frames) {
@@ -162,7 +162,7 @@ class WebSocketFramesTest {
     assertEquals(frames.answers, String.join(", ", answers));
   }
 
-  @Promise("27.13")
+  @Promise("27.15")
   @ParameterizedTest
   @MethodSource("torn")
   void whatCannotBecomeRightIsRefusedAtOnce(Case begun) {

@@ -85,7 +85,7 @@ class WebSocketFuzzTest {
     return "seed " + seed + ", round " + round;
   }
 
-  @Promise("27.13")
+  @Promise("27.15")
   @Test
   void validFramesAtAnySplitAreEchoed() {
     for (int round = 0; round < ROUNDS / 3; round++) {
@@ -104,7 +104,7 @@ class WebSocketFuzzTest {
     assertNothingIsLeft();
   }
 
-  @Promise("27.13")
+  @Promise("27.15")
   @Test
   void damagedStreamsEndInACloseOrAnEndAndHarmNobody() {
     try (var logged = new Logged()) {

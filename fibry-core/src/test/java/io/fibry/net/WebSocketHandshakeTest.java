@@ -41,7 +41,7 @@ class WebSocketHandshakeTest {
     return new WebSocketPeer(server.port(), "/chat?name=Ada", headers);
   }
 
-  @Promise("27.12")
+  @Promise("27.14")
   @Test
   void theHandlerKnowsTheRequestAndTheClientTheAnswer() {
     open();
@@ -53,7 +53,7 @@ class WebSocketHandshakeTest {
     }
   }
 
-  @Promise("27.12")
+  @Promise("27.14")
   @ParameterizedTest
   @CsvSource(delimiter = '|', nullValues = "none", textBlock = """
       Upgrade: websocket             | none                         | 426
@@ -121,7 +121,7 @@ class WebSocketHandshakeTest {
     }
   }
 
-  @Promise("27.12")
+  @Promise("27.14")
   @ParameterizedTest
   @CsvSource(nullValues = "none", textBlock = """
       none, http://localhost, 101

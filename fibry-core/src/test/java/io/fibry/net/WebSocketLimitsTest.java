@@ -91,7 +91,7 @@ class WebSocketLimitsTest {
     return peer;
   }
 
-  @Promise("27.16")
+  @Promise("27.18")
   @Test
   void aSilentClientIsPingedAndStaysAsLongAsItAnswers() {
     open(o -> o.withIdleLimit(Duration.ofSeconds(40)));
@@ -106,7 +106,7 @@ class WebSocketLimitsTest {
     }
   }
 
-  @Promise("27.16")
+  @Promise("27.18")
   @Test
   void aClientThatAnswersNothingIsCutOffAtTheIdleLimit() {
     open(o -> o.withIdleLimit(Duration.ofSeconds(40)));
@@ -138,7 +138,7 @@ class WebSocketLimitsTest {
     }
   }
 
-  @Promise("27.14")
+  @Promise("27.16")
   @Test
   void aClientThatDoesNotReadIsCutOffAndNobodyWaitsForIt() throws IOException {
     open(o -> o.withMaxUnsent(200_000));
@@ -170,7 +170,7 @@ class WebSocketLimitsTest {
     }
   }
 
-  @Promise("27.16")
+  @Promise("27.18")
   @Test
   void aFloodOfPingsWaitsForTheClientToTakeItsPongs() throws Exception {
     open(o -> o);
@@ -193,7 +193,7 @@ class WebSocketLimitsTest {
     }
   }
 
-  @Promise("27.13")
+  @Promise("27.15")
   @Test
   void aLengthAloneTakesNoMemory() {
     open(o -> o.withMaxMessage(Integer.MAX_VALUE));
@@ -210,7 +210,7 @@ class WebSocketLimitsTest {
     peers.forEach(WebSocketPeer::close);
   }
 
-  @Promise("27.15")
+  @Promise("27.17")
   @Test
   void aWebSocketThatWaitsIsNoExchangeAtWork() throws IOException {
     open(o -> o, o -> o.withMaxExchanges(1), this::readAll);
@@ -224,7 +224,7 @@ class WebSocketLimitsTest {
 
   // ---- the end
 
-  @Promise("27.17")
+  @Promise("27.19")
   @Test
   void aClientThatDoesNotCloseHasTwoSeconds() {
     open(o -> o, o -> o, connection -> {});
@@ -240,7 +240,7 @@ class WebSocketLimitsTest {
     }
   }
 
-  @Promise("27.18")
+  @Promise("27.20")
   @Test
   void theEndOfTheServerIsToldAndMessagesEnd() {
     open(o -> o);
@@ -258,7 +258,7 @@ class WebSocketLimitsTest {
     }
   }
 
-  @Promise("27.18")
+  @Promise("27.20")
   @Test
   void aHandlerThatGoesOnIsCutOffAtTheDrainLimit() {
     var gate = new Gate();
@@ -277,7 +277,7 @@ class WebSocketLimitsTest {
     }
   }
 
-  @Promise("27.18")
+  @Promise("27.20")
   @Test
   void aServerThatIsKilledLooksBrokenNotEnded() {
     open(o -> o);

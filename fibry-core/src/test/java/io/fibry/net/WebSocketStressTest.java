@@ -36,7 +36,7 @@ class WebSocketStressTest {
     net.close();
   }
 
-  @Promise({"27.14", "27.17"})
+  @Promise({"27.16", "27.19"})
   @Test
   void nothingFollowsTheOnlyClose() {
     for (int round = 0; round < ROUNDS; round++) round(round);

@@ -10,10 +10,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 /** A guest of the chat. */
 public final class Browser implements WebSocket.Listener, AutoCloseable {
   private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+  private final HttpClient client = HttpClient.newHttpClient();
   private final WebSocket socket;
 
-  public Browser(HttpClient client, URI address) {
-    socket = client.newWebSocketBuilder().buildAsync(address, this).join();
+  public Browser(String address) {
+    socket = client.newWebSocketBuilder().buildAsync(URI.create(address), this).join();
   }
 
   @Override
@@ -35,5 +36,6 @@ public final class Browser implements WebSocket.Listener, AutoCloseable {
   @Override
   public void close() {
     socket.sendClose(WebSocket.NORMAL_CLOSURE, "").join();
+    client.close();
   }
 }

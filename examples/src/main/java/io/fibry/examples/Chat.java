@@ -1,0 +1,68 @@
+package io.fibry.examples;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.examples.web.Browser;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.TcpConnection;
+import io.fibry.pubsub.Topic;
+import io.fibry.stereotype.Stereotypes;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.time.Duration;
+
+/**
+ * A chat with one room and two doors: lines over TCP, and WebSockets. Each guest has an actor; one
+ * that reads too slowly is disconnected.
+ */
+class Chat {
+  private static final Topic<String> ROOM = Topic.of(ActorSystem.named("room"));
+
+  public static void main(String[] args) throws Exception {
+    var routes = HttpRoutes.none().webSocket("/chat/{name}",
+        guest -> talk(guest.path("name"), guest.textActor(), guest.texts()), o -> o.withMaxUnsent(100_000));
+    try (var web = Stereotypes.fibers().embeddedHttpServer(0, routes);
+        var tcp = Stereotypes.fibers().tcpAcceptor(0, Chat::enter,
+            o -> o.withIdleLimit(Duration.ofMinutes(10)).withMaxUnsent(100_000));
+        var ann = new Terminal(tcp.port(), "ann")) {
+      System.out.println("ann sees: " + ann.in.readLine());
+      try (var bob = new Browser("ws://localhost:" + web.port() + "/chat/bob")) {
+        System.out.println("bob sees: " + bob.hear() + "\nann sees: " + ann.in.readLine());
+        ann.out.println("hello, bob");
+        System.out.println("bob sees: " + bob.hear() + "\nann sees: " + ann.in.readLine());
+        bob.say("hello, ann");
+        System.out.println("bob sees: " + bob.hear() + "\nann sees: " + ann.in.readLine());
+      }
+      System.out.println("ann sees: " + ann.in.readLine());
+    }
+  }
+
+  private static void enter(TcpConnection guest) {
+    var lines = guest.lines().iterator(); // the first one is the name
+    if (lines.hasNext()) talk(lines.next(), guest.lineActor(), guest.lines());
+  }
+
+  private static void talk(String name, Actor<String> screen, Iterable<String> said) {
+    ROOM.subscribe(screen); // until the connection ends
+    ROOM.publish(name + " has come");
+    try {
+      for (var text : said) ROOM.publish(name + ": " + text);
+    } finally { // also after a disconnect
+      ROOM.publish(name + " has left");
+    }
+  }
+
+  private static final class Terminal extends Socket {
+    private final BufferedReader in = new BufferedReader(new InputStreamReader(getInputStream()));
+    private final PrintWriter out = new PrintWriter(getOutputStream(), true);
+
+    Terminal(int port, String name) throws IOException {
+      super(InetAddress.getLoopbackAddress(), port);
+      out.println(name);
+    }
+  }
+}
