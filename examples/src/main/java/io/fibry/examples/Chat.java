@@ -3,16 +3,11 @@ package io.fibry.examples;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.examples.web.Browser;
+import io.fibry.examples.web.Terminal;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.TcpConnection;
 import io.fibry.pubsub.Topic;
 import io.fibry.stereotype.Stereotypes;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintWriter;
-import java.net.InetAddress;
-import java.net.Socket;
 import java.time.Duration;
 
 /**
@@ -29,15 +24,15 @@ class Chat {
         var tcp = Stereotypes.fibers().tcpAcceptor(0, Chat::enter,
             o -> o.withIdleLimit(Duration.ofMinutes(10)).withMaxUnsent(100_000));
         var ann = new Terminal(tcp.port(), "ann")) {
-      System.out.println("ann sees: " + ann.in.readLine());
+      System.out.println("ann sees: " + ann.hear());
       try (var bob = new Browser("ws://localhost:" + web.port() + "/chat/bob")) {
-        System.out.println("bob sees: " + bob.hear() + "\nann sees: " + ann.in.readLine());
-        ann.out.println("hello, bob");
-        System.out.println("bob sees: " + bob.hear() + "\nann sees: " + ann.in.readLine());
+        System.out.println("bob sees: " + bob.hear() + "\nann sees: " + ann.hear());
+        ann.say("hello, bob");
+        System.out.println("bob sees: " + bob.hear() + "\nann sees: " + ann.hear());
         bob.say("hello, ann");
-        System.out.println("bob sees: " + bob.hear() + "\nann sees: " + ann.in.readLine());
+        System.out.println("bob sees: " + bob.hear() + "\nann sees: " + ann.hear());
       }
-      System.out.println("ann sees: " + ann.in.readLine());
+      System.out.println("ann sees: " + ann.hear());
     }
   }
 
@@ -53,16 +48,6 @@ class Chat {
       for (var text : said) ROOM.publish(name + ": " + text);
     } finally { // also after a disconnect
       ROOM.publish(name + " has left");
-    }
-  }
-
-  private static final class Terminal extends Socket {
-    private final BufferedReader in = new BufferedReader(new InputStreamReader(getInputStream()));
-    private final PrintWriter out = new PrintWriter(getOutputStream(), true);
-
-    Terminal(int port, String name) throws IOException {
-      super(InetAddress.getLoopbackAddress(), port);
-      out.println(name);
     }
   }
 }
