@@ -177,13 +177,27 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     write(head.bytes, head.length);
   }
 
-  /** What follows this head is no HTTP. */
-  void upgrade(byte[] head) throws IOException {
+  /** What follows this answer is no HTTP. */
+  void upgrade(List<String> upgrade) throws IOException {
     refuseLate("an upgrade");
     code = 101;
     keepsAlive = false;
     complete = true;
-    write(head, head.length);
+    var head = new ByteBuilder(256);
+    head.add("HTTP/1.1 101 Switching Protocols\r\n");
+    addHeaders(head, upgrade);
+    addHeaders(head, headers);
+    head.add('\r', '\n');
+    write(head.bytes, head.length);
+  }
+
+  private static void addHeaders(ByteBuilder head, List<String> headers) {
+    for (int i = 0; i < headers.size(); i += 2) {
+      head.add(headers.get(i));
+      head.add(':', ' ');
+      head.add(headers.get(i + 1));
+      head.add('\r', '\n');
+    }
   }
 
   OutputStream out() {
@@ -220,12 +234,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     var head = new ByteBuilder(192 + (int) Math.min(Math.max(length, 0), 8_192));
     head.add(HttpStatus.statusLine(code));
     if (!dated) head.add(dateLine());
-    for (int i = 0; i < headers.size(); i += 2) {
-      head.add(headers.get(i));
-      head.add(':', ' ');
-      head.add(headers.get(i + 1));
-      head.add('\r', '\n');
-    }
+    addHeaders(head, headers);
     head.add(more);
     long told = HttpStatus.contentLength(code, length);
     if (framing == Framing.CHUNKS) head.add(CHUNKED);

@@ -18,7 +18,8 @@ import javax.net.ssl.SSLSession;
  *
  * <p>A handler that throws {@code MailboxFullException}, {@code ActorStoppedException} or
  * {@code CircuitOpenException} closes with 1013, with anything else 1011 and a number that is in
- * the log.
+ * the log; {@link HttpRoutes#onFailure} is not asked. Code {@linkplain HttpRoutes#around around}
+ * the route may refuse the request, set headers of the answer, and goes on when all is over.
  */
 public interface WebSocketConnection extends AutoCloseable {
 

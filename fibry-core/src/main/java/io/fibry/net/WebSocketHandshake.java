@@ -5,10 +5,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The request for a WebSocket, and its answer. */
@@ -43,13 +43,13 @@ record WebSocketHandshake(OpenExchange exchange, WebSocketOptions options) {
 
   private void accept(Handler<WebSocketConnection> handler) throws IOException {
     var subprotocol = tokens("sec-websocket-protocol").filter(options.subprotocols::contains).findFirst();
-    var head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        + "Sec-WebSocket-Accept: " + acceptance(one("sec-websocket-key")) + "\r\n"
-        + subprotocol.map(name -> "Sec-WebSocket-Protocol: " + name + "\r\n").orElse("") + "\r\n";
+    var upgrade = new ArrayList<>(List.of("Upgrade", "websocket", "Connection", "Upgrade", "Sec-WebSocket-Accept",
+        acceptance(one("sec-websocket-key"))));
+    subprotocol.ifPresent(name -> upgrade.addAll(List.of("Sec-WebSocket-Protocol", name)));
     exchange.answer.refuseLate("an upgrade");
     var socket = new OpenWebSocket(exchange, options, subprotocol);
     exchange.answer.permit.leave(); // it may last for hours
-    exchange.answer.upgrade(ByteBuilder.latin(head));
+    exchange.answer.upgrade(upgrade);
     socket.converse(handler);
   }
 

@@ -54,10 +54,13 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
         if (message != null && !answers.isClosing()) return message;
       }
       return null;
-    } catch (EOFException gone) {
+    } catch (ProtocolException refused) {
+      throw refused;
+    } catch (IOException gone) {
+      boolean expected = gone instanceof EOFException && answers.isClosing(); // if only by our two seconds
       ended = true;
-      if (answers.isClosing()) return null; // the limit for it has passed, or there was no need to answer
       answers.closed(new WebSocketClose(WebSocketClose.GONE));
+      if (expected) return null;
       throw in.socket.clientFault(gone);
     }
   }

@@ -155,6 +155,37 @@ class WebSocketContractTest {
   }
 
   @Test
+  void aClientThatResetsIsGoneToo() throws Exception {
+    try (var peer = open(this::readAll)) {
+      Patience.value(connected);
+      peer.socket.setSoLinger(true, 0);
+      peer.close();
+
+      assertInstanceOf(UncheckedIOException.class, Patience.value(outcome));
+      assertEquals(1006, Patience.value(connected).closedByClient().orElseThrow().code());
+    }
+  }
+
+  @Test
+  void codeAroundARouteMayRefuseAndSetHeaders() throws Exception {
+    var routes = HttpRoutes.none().webSocket("/rooms/{room}", connection -> seen.add(connection.path("room")))
+        .around((exchange, next) -> {
+          if (exchange.query("token").isEmpty()) throw new HttpException(401, "who are you?");
+          exchange.header("Set-Cookie", "a=b");
+          next.run();
+        });
+    server = HttpServer.open(net.scope.anonymous(), 0, routes, o -> o);
+
+    assertEquals("401", RawClient.codes(
+        RawClient.talk(server.port(), WebSocketPeer.request("/rooms/a", "Connection: close"))));
+    try (var peer = new WebSocketPeer(server.port(), "/rooms/b%20c?token=1")) {
+      assertTrue(peer.head.contains("\r\nSet-Cookie: a=b\r\n"), peer.head);
+      assertEquals("close 1000", peer.next().toString());
+      assertEquals(List.of("b c"), seen);
+    }
+  }
+
+  @Test
   void anyThreadMayCloseAndTheFirstCloseCounts() {
     try (var peer = open(this::readAll)) {
       var connection = Patience.value(connected);
@@ -333,6 +364,6 @@ class WebSocketContractTest {
     answer.out();
 
     assertEquals("an upgrade comes too late: the answer has begun; do this first",
-        assertThrows(IllegalStateException.class, () -> answer.upgrade(new byte[0])).getMessage());
+        assertThrows(IllegalStateException.class, () -> answer.upgrade(List.of())).getMessage());
   }
 }
