@@ -261,14 +261,14 @@ final class SeededNodes implements AutoCloseable {
     int disturbances = (1 + random.nextInt(5)) * (onlyMoves ? 2 : 1);
     int steps = 400;
     for (int i = 0; i < steps; i++) {
-      for (int n = random.nextInt(onlyMoves ? 6 : 3); n > 0; n--) send();
+      for (int n = random.nextInt(onlyMoves ? 4 : 3); n > 0; n--) send();
       if (random.nextInt(steps) < disturbances) disturb();
       pass(STEP);
     }
     heal();
     var ledgers = ledgers();
     if (areMissing(ledgers)) {
-      passAll(LOOKING);
+      passAll(LOOKING, LONG_STEP);
       ledgers = ledgers();
     }
     history.checkPlain();
@@ -293,13 +293,14 @@ final class SeededNodes implements AutoCloseable {
     network.become(Odds.NONE);
     for (var one : processes) if (network.engine(one.name) != null) network.engine(one.name).heal();
     network.engine("front").heal();
-    passAll(HEALING);
+    if (onlyMoves) passAll(LIMIT, STEP); // what a home must store first takes a step or two each
+    passAll(HEALING, LONG_STEP);
     for (var one : processes) awaited(one.node);
     keeps.forEach(this::awaited);
   }
 
-  private void passAll(Duration time) {
-    for (var left = time; left.isPositive(); left = left.minus(LONG_STEP)) pass(LONG_STEP);
+  private void passAll(Duration time, Duration step) {
+    for (var left = time; left.isPositive(); left = left.minus(step)) pass(step);
   }
 
   private Map<String, List<Long>> ledgers() {
