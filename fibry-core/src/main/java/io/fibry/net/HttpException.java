@@ -8,6 +8,7 @@ import java.util.Objects;
  */
 @SuppressWarnings("serial") // its fields are
 public final class HttpException extends RuntimeException {
+  /** Of the answer. */
   private final int status;
 
   /**

@@ -75,6 +75,7 @@ public interface WebSocketConnection extends AutoCloseable {
   /**
    * The texts the client sends, as values of another type.
    *
+   * @param <T> their type
    * @param reader makes a value of a text; what it refuses with an IllegalArgumentException, such
    * as a NumberFormatException, closes with 1007
    * @return the values; a second iteration continues the first
