@@ -1,11 +1,12 @@
 package io.fibry;
 
 import java.time.Duration;
+import java.util.List;
 
 /**
  * What an actor does, and has done, at one moment: a line of {@link ActorScope#dump} as data.
  *
- * @param scope the name of its scope
+ * @param scopes the names of the scopes that it is in, from the one that was asked to its own
  * @param name its name
  * @param kind its strategy, and of a pool how its workers share the mailbox
  * @param waiting messages that wait, also those put aside; counts up to 100,000
@@ -16,5 +17,11 @@ import java.time.Duration;
  * @param busy for how long at least it has been at its message or step, of a pool the longest; zero
  * if at none. The time begins when the library first looks at the handler, so it may be longer
  */
-public record ActorFigures(String scope, String name, String kind, long waiting, long handled, long failed,
-    String doing, Duration busy) {}
+public record ActorFigures(List<String> scopes, String name, String kind, long waiting, long handled, long failed,
+    String doing, Duration busy) {
+
+  /** {@return the name of its scope} */
+  public String scope() {
+    return scopes.getLast();
+  }
+}

@@ -37,7 +37,7 @@ class ActorFiguresTest {
     actor.sendMessage("one");
     actor.sendMessage(new IllegalStateException("planned"));
     assertTrue(scope.awaitQuiet(Patience.LONG));
-    assertEquals(new ActorFigures("app", "worker", "FIBER", 0, 1, 1, "idle", Duration.ZERO), of("worker"));
+    assertEquals(new ActorFigures(List.of("app"), "worker", "FIBER", 0, 1, 1, "idle", Duration.ZERO), of("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -62,6 +62,7 @@ class ActorFiguresTest {
 
     assertEquals(List.of("below first", "app pool"),
         scope.actors().stream().map(one -> one.scope() + " " + one.name()).toList());
+    assertEquals(List.of("app", "below"), of("first").scopes());
     assertEquals("2 of 2 at work", of("pool").doing());
     assertTrue(of("pool").busy().isPositive());
     assertEquals(List.of("first"), below.actors().stream().map(ActorFigures::name).toList());

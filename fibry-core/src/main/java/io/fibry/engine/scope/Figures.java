@@ -6,6 +6,7 @@ import io.fibry.engine.cell.Observer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The actors of a scope and all below it, as data. */
 final class Figures {
@@ -13,20 +14,21 @@ final class Figures {
 
   static List<ActorFigures> of(Members scope) {
     var all = new ArrayList<ActorFigures>();
-    addTo(all, scope);
+    addTo(all, List.of(), scope);
     return List.copyOf(all);
   }
 
-  private static void addTo(List<ActorFigures> all, Members scope) {
+  private static void addTo(List<ActorFigures> all, List<String> around, Members scope) {
+    var scopes = Stream.concat(around.stream(), Stream.of(scope.name())).toList(); // one for all actors
     for (var member : scope.members())
-      if (member instanceof Members below) addTo(all, below);
-      else all.add(of(scope, (Cell) member));
+      if (member instanceof Members below) addTo(all, scopes, below);
+      else all.add(of(scopes, (Cell) member));
   }
 
-  private static ActorFigures of(Members scope, Cell cell) {
+  private static ActorFigures of(List<String> scopes, Cell cell) {
     String doing = cell.doing();
     long busy = cell.crew().stream().mapToLong(Observer::busy).max().orElse(0); // no less than it says
-    return new ActorFigures(scope.name(), cell.name(), cell.kind(), cell.waiting(Dump.COUNTED), cell.handled(),
+    return new ActorFigures(scopes, cell.name(), cell.kind(), cell.waiting(Dump.COUNTED), cell.handled(),
         cell.failed(), doing, Duration.ofNanos(busy));
   }
 }
