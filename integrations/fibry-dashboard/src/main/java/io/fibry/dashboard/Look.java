@@ -1,0 +1,135 @@
+package io.fibry.dashboard;
+
+import io.fibry.ActorFigures;
+import io.fibry.ActorScope;
+import io.fibry.DeadLetter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** A scope at one moment, with the rates since the look before. Used by one thread at a time. */
+final class Look {
+  private static final long LATELY = Duration.ofMinutes(1).toNanos(); // an older look says nothing of now
+
+  /** The sums of a scope, without those of scopes in it. */
+  private static final class Sums {
+    final int place;
+    final Map<String, Long> handledBy = new HashMap<>(); // only actors that have handled anything
+    long actors;
+    long waiting;
+    long handled;
+    long failed;
+    double perSecond;
+
+    Sums(int place) {
+      this.place = place;
+    }
+
+    void add(Row row) {
+      actors++;
+      waiting += row.figures().waiting();
+      handled += row.figures().handled();
+      failed += row.figures().failed();
+      perSecond += row.perSecond();
+      if (row.figures().handled() > 0) handledBy.put(row.figures().name(), row.figures().handled());
+    }
+  }
+
+  private final long nanos;
+  private final boolean texts;
+  private final boolean closed;
+  private final ActorScope.Report report;
+  private final Map<List<String>, Sums> scopes = new LinkedHashMap<>(); // outer ones first
+  private final List<Row> rows = new ArrayList<>();
+  private final Letters letters;
+  private final String all;
+
+  private Look(ActorScope scope, long nanos, boolean texts, Optional<Look> last) {
+    var before = last.filter(one -> nanos - one.nanos < LATELY);
+    double seconds = before.map(one -> (nanos - one.nanos) / 1e9).orElse(Double.NaN);
+    this.nanos = nanos;
+    this.texts = texts;
+    this.closed = scope.isClosed();
+    this.report = scope.report();
+    sums(List.of(scope.name())); // perhaps it has no actors
+    for (var figures : scope.actors()) {
+      var sums = sums(figures.scopes());
+      var row = new Row(figures, sums.place, (figures.handled() - handledBefore(before, figures)) / seconds);
+      sums.add(row);
+      rows.add(row);
+    }
+    this.letters = Letters.of(scope.deadLetters(), texts, last.map(one -> one.letters).orElse(Letters.NONE));
+    this.all = json(rates(before, seconds));
+  }
+
+  static Look at(ActorScope scope, long nanos, boolean texts, Optional<Look> last) {
+    return new Look(scope, nanos, texts, last);
+  }
+
+  private Sums sums(List<String> names) {
+    var found = scopes.get(names);
+    if (found != null) return found;
+    if (names.size() > 1) sums(names.subList(0, names.size() - 1)); // perhaps the one around has no actors
+    var made = new Sums(scopes.size());
+    scopes.put(List.copyOf(names), made);
+    return made;
+  }
+
+  /** Never more than now: a new actor may have the name of one that has ended. */
+  private static long handledBefore(Optional<Look> before, ActorFigures figures) {
+    var sums = before.map(one -> one.scopes.get(figures.scopes())).orElse(null);
+    return sums == null ? 0 : Math.min(figures.handled(), sums.handledBy.getOrDefault(figures.name(), 0L));
+  }
+
+  private Map<String, Object> rates(Optional<Look> before, double seconds) {
+    var then = before.map(one -> one.report).orElse(report);
+    return Json.object("sent", Row.rounded((report.sent() - then.sent()) / seconds),
+        "handled", Row.rounded((report.handled() - then.handled()) / seconds),
+        "unhandled", Row.rounded((unhandled(report) - unhandled(then)) / seconds));
+  }
+
+  private static long unhandled(ActorScope.Report report) {
+    return report.unhandled().values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  long nanos() {
+    return nanos;
+  }
+
+  String all() {
+    return all;
+  }
+
+  /** The actors that have this in their names, or in that of their scope, in any case. */
+  String filtered(String filter) {
+    var part = filter.toLowerCase(Locale.ROOT);
+    return Json.of(Json.object("filter", filter, "rows", maps(rows.stream().filter(row -> has(part, row)).toList())));
+  }
+
+  private static boolean has(String part, Row row) {
+    return row.figures().name().toLowerCase(Locale.ROOT).contains(part)
+        || row.figures().scope().toLowerCase(Locale.ROOT).contains(part);
+  }
+
+  private List<Map<String, Object>> maps(List<Row> some) {
+    return Row.chosen(some).stream().map(row -> row.asMap(texts)).toList();
+  }
+
+  private String json(Map<String, Object> rates) {
+    var reasons = new LinkedHashMap<String, Object>();
+    for (var reason : DeadLetter.Reason.values())
+      reasons.put(reason.name().toLowerCase(Locale.ROOT), report.unhandled().getOrDefault(reason, 0L));
+    var tree = new ArrayList<Map<String, Object>>();
+    scopes.forEach((names, sums) -> tree.add(Json.object("names", names, "actors", sums.actors, "waiting", sums.waiting,
+        "handled", sums.handled, "perSecond", Row.rounded(sums.perSecond), "failed", sums.failed)));
+    return Json.of(Json.object("scope", report.scope(), "closed", closed, "sent", report.sent(), "handled",
+        report.handled(), "waiting", report.waiting(), "unhandled", reasons, "perSecond", rates, "running",
+        report.running(), "actors", rows.size(), "scopes", tree, "rows", maps(rows), "deadLetters", letters.groups(),
+        "rings", letters.rings()));
+  }
+}

@@ -1,0 +1,82 @@
+package io.fibry.dashboard;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.Request;
+import io.fibry.pubsub.Topic;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * An actor that looks at the scope: once a second while there are viewers, who all get the same
+ * text, and at a request. All state is the actor's own.
+ */
+final class Pulse {
+  private static final Duration PERIOD = Duration.ofSeconds(1);
+  private static final long FRESH = PERIOD.toNanos() / 2;
+
+  sealed interface Message {}
+
+  /** Answered with JSON. */
+  record Read(String filter) implements Message, Request<Read, String> {}
+
+  record Join(Actor<String> viewer) implements Message {}
+
+  enum Signal implements Message {
+    TICK, LEFT
+  }
+
+  private final ActorScope scope;
+  private final boolean texts;
+  private final Scheduler clock;
+  private final Topic<String> topic;
+  private int viewers;
+  private Optional<Look> last = Optional.empty();
+
+  private Pulse(ActorScope scope, boolean texts, Scheduler clock, Topic<String> topic) {
+    this.scope = scope;
+    this.texts = texts;
+    this.clock = clock;
+    this.topic = topic;
+  }
+
+  static Actor<Message> start(ActorScope own, ActorScope scope, boolean texts, Scheduler clock) {
+    var pulse = new Pulse(scope, texts, clock, Topic.of(own.named("viewers")));
+    return own.named("pulse").newActor(pulse::handle);
+  }
+
+  private void handle(Message message, ActorContext<Message> context) {
+    switch (message) {
+      case Read read -> context.reply(read, read.filter.isEmpty() ? look().all() : look().filtered(read.filter));
+      case Join(var viewer) -> join(viewer, context);
+      case Signal.TICK -> tick(context);
+      case Signal.LEFT -> viewers--;
+    }
+  }
+
+  private void join(Actor<String> viewer, ActorContext<Message> context) {
+    context.watch(viewer, reason -> Signal.LEFT);
+    topic.subscribe(viewer);
+    if (viewers++ == 0) wind(context);
+    viewer.sendMessage(look().all());
+  }
+
+  private void tick(ActorContext<Message> context) {
+    if (viewers == 0) return;
+    wind(context);
+    topic.publish(look().all());
+  }
+
+  /** The key replaces a tick that is due already. */
+  private static void wind(ActorContext<Message> context) {
+    context.self().sendMessageLater(Signal.TICK, Signal.TICK, PERIOD);
+  }
+
+  private Look look() {
+    long now = clock.nanoTime();
+    if (last.isEmpty() || now - last.get().nanos() >= FRESH) last = Optional.of(Look.at(scope, now, texts, last));
+    return last.get();
+  }
+}

@@ -1,0 +1,69 @@
+package io.fibry.dashboard;
+
+import io.fibry.ActorFigures;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+
+/**
+ * An actor on the page.
+ *
+ * @param figures what is known of it
+ * @param scope the place of its scope in the list of scopes
+ * @param perSecond messages handled lately; NaN: not known yet
+ */
+record Row(ActorFigures figures, int scope, double perSecond) {
+  static final int MOST = 500;
+
+  /** The page is right about the first of each, however many actors there are. */
+  private static final List<ToDoubleFunction<Row>> MEASURES = List.of(row -> row.figures.waiting(),
+      row -> row.perSecond, row -> row.figures.busy().toNanos(), row -> row.figures.failed());
+
+  private static final Pattern AT_WORK = Pattern.compile("\\d+ of \\d+ at work");
+
+  /** Those that do most, in the order given. */
+  static List<Row> chosen(List<Row> rows) {
+    if (rows.size() <= MOST) return rows;
+    var chosen = new BitSet(rows.size());
+    for (var measure : MEASURES) IntStream.range(0, rows.size()).filter(i -> measure.applyAsDouble(rows.get(i)) > 0)
+        .boxed().sorted(Comparator.comparingDouble((Integer i) -> -measure.applyAsDouble(rows.get(i))))
+        .limit(MOST / MEASURES.size()).forEach(chosen::set);
+    for (int free = MOST - chosen.cardinality(); free > 0; free--) chosen.set(chosen.nextClearBit(0));
+    var few = new ArrayList<Row>(MOST);
+    chosen.stream().forEach(i -> few.add(rows.get(i)));
+    return few;
+  }
+
+  Map<String, Object> asMap(boolean texts) {
+    return Json.object("scope", scope, "name", figures.name(), "kind", figures.kind(), "waiting", figures.waiting(),
+        "handled", figures.handled(), "perSecond", rounded(perSecond), "failed", figures.failed(), "busyMillis",
+        figures.busy().toMillis(), "doing", texts ? figures.doing() : withoutTexts(figures.doing()));
+  }
+
+  /**
+   * What it does, in words of our own. What the library says names messages, in places that a
+   * message could imitate: so nothing is cut out, but what is known to name none is kept.
+   */
+  static String withoutTexts(String doing) {
+    return switch (doing) {
+      case "idle", "is idle" -> "idle";
+      case "rests after a failure", "ends", "is busy", "cut off, its handler still runs" -> doing;
+      case "is between two messages", "was going on to its next message" -> "between two messages";
+      default -> {
+        if (AT_WORK.matcher(doing).matches()) yield doing;
+        if (doing.startsWith("waits for ")) yield "waits";
+        if (doing.startsWith("was woken by ") || doing.startsWith("has been given no thread ")) yield "about to begin";
+        yield "handles a message";
+      }
+    };
+  }
+
+  static double rounded(double number) {
+    return Double.isFinite(number) ? Math.round(number * 10) / 10.0 : number;
+  }
+}

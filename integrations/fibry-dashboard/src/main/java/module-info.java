@@ -1,0 +1,10 @@
+import org.jspecify.annotations.NullMarked;
+
+/** A page in the browser that shows a running scope. */
+@NullMarked
+module io.fibry.dashboard {
+  requires transitive io.fibry;
+  requires static org.jspecify;
+
+  exports io.fibry.dashboard;
+}

@@ -1,0 +1,147 @@
+package io.fibry.dashboard;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.URLDecoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.WebSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** A page in a Chromium without a window, steered by its DevTools protocol. */
+final class Chromium implements AutoCloseable {
+  private static final Pattern PORT = Pattern.compile("DevTools listening on ws://127\\.0\\.0\\.1:(\\d+)/");
+  private static final Pattern PAGE = Pattern.compile("\"webSocketDebuggerUrl\": \"(ws://[^\"]*/page/[^\"]*)\"");
+  private static final Pattern ID = Pattern.compile("^\\{\"id\":(\\d+)");
+  private static final Pattern VALUE = Pattern.compile("\"value\":\"([^\"]*)\"");
+  private static final Pattern DATA = Pattern.compile("\"data\":\"([^\"]*)\"");
+  private static final int LIMIT = 60; // s
+
+  private final Process process;
+  private final HttpClient client = HttpClient.newHttpClient();
+  private final WebSocket socket;
+  private final Map<Integer, CompletableFuture<String>> calls = new ConcurrentHashMap<>(); // by number
+  private final AtomicInteger last = new AtomicInteger(); // number of a call
+
+  static Optional<Path> program() {
+    return Stream.of("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome").map(Path::of)
+        .filter(Files::isExecutable).findFirst();
+  }
+
+  /** @param profile an empty folder */
+  Chromium(Path profile) throws Exception {
+    process = new ProcessBuilder(program().orElseThrow().toString(), "--headless=new", "--no-sandbox", "--disable-gpu",
+        "--hide-scrollbars", "--remote-debugging-port=0", "--user-data-dir=" + profile, "about:blank")
+        .redirectErrorStream(true).start();
+    var pages = get("http://127.0.0.1:" + port() + "/json/list");
+    var found = PAGE.matcher(pages);
+    if (!found.find()) throw new IllegalStateException("Chromium has no page: " + pages);
+    socket = client.newWebSocketBuilder().buildAsync(URI.create(found.group(1)), new Answers()).get(LIMIT,
+        TimeUnit.SECONDS);
+  }
+
+  private int port() throws IOException {
+    var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    for (var line = lines.readLine(); line != null; line = lines.readLine()) {
+      var found = PORT.matcher(line);
+      if (!found.find()) continue;
+      Thread.ofVirtual().start(() -> lines.lines().forEach(more -> {})); // else it would block
+      return Integer.parseInt(found.group(1));
+    }
+    throw new IOException("Chromium ended before it listened");
+  }
+
+  private String get(String address) throws Exception {
+    return client.send(HttpRequest.newBuilder(URI.create(address)).build(), BodyHandlers.ofString()).body();
+  }
+
+  /** Completes the calls. */
+  private final class Answers implements WebSocket.Listener {
+    private final StringBuilder parts = new StringBuilder(); // one call at a time
+
+    @Override
+    public CompletionStage<?> onText(WebSocket from, CharSequence data, boolean isLast) {
+      parts.append(data);
+      if (isLast) {
+        var whole = parts.toString();
+        parts.setLength(0);
+        var id = ID.matcher(whole);
+        if (id.find()) calls.remove(Integer.parseInt(id.group(1))).complete(whole);
+      }
+      from.request(1);
+      return CompletableFuture.completedStage(null);
+    }
+  }
+
+  private String call(String method, Map<String, Object> parameters) throws Exception {
+    int number = last.incrementAndGet();
+    var answer = new CompletableFuture<String>();
+    calls.put(number, answer);
+    socket.sendText(Json.of(Json.object("id", number, "method", method, "params", parameters)), true);
+    var text = answer.get(LIMIT, TimeUnit.SECONDS);
+    if (text.contains("\"error\":") || text.contains("\"exceptionDetails\":"))
+      throw new IllegalStateException(method + " " + parameters + " failed: " + text);
+    return text;
+  }
+
+  void open(URI address) throws Exception {
+    call("Page.navigate", Map.of("url", address.toString()));
+    until("location.href === " + Json.of(address.toString()) + " && document.readyState === 'complete'");
+  }
+
+  void size(int width, int height) throws Exception {
+    call("Emulation.setDeviceMetricsOverride",
+        Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", width < 600));
+  }
+
+  /** What the system likes: light or dark. */
+  void prefer(String scheme) throws Exception {
+    call("Emulation.setEmulatedMedia",
+        Json.object("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+  }
+
+  /** The value of an expression, as text. */
+  String value(String script) throws Exception {
+    var answer = call("Runtime.evaluate",
+        Map.of("expression", "encodeURIComponent(" + script + ")", "returnByValue", true));
+    var found = VALUE.matcher(answer);
+    if (!found.find()) throw new IllegalStateException(script + " has no value: " + answer);
+    return URLDecoder.decode(found.group(1).replace("+", "%2B"), StandardCharsets.UTF_8);
+  }
+
+  /** Waits until it holds. */
+  void until(String condition) throws Exception {
+    call("Runtime.evaluate", Map.of("awaitPromise", true, "expression", "new Promise(done => { const look = () => ("
+        + condition + ") ? done(1) : setTimeout(look, 20); look(); })"));
+  }
+
+  byte[] picture() throws Exception {
+    var found = DATA.matcher(call("Page.captureScreenshot", Map.of("format", "png")));
+    if (!found.find()) throw new IllegalStateException("Chromium made no picture");
+    return Base64.getDecoder().decode(found.group(1));
+  }
+
+  @Override
+  public void close() {
+    socket.abort();
+    client.close();
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    process.destroyForcibly().onExit().join();
+  }
+}

@@ -1,0 +1,299 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.FailurePolicy;
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class DashboardTest {
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  private record Secret(String text) {}
+
+  private final ActorScope scope = ActorSystem.openScope("app");
+  private final CountDownLatch opened = new CountDownLatch(1);
+
+  @AfterEach
+  void close() {
+    opened.countDown();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private String figures(Dashboard dashboard) throws Exception {
+    return Web.get(dashboard.port(), "/figures");
+  }
+
+  /** An actor that is at a secret, with another one behind it, and a dead letter with a third. */
+  private void keepSecrets() throws Exception {
+    var entered = new CountDownLatch(1);
+    var busy = scope.named("busy").newActor((Secret secret) -> {
+      entered.countDown();
+      opened.await();
+    });
+    busy.sendMessage(new Secret("hush-1"));
+    busy.sendMessage(new Secret("hush-2"));
+    entered.await();
+    var failing = scope.named("failing").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Secret secret) -> {
+      throw new IllegalStateException("bad " + secret);
+    });
+    failing.sendMessage(new Secret("hush-3"));
+    while (scope.deadLetters().isEmpty()) Thread.onSpinWait();
+  }
+
+  @Test
+  void figuresTellOfActorsInTheTreeOfScopes() throws Exception {
+    scope.openScope("outer").openScope("inner").named("deep").newActorWithReturn((String text) -> text).ask("one");
+    assertTrue(scope.awaitQuiet(LIMIT));
+
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      var text = figures(dashboard);
+
+      assertTrue(text.contains("{\"scope\":\"app\",\"closed\":false,\"sent\":1,\"handled\":1,\"waiting\":0,"), text);
+      assertTrue(text.contains("\"actors\":1,\"scopes\":[{\"names\":[\"app\"],\"actors\":0,"), text);
+      assertTrue(text.contains("{\"names\":[\"app\",\"outer\"],\"actors\":0,"), text);
+      assertTrue(text.contains("{\"names\":[\"app\",\"outer\",\"inner\"],\"actors\":1,\"waiting\":0,\"handled\":1,"),
+          text);
+      assertTrue(
+          text.contains("\"rows\":[{\"scope\":2,\"name\":\"deep\",\"kind\":\"FIBER\",\"waiting\":0,\"handled\":1,"
+              + "\"perSecond\":null,\"failed\":0,\"busyMillis\":0,\"doing\":\"idle\"}]"),
+          text);
+    }
+  }
+
+  @Test
+  void noMessageIsShownUnlessTold() throws Exception {
+    keepSecrets();
+
+    try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
+      var text = figures(dashboard) + events.event(all -> true) + Web.get(dashboard.port(), "/figures?filter=busy");
+
+      assertFalse(text.contains("hush"), text);
+      assertTrue(text.contains("\"doing\":\"handles a message\""), text);
+      assertTrue(text.contains("{\"actor\":\"failing\",\"reason\":\"failed\",\"message\":\"Secret\","
+          + "\"cause\":\"IllegalStateException\",\"count\":1}"), text);
+    }
+  }
+
+  @Test
+  void messagesAreShownIfTold() throws Exception {
+    keepSecrets();
+
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withMessageTexts())) {
+      var text = figures(dashboard);
+
+      assertTrue(text.contains("handling Secret[text=hush-1]"), text);
+      assertTrue(text.contains("\"message\":\"Secret[text=hush-3]\""), text);
+    }
+  }
+
+  @Test
+  void aRingIsNamed() throws Exception {
+    var first = new AtomicReference<ActorWithReturn<String, String>>();
+    var second = scope.named("second").newActorWithReturn((String text) -> first.get().ask(text));
+    first.set(scope.named("first").newActorWithReturn((String text) -> second.ask(text)));
+    first.get().sendMessage("hush");
+    second.sendMessage("hush");
+    while (scope.deadLetters().size() < 2) Thread.onSpinWait();
+
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      var text = figures(dashboard);
+
+      assertTrue(text.matches("(?s).*\"rings\":\\[\\{\"names\":\\[\"first\",\"second\",\"first\"],\"count\":[12]}].*"),
+          text);
+    }
+  }
+
+  @Test
+  void namesAreNoHtml() throws Exception {
+    scope.named("<script>alert('\"')</script>").newActor((String text) -> {});
+
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      var text = figures(dashboard);
+
+      assertTrue(text.contains("\"\\u003cscript\\u003ealert(\\u0027\\\"\\u0027)\\u003c/script\\u003e\""), text);
+      assertFalse(text.contains("<"), text);
+    }
+  }
+
+  @Test
+  void aFilterFindsActorsByNameAndScope() throws Exception {
+    for (int i = 0; i < 1_000; i++) scope.named("actor-" + i).newActor((String text) -> {});
+    scope.openScope("Odd").named("one").newActor((String text) -> {});
+
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      var all = figures(dashboard);
+      var byName = Web.get(dashboard.port(), "/figures?filter=ACTOR-777");
+      var byScope = Web.get(dashboard.port(), "/figures?filter=odd");
+
+      assertTrue(all.contains("\"actors\":1001,"));
+      assertEquals(Row.MOST, all.split("\"kind\"", -1).length - 1);
+      assertTrue(byName.contains("\"name\":\"actor-777\"") && byName.split("\"kind\"", -1).length == 2, byName);
+      assertTrue(byScope.contains("\"name\":\"one\"") && byScope.split("\"kind\"", -1).length == 2, byScope);
+    }
+  }
+
+  @Test
+  void itListensOnLoopbackOnly() throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      for (var network : Collections.list(NetworkInterface.getNetworkInterfaces()))
+        for (var address : Collections.list(network.getInetAddresses()))
+          if (!address.isLoopbackAddress()) assertThrows(IOException.class, () -> {
+            try (var socket = new Socket()) {
+              socket.connect(new InetSocketAddress(address, dashboard.port()), 1_000);
+            }
+          }, address::toString);
+      assertTrue(Web.get(dashboard.port(), "/").startsWith("HTTP/1.1 200"));
+    }
+  }
+
+  @Test
+  void otherMachinesNeedAPassword() throws Exception {
+    var everywhere = new InetSocketAddress(0).getAddress();
+
+    var refused = assertThrows(IllegalArgumentException.class,
+        () -> Dashboard.open(scope, 0, options -> options.withAddress(everywhere)));
+
+    assertTrue(refused.getMessage().contains("give withPassword"), refused::getMessage);
+    Dashboard.open(scope, 0, options -> options.withAddress(everywhere).withPassword("correct horse")).close();
+  }
+
+  @Test
+  void aPortThatIsTakenIsNamedAndNothingStays() {
+    try (var first = Dashboard.open(scope, 0)) {
+      assertThrows(UncheckedIOException.class, () -> Dashboard.open(scope, first.port()));
+    }
+    assertFalse(ActorSystem.root().dump().contains("scope 'dashboard'"), ActorSystem.root().dump());
+  }
+
+  @Test
+  void itsOwnActorsAreNotInTheScope() throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
+      events.event(text -> true);
+
+      assertTrue(scope.awaitQuiet(LIMIT));
+      assertEquals(0, scope.report().sent());
+      assertTrue(events.event(text -> true).contains("\"actors\":0,"));
+    }
+  }
+
+  @Test
+  void eventsComeOnceASecondFromOneLookForAllViewers() throws Exception {
+    var clock = new ManualClock();
+    var looks = new AtomicInteger();
+
+    try (var dashboard = Dashboard.open(counted(looks), 0, options -> options, clock)) {
+      clock.advance(Duration.ofMinutes(5));
+      assertEquals(0, looks.get());
+      try (var one = Web.events(dashboard.port()); var other = Web.events(dashboard.port())) {
+        one.event(text -> true);
+        other.event(text -> true);
+        assertEquals(1, looks.get());
+
+        clock.advance(Duration.ofSeconds(1));
+
+        assertEquals(one.event(text -> true), other.event(text -> true));
+        assertEquals(2, looks.get());
+      }
+      int before;
+      do {
+        before = looks.get();
+        advance(clock, Duration.ofSeconds(1));
+      } while (looks.get() > before); // the browsers are found to have gone
+      advance(clock, Duration.ofMinutes(5));
+      assertEquals(before, looks.get());
+    }
+  }
+
+  /** Until the pulse has done what was due. */
+  private static void advance(ManualClock clock, Duration time) {
+    clock.advance(time);
+    while (ActorSystem.root().actors().stream().anyMatch(one -> one.name().equals("pulse")
+        && (one.waiting() > 0 || !one.doing().equals("idle"))))
+      Thread.onSpinWait();
+  }
+
+  /** The scope, as one that counts the looks at its actors. */
+  private ActorScope counted(AtomicInteger looks) {
+    return (ActorScope) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {ActorScope.class},
+        (proxy, method, arguments) -> {
+          if (method.getName().equals("actors")) looks.incrementAndGet();
+          try {
+            return method.invoke(scope, arguments);
+          } catch (InvocationTargetException failure) {
+            throw failure.getCause();
+          }
+        });
+  }
+
+  @Test
+  void ratesAreThoseSinceTheLookBefore() throws Exception {
+    var clock = new ManualClock();
+    var echo = scope.named("echo").newActorWithReturn((String text) -> text);
+
+    try (var dashboard = Dashboard.open(scope, 0, options -> options, clock)) {
+      assertTrue(figures(dashboard).contains("\"perSecond\":{\"sent\":null,\"handled\":null,\"unhandled\":null}"));
+      for (int i = 0; i < 30; i++) echo.ask("x");
+      assertTrue(scope.awaitQuiet(LIMIT));
+      clock.advance(Duration.ofSeconds(2));
+
+      var text = figures(dashboard);
+
+      assertTrue(text.contains("\"perSecond\":{\"sent\":15.0,\"handled\":15.0,\"unhandled\":0.0}"), text);
+      assertTrue(text.contains("\"handled\":30,\"perSecond\":15.0,\"failed\":0,\"busyMillis\":0"), text);
+    }
+  }
+
+  @Test
+  void theEndOfTheScopeIsTold() throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
+      assertTrue(events.event(text -> true).contains("\"closed\":false"));
+
+      scope.close();
+
+      assertTrue(events.event(text -> text.contains("\"closed\":true")).contains("\"scope\":\"app\""));
+    }
+  }
+
+  @Test
+  void itsEndEndsTheStreams() throws Exception {
+    var dashboard = Dashboard.open(scope, 0);
+    try (var events = Web.events(dashboard.port())) {
+      events.event(text -> true);
+
+      dashboard.close();
+
+      while (!events.hasEnded()) Thread.onSpinWait();
+      assertFalse(scope.isClosed());
+    }
+  }
+
+  @Test
+  void itsAddressIsThatOfAPage() throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withAddress(InetAddress.getLoopbackAddress()))) {
+      assertEquals("http://localhost:" + dashboard.port() + "/", dashboard.uri().toString());
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package io.fibry.dashboard;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.FailurePolicy;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** A shop at work: calm parts, a backlog, a pool, an actor that fails, a ring. */
+final class DemoShop implements AutoCloseable {
+  private record Order(int number, String item) {}
+
+  private record Reminder(int order) {}
+
+  private record Discount(int order) {}
+
+  private static final class CardRefused extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    CardRefused(int order) {
+      super("the card of order " + order + " was refused");
+    }
+  }
+
+  private final ActorScope scope = ActorSystem.openScope("shop");
+  private final Random random = new Random(7); // guarded by itself
+
+  /** The actors, from the last that an order comes to. */
+  void open() {
+    var warehouse = scope.openScope("warehouse");
+    var checkout = scope.openScope("checkout");
+    var office = scope.openScope("office");
+
+    var carrier = warehouse.named("carrier").newActor((Order order) -> work(3, 9));
+    var packing = warehouse.named("packing").strategy(Strategy.THREAD).newActor((Order order) -> {
+      work(26, 44);
+      carrier.sendMessage(order);
+    });
+    var picking = Pools.fixed(warehouse.named("picking"), 4).newActor((Order order) -> {
+      work(60, 140);
+      packing.sendMessage(order);
+    });
+    var stock =
+        warehouse.named("stock").initialState(() -> 100).newActorWithReturn((Integer left, Order order) -> {
+          if (order.number % 400 == 399) work(1_500, 2_500); // counts the shelves
+          return left > 0;
+        });
+
+    var mail = office.named("mail").mailbox(Mailbox.bounded(50, Overflow.DROP_OLDEST))
+        .newActor((Reminder reminder) -> work(60, 90));
+    var ledger = office.named("ledger").strategy(Strategy.residentFiber()).newActor((Order order) -> work(1, 3));
+    openRing(office);
+
+    var invoices = checkout.named("invoices").newActor((Order order) -> {
+      ledger.sendMessage(order);
+      if (chance(0.4)) mail.sendMessage(new Reminder(order.number));
+    });
+    var payments =
+        checkout.named("payments").onFailure(FailurePolicy.restart().withoutLog()).newActor((Order order) -> {
+          work(8, 16);
+          if (chance(0.03)) throw new CardRefused(order.number);
+          invoices.sendMessage(order);
+          picking.sendMessage(order);
+        });
+    var cart = checkout.named("cart").newActor((Order order) -> {
+      if (stock.ask(order)) payments.sendMessage(order);
+    });
+    checkout.named("fraud check").newActor((Order order) -> {});
+    openDoor(cart);
+  }
+
+  /** Customers come in waves. */
+  private void openDoor(Actor<Order> cart) {
+    var items = new String[] {"hat", "shoes", "coat", "gloves"};
+    var customers = scope.named("customers").initialState(() -> new int[1]).newActor((int[] number, String tick) -> {
+      double wave = 1 + Math.sin(number[0] / 160.0) * 0.6 + Math.sin(number[0] / 37.0) * 0.25;
+      for (int i = 0; i < 2; i++) if (chance(wave / 2)) cart.sendMessage(new Order(number[0], items[number[0] % 4]));
+      number[0]++;
+    });
+    customers.sendMessageEvery("tick", Duration.ofMillis(40));
+  }
+
+  /** Prices ask for discounts, and discounts now and then for prices. */
+  private static void openRing(ActorScope office) {
+    var prices = new AtomicReference<ActorWithReturn<Discount, Integer>>();
+    var discounts =
+        office.named("discounts").newActorWithReturn((Discount discount) -> prices.get().ask(discount) / 10);
+    prices.set(office.named("prices").onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((Discount discount) -> discounts.ask(discount) + 100));
+    prices.get().sendMessageEvery(new Discount(12), Duration.ofSeconds(9));
+  }
+
+  private boolean chance(double probability) {
+    synchronized (random) {
+      return random.nextDouble() < probability;
+    }
+  }
+
+  private void work(int least, int most) throws InterruptedException {
+    int millis;
+    synchronized (random) {
+      millis = random.nextInt(least, most);
+    }
+    var clock = Scheduler.system();
+    clock.sleepUntil(clock.nanoTime() + Duration.ofMillis(millis).toNanos());
+  }
+
+  ActorScope scope() {
+    return scope;
+  }
+
+  @Override
+  public void close() {
+    scope.closeWithin(Duration.ZERO);
+  }
+}

@@ -1,0 +1,124 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who is let in, and what browsers may do with the answers. */
+@Timeout(60)
+class DoorTest {
+  private static final List<String> PATHS = List.of("/", "/page.css", "/page.js", "/figures", "/events");
+
+  private final ActorScope scope = ActorSystem.openScope("app");
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"localhost", "LOCALHOST:80", "127.0.0.1:99", "[::1]", "[::1]:8080", "[0:0:0:0:0:0:0:1]:80",
+    "dash.example.org", "Dash.Example.org:443"})
+  void hostsOfThisMachineAreAnswered(String host) throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withHost("dash.example.org"))) {
+      assertTrue(Web.answer(dashboard.port(), "GET", "/figures", "Host: " + host).startsWith("HTTP/1.1 200"));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"evil.example.org", "evil.example.org:80", "localhost.evil.org", "127.0.0.1.evil.org",
+    "10.0.0.1", "127.0.0.2", "[::2]", "[fe80::1]:80", "localhost:80:80", "evillocalhost"})
+  void otherHostsAreRefused(String host) throws Exception {
+    scope.named("shown").newActor((String text) -> {});
+
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      for (var path : PATHS) {
+        var answer = Web.answer(dashboard.port(), "GET", path, "Host: " + host);
+
+        assertTrue(answer.matches("(?s)HTTP/1\\.1 40[03] .*"), answer);
+        assertFalse(answer.contains("shown"), answer);
+      }
+    }
+  }
+
+  @Test
+  void anyOtherMethodIsRefused() throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      for (var path : PATHS)
+        for (var method : List.of("POST", "PUT", "DELETE", "PATCH"))
+          assertTrue(Web.answer(dashboard.port(), method, path, "Host: localhost", "Content-Length: 0")
+              .startsWith("HTTP/1.1 405"), method + " " + path);
+      assertTrue(Web.get(dashboard.port(), "/other").startsWith("HTTP/1.1 404"));
+      assertTrue(Web.answer(dashboard.port(), "HEAD", "/events", "Host: localhost").startsWith("HTTP/1.1 200"));
+    }
+  }
+
+  @Test
+  void browsersMayShowTheAnswersAndNoMore() throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      for (var path : PATHS.subList(0, 4)) {
+        var head = Web.answer(dashboard.port(), "GET", path, "Host: localhost", "Origin: https://evil.example.org")
+            .split("\n\n")[0].toLowerCase(Locale.ROOT);
+
+        assertTrue(head.contains("content-security-policy: default-src 'none'; script-src 'self'; "), head);
+        assertTrue(head.contains("frame-ancestors 'none'"), head);
+        assertTrue(head.contains("x-frame-options: deny"), head);
+        assertTrue(head.contains("x-content-type-options: nosniff"), head);
+        assertTrue(head.contains("cache-control: no-store"), head);
+        assertFalse(head.contains("access-control"), head);
+      }
+    }
+  }
+
+  @Test
+  void thePageAsksNoOtherHostAndMakesNoHtml() throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0)) {
+      var script = Web.get(dashboard.port(), "/page.js");
+      var all = Web.get(dashboard.port(), "/") + Web.get(dashboard.port(), "/page.css") + script;
+
+      assertEquals(List.of(), all.lines().filter(line -> line.contains("//") && line.contains("http")
+          && !line.contains("http://www.w3.org/2000/svg")).toList());
+      for (var unsafe : List.of("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("))
+        assertFalse(script.contains(unsafe), unsafe);
+    }
+  }
+
+  private static String basic(String userAndPassword) {
+    return "Authorization: Basic " + Base64.getEncoder().encodeToString(userAndPassword.getBytes());
+  }
+
+  @Test
+  void aPasswordIsAskedFor() throws Exception {
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withPassword("correct horse"))) {
+      for (var path : PATHS) for (var wrong : List.of("X: y", basic("me:wrong"), basic("correct horse2"), basic(""),
+          "Authorization: Basic ~", "Authorization: Bearer correct horse", "Authorization: Basic")) {
+            var answer = Web.answer(dashboard.port(), "GET", path, "Host: localhost", wrong);
+            assertTrue(answer.startsWith("HTTP/1.1 401"), answer);
+            assertTrue(answer.toLowerCase(Locale.ROOT).contains("www-authenticate: basic realm="), answer);
+          }
+      assertTrue(Web.answer(dashboard.port(), "GET", "/", "Host: localhost", basic("me:correct horse"))
+          .startsWith("HTTP/1.1 200"));
+    }
+  }
+
+  @Test
+  void optionsThatProtectNothingAreRefused() {
+    var options = DashboardOptions.DEFAULT;
+
+    assertThrows(IllegalArgumentException.class, () -> options.withPassword("short"));
+    for (var host : List.of("", " ", "dash.example.org:80", "https://dash.example.org"))
+      assertThrows(IllegalArgumentException.class, () -> options.withHost(host), host);
+  }
+}

@@ -1,0 +1,176 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a browser makes of the page. */
+@Timeout(120)
+class PageTest {
+  private static final String HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>";
+  private static final String ROW = "[...document.querySelectorAll('#rows tr')]"
+      + ".filter(row => row.cells[0].textContent === %s).map(row => row.innerText.replace(/\\s+/g, ' ')).join()";
+
+  // Chromium writes for a moment after its end
+  @TempDir(cleanup = CleanupMode.NEVER)
+  static Path profile;
+
+  private final ActorScope scope = ActorSystem.openScope("app");
+  private Dashboard dashboard;
+  private Chromium chromium;
+
+  @BeforeEach
+  void open() throws Exception {
+    assumeTrue(Chromium.program().isPresent(), "there is no Chromium");
+    dashboard = Dashboard.open(scope, 0);
+    chromium = new Chromium(profile);
+    chromium.size(1200, 800);
+  }
+
+  @AfterEach
+  void close() {
+    if (chromium != null) chromium.close();
+    if (dashboard != null) dashboard.close();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private void show(String query) throws Exception {
+    chromium.open(URI.create(dashboard.uri() + query));
+    chromium.until("figures !== null");
+  }
+
+  private String row(String name) throws Exception {
+    return chromium.value(ROW.formatted(Json.of(name))).strip();
+  }
+
+  private String ground() throws Exception {
+    return chromium.value("getComputedStyle(document.body).backgroundColor");
+  }
+
+  @Test
+  void actorsAreShownInLightAndDark() throws Exception {
+    var below = scope.openScope("below");
+    var echo = below.named("echo").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((String text) -> {
+      if (text.isEmpty()) throw new IllegalStateException("empty");
+      return text;
+    });
+    for (int i = 0; i < 1_234; i++) echo.ask("x");
+    echo.sendMessage("");
+    scope.named("quiet").newActor((String text) -> {});
+    assertTrue(scope.awaitQuiet(Duration.ofSeconds(30)));
+
+    show("?theme=light");
+    assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1", row("echo"));
+    assertEquals("quiet FIBER ○ idle – 0 0 – 0", row("quiet"));
+    assertEquals("below 1 actor 0 1,234 – ▲ 1", row("below"));
+    assertEquals("1,234", chromium.value("cards[1].number.innerText"));
+    assertEquals("1", chromium.value("document.querySelector('[data-reason=failed] dd').innerText"));
+    assertTrue(chromium.value("byId('letters').innerText").contains("failed · String · IllegalStateException"));
+    assertEquals("● live", chromium.value("byId('status').innerText"));
+    var light = ground();
+
+    show("?theme=dark");
+    assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1", row("echo").replace(" 0.0 ", " – "));
+    assertNotEquals(light, ground());
+    assertTrue(chromium.picture().length > 10_000);
+  }
+
+  @Test
+  void theSystemsThemeIsTakenUnlessOneIsChosen() throws Exception {
+    chromium.prefer("dark");
+    show("");
+    var dark = ground();
+    chromium.prefer("light");
+    var light = ground();
+
+    assertNotEquals(dark, light);
+    chromium.value("(byId('theme').value = 'dark', byId('theme').dispatchEvent(new Event('change')))");
+    assertEquals(dark, ground());
+    assertTrue(chromium.value("location.search").contains("theme=dark"));
+  }
+
+  @Test
+  void aHostileNameIsText() throws Exception {
+    scope.named(HOSTILE).newActor((String text) -> {});
+    scope.openScope(HOSTILE).named("in it").newActor((String text) -> {});
+    scope.named("dead" + HOSTILE).onFailure(FailurePolicy.goOn().withoutLog()).newActor((String text) -> {
+      throw new IllegalStateException();
+    }).sendMessage("x");
+    assertTrue(scope.awaitQuiet(Duration.ofSeconds(30)));
+
+    show("");
+
+    assertTrue(row(HOSTILE).startsWith("<img src=x"), row(HOSTILE));
+    assertTrue(chromium.value("byId('letters').innerText").contains("dead<img"));
+    assertEquals("undefined 1 0", chromium.value("typeof window.hacked + ' ' + document.scripts.length + ' ' "
+        + "+ document.querySelectorAll('img').length"));
+    assertEquals("", chromium.value("performance.getEntriesByType('resource').map(one => one.name)"
+        + ".filter(name => !name.startsWith(location.origin) && !name.startsWith('data:')).join()"));
+  }
+
+  @Test
+  void columnsSortAndAFilterAsksTheServer() throws Exception {
+    for (int i = 0; i < 600; i++) {
+      var actor = scope.named("actor-" + i).newActorWithReturn((String text) -> text);
+      if (i == 7) actor.ask("x");
+    }
+    assertTrue(scope.awaitQuiet(Duration.ofSeconds(30)));
+    show("");
+    assertEquals("the 500 busiest of 600", chromium.value("byId('shown').innerText"));
+
+    chromium.value("columns[5].button.click()");
+    assertEquals("actor-7", chromium.value("byId('rows').rows[0].cells[0].firstChild.textContent"));
+    assertEquals("descending", chromium.value("columns[5].head.getAttribute('aria-sort')"));
+
+    chromium.value("(byId('filter').value = 'ACTOR-59', byId('filter').dispatchEvent(new Event('input')))");
+    chromium.until("byId('shown').innerText === '11 found'");
+    assertTrue(row("actor-599app").startsWith("actor-599"), chromium.value("byId('rows').innerText"));
+  }
+
+  @Test
+  void aPhoneNeedsNotScrollSideways() throws Exception {
+    scope.named("an actor with a name that is too long for a phone, and for most other screens, too")
+        .newActor((String text) -> {});
+    chromium.size(390, 800);
+    show("");
+
+    assertEquals("390", chromium.value("document.documentElement.scrollWidth"));
+  }
+
+  @Test
+  void nothingMovesWhenFiguresChange() throws Exception {
+    var echo = scope.named("echo").newActorWithReturn((String text) -> text);
+    show("");
+    var places = "[...document.querySelectorAll('h2, th, td, .value, dd')].map(e => { const r = "
+        + "e.getBoundingClientRect(); return [r.left, r.top, r.height].join(); }).join(' ')";
+    var before = chromium.value(places);
+    for (int i = 0; i < 2_000; i++) echo.ask("x");
+
+    chromium.until("figures.handled === 2000 && figures.rows[0].handled === 2000");
+
+    assertEquals(before, chromium.value(places));
+  }
+
+  @Test
+  void theEndOfTheScopeIsTold() throws Exception {
+    show("");
+
+    scope.close();
+
+    chromium.until("byId('status').innerText === '■ this scope has closed'");
+  }
+}

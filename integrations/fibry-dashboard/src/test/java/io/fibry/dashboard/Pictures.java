@@ -1,0 +1,34 @@
+package io.fibry.dashboard;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Makes the pictures in {@code docs/images}, after three minutes of work:
+ * {@code mvn -q -Pdashboard -Dmain=Pictures}.
+ */
+final class Pictures {
+  private static final Path FOLDER = Path.of("../../docs/images");
+
+  private Pictures() {}
+
+  public static void main(String[] args) throws Exception {
+    int seconds = Integer.parseInt(args[1]);
+    Files.createDirectories(FOLDER);
+    var profile = Files.createTempDirectory("chromium");
+    try (var shop = new DemoShop();
+        var dashboard = Dashboard.open(shop.scope(), 0);
+        var chromium = new Chromium(profile)) {
+      shop.open();
+      chromium.size(1200, 800);
+      chromium.open(dashboard.uri());
+      for (int looks = 1; looks <= seconds; looks += 20) // a call may take less than a minute
+        chromium.until("cards[0].history.length >= " + Math.min(looks, 180));
+      for (var theme : List.of("light", "dark")) {
+        chromium.value("showTheme('" + theme + "')");
+        Files.write(FOLDER.resolve("dashboard-" + theme + ".png"), chromium.picture());
+      }
+    }
+  }
+}

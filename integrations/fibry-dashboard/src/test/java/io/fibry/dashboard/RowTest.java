@@ -1,0 +1,71 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorFigures;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RowTest {
+
+  private static Row row(int number, long waiting, long failed, int busy, double perSecond) {
+    return new Row(new ActorFigures(List.of("app"), "actor-" + number, "FIBER", waiting, 0, failed, "idle",
+        Duration.ofMillis(busy)), 0, perSecond);
+  }
+
+  private static List<String> names(List<Row> rows) {
+    return rows.stream().map(row -> row.figures().name()).toList();
+  }
+
+  @Test
+  void fewRowsAreAllShown() {
+    var rows = IntStream.range(0, Row.MOST).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
+
+    assertEquals(rows, Row.chosen(rows));
+  }
+
+  @Test
+  void ofManyRowsTheFirstOfEachMeasureAreShownInTheOrderGiven() {
+    var rows = new ArrayList<Row>();
+    for (int i = 0; i < 10_000; i++) rows.add(row(i, i % 7, i % 5, i % 3, Double.NaN));
+    rows.set(9_996, row(9_996, 50_000, 0, 0, 0));
+    rows.set(9_997, row(9_997, 0, 50_000, 0, 0));
+    rows.set(9_998, row(9_998, 0, 0, 50_000, 0));
+    rows.set(9_999, row(9_999, 0, 0, 0, 50_000));
+
+    var chosen = Row.chosen(rows);
+
+    assertEquals(Row.MOST, chosen.size());
+    assertEquals(List.of("actor-9996", "actor-9997", "actor-9998", "actor-9999"), names(chosen).subList(496, 500));
+    assertEquals(chosen, rows.stream().filter(chosen::contains).toList());
+  }
+
+  @Test
+  void idleActorsFillTheRest() {
+    var rows = IntStream.range(0, 600).mapToObj(i -> row(i, i == 599 ? 1 : 0, 0, 0, 0)).toList();
+
+    var chosen = names(Row.chosen(rows));
+
+    assertEquals(Row.MOST, chosen.size());
+    assertTrue(chosen.contains("actor-0") && chosen.contains("actor-599"), chosen::toString);
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {"idle | idle", "is idle | idle", "ends | ends", "is busy | is busy",
+    "rests after a failure | rests after a failure", "3 of 4 at work | 3 of 4 at work",
+    "cut off, its handler still runs | cut off, its handler still runs",
+    "is between two messages | between two messages", "is handling idle | handles a message",
+    "has been handling \"3 of 4 at work\" for at least 3 s | handles a message",
+    "is handling X, where it waits for the answer of 'y' to secret | handles a message",
+    "waits for Password[secret] | waits", "was woken by 'x', and has not begun yet | about to begin",
+    "has been given no thread yet by secret | about to begin", "something new: secret | handles a message"})
+  void nothingThatAMessageSaysIsKept(String doing, String shown) {
+    assertEquals(shown, Row.withoutTexts(doing));
+  }
+}
