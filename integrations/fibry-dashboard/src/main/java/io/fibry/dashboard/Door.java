@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** Checks who asks, before any route, and has browsers do with the answers nothing but show them. */
+/** Checks who asks, before any route, and has browsers do nothing but show the answers. */
 final class Door implements Handler.Around<Exchange> {
   private static final Map<String, String> HEADERS = Map.of(
       "Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "

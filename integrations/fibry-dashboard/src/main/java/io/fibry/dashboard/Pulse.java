@@ -33,7 +33,7 @@ final class Pulse {
   private final Scheduler clock;
   private final Topic<String> topic;
   private int viewers;
-  private Optional<Look> last = Optional.empty();
+  private Optional<Snapshot> last = Optional.empty();
 
   private Pulse(ActorScope scope, boolean texts, Scheduler clock, Topic<String> topic) {
     this.scope = scope;
@@ -49,7 +49,8 @@ final class Pulse {
 
   private void handle(Message message, ActorContext<Message> context) {
     switch (message) {
-      case Read read -> context.reply(read, read.filter.isEmpty() ? look().all() : look().filtered(read.filter));
+      case Read read -> context.reply(read,
+          read.filter.isEmpty() ? snapshot().all() : snapshot().filtered(read.filter));
       case Join(var viewer) -> join(viewer, context);
       case Signal.TICK -> tick(context);
       case Signal.LEFT -> viewers--;
@@ -60,13 +61,13 @@ final class Pulse {
     context.watch(viewer, reason -> Signal.LEFT);
     topic.subscribe(viewer);
     if (viewers++ == 0) wind(context);
-    viewer.sendMessage(look().all());
+    viewer.sendMessage(snapshot().all());
   }
 
   private void tick(ActorContext<Message> context) {
     if (viewers == 0) return;
     wind(context);
-    topic.publish(look().all());
+    topic.publish(snapshot().all());
   }
 
   /** The key replaces a tick that is due already. */
@@ -74,9 +75,9 @@ final class Pulse {
     context.self().sendMessageLater(Signal.TICK, Signal.TICK, PERIOD);
   }
 
-  private Look look() {
+  private Snapshot snapshot() {
     long now = clock.nanoTime();
-    if (last.isEmpty() || now - last.get().nanos() >= FRESH) last = Optional.of(Look.at(scope, now, texts, last));
+    if (last.isEmpty() || now - last.get().nanos() >= FRESH) last = Optional.of(Snapshot.at(scope, now, texts, last));
     return last.get();
   }
 }

@@ -53,7 +53,7 @@ record Row(ActorFigures figures, int scope, double perSecond) {
     return switch (doing) {
       case "idle", "is idle" -> "idle";
       case "rests after a failure", "ends", "is busy", "cut off, its handler still runs" -> doing;
-      case "is between two messages", "was going on to its next message" -> "between two messages";
+      case "is between two messages", "was going on to its next message" -> "between messages";
       default -> {
         if (AT_WORK.matcher(doing).matches()) yield doing;
         if (doing.startsWith("waits for ")) yield "waits";

@@ -154,7 +154,7 @@ function showLine(tr, line) {
   const name = tr.cells[0];
   const [label, place] = name.children;
   if (tr.className !== (isScope ? 'scope' : '')) tr.className = isScope ? 'scope' : '';
-  if (name.style.paddingLeft !== 14 + depth * 16 + 'px') name.style.paddingLeft = 14 + depth * 16 + 'px';
+  if (name.style.getPropertyValue('--depth') !== String(depth)) name.style.setProperty('--depth', depth);
   set(label, isScope ? scope.names.at(-1) : line.name);
   set(place, isScope ? '' : sorted ? scope.names.join(' / ') : '');
   if (name.title !== label.textContent) name.title = label.textContent;
@@ -176,7 +176,8 @@ function showRows() {
   all.forEach((line, i) => showLine(body.rows[i] ?? newLine(), line));
   while (body.rows.length > all.length) body.lastChild.remove();
   set(byId('shown'), filtered ? `${number(rows.length)} found`
-    : rows.length < figures.actors ? `the ${number(rows.length)} busiest of ${number(figures.actors)}` : number(rows.length));
+    : rows.length < figures.actors ? `the ${number(rows.length)} busiest of ${number(figures.actors)}`
+    : `${number(rows.length)} in ${figures.scopes.length} ${figures.scopes.length === 1 ? 'scope' : 'scopes'}`);
   for (const column of columns) {
     set(column.button, column.title + (sorted === column ? falling ? ' ▼' : ' ▲' : ''));
     if (sorted === column) column.head.setAttribute('aria-sort', falling ? 'descending' : 'ascending');

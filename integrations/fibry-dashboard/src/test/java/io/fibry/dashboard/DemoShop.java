@@ -92,7 +92,8 @@ final class DemoShop implements AutoCloseable {
   private static void openRing(ActorScope office) {
     var prices = new AtomicReference<ActorWithReturn<Discount, Integer>>();
     var discounts =
-        office.named("discounts").newActorWithReturn((Discount discount) -> prices.get().ask(discount) / 10);
+        office.named("discounts").onFailure(FailurePolicy.goOn().withoutLog())
+            .newActorWithReturn((Discount discount) -> prices.get().ask(discount) / 10);
     prices.set(office.named("prices").onFailure(FailurePolicy.goOn().withoutLog())
         .newActorWithReturn((Discount discount) -> discounts.ask(discount) + 100));
     prices.get().sendMessageEvery(new Discount(12), Duration.ofSeconds(9));

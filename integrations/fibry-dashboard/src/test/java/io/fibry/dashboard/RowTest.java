@@ -60,7 +60,7 @@ class RowTest {
   @CsvSource(delimiter = '|', value = {"idle | idle", "is idle | idle", "ends | ends", "is busy | is busy",
     "rests after a failure | rests after a failure", "3 of 4 at work | 3 of 4 at work",
     "cut off, its handler still runs | cut off, its handler still runs",
-    "is between two messages | between two messages", "is handling idle | handles a message",
+    "is between two messages | between messages", "is handling idle | handles a message",
     "has been handling \"3 of 4 at work\" for at least 3 s | handles a message",
     "is handling X, where it waits for the answer of 'y' to secret | handles a message",
     "waits for Password[secret] | waits", "was woken by 'x', and has not begun yet | about to begin",

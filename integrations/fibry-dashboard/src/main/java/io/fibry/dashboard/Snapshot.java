@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** A scope at one moment, with the rates since the look before. Used by one thread at a time. */
-final class Look {
+final class Snapshot {
   private static final long LATELY = Duration.ofMinutes(1).toNanos(); // an older look says nothing of now
 
   /** The sums of a scope, without those of scopes in it. */
@@ -49,7 +49,7 @@ final class Look {
   private final Letters letters;
   private final String all;
 
-  private Look(ActorScope scope, long nanos, boolean texts, Optional<Look> last) {
+  private Snapshot(ActorScope scope, long nanos, boolean texts, Optional<Snapshot> last) {
     var before = last.filter(one -> nanos - one.nanos < LATELY);
     double seconds = before.map(one -> (nanos - one.nanos) / 1e9).orElse(Double.NaN);
     this.nanos = nanos;
@@ -67,8 +67,8 @@ final class Look {
     this.all = json(rates(before, seconds));
   }
 
-  static Look at(ActorScope scope, long nanos, boolean texts, Optional<Look> last) {
-    return new Look(scope, nanos, texts, last);
+  static Snapshot at(ActorScope scope, long nanos, boolean texts, Optional<Snapshot> last) {
+    return new Snapshot(scope, nanos, texts, last);
   }
 
   private Sums sums(List<String> names) {
@@ -81,12 +81,12 @@ final class Look {
   }
 
   /** Never more than now: a new actor may have the name of one that has ended. */
-  private static long handledBefore(Optional<Look> before, ActorFigures figures) {
+  private static long handledBefore(Optional<Snapshot> before, ActorFigures figures) {
     var sums = before.map(one -> one.scopes.get(figures.scopes())).orElse(null);
     return sums == null ? 0 : Math.min(figures.handled(), sums.handledBy.getOrDefault(figures.name(), 0L));
   }
 
-  private Map<String, Object> rates(Optional<Look> before, double seconds) {
+  private Map<String, Object> rates(Optional<Snapshot> before, double seconds) {
     var then = before.map(one -> one.report).orElse(report);
     return Json.object("sent", Row.rounded((report.sent() - then.sent()) / seconds),
         "handled", Row.rounded((report.handled() - then.handled()) / seconds),

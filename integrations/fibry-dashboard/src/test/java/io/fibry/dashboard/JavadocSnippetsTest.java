@@ -1,0 +1,60 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.net.Tls;
+import java.net.InetSocketAddress;
+import java.security.KeyStore;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The code that the Javadoc and the README show. */
+@Timeout(60)
+class JavadocSnippetsTest {
+  private final ActorScope scope = ActorSystem.openScope("shop");
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  /** Without a certificate: no browser could agree, but it listens. */
+  private static SSLContext context() throws Exception {
+    var none = KeyStore.getInstance("PKCS12");
+    none.load(null, null);
+    var keys = KeyManagerFactory.getInstance("PKIX");
+    keys.init(none, new char[0]);
+    var context = SSLContext.getInstance("TLS");
+    context.init(keys.getKeyManagers(), null, null);
+    return context;
+  }
+
+  @Test
+  void dashboard() throws Exception {
+    // @start region="dashboard"
+    try (var dashboard = Dashboard.open(scope, 0)) { // or a port of your choice
+      System.out.println("see " + dashboard.uri());
+    }
+    // @end
+  }
+
+  @Test
+  void options() throws Exception {
+    var everywhere = new InetSocketAddress(0).getAddress();
+    var tls = Tls.of(context());
+    var password = "correct horse";
+    // @start region="options"
+    var dashboard = Dashboard.open(scope, 0, o -> o
+        .withAddress(everywhere).withHost("dash.example.org") // what stands in the browser
+        .withTls(tls).withPassword(password)                  // any user name will do
+        .withMessageTexts());                                 // shows what messages say
+    // @end
+    assertTrue(dashboard.uri().toString().startsWith("https://localhost:"));
+    dashboard.close();
+  }
+}
