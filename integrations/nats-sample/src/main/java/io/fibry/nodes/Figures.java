@@ -11,6 +11,7 @@ import io.fibry.pool.Entities;
 import io.fibry.test.NatsServer;
 import io.nats.client.Connection;
 import io.nats.client.JetStream;
+import io.nats.client.JetStreamApiException;
 import io.nats.client.Nats;
 import io.nats.client.PublishOptions;
 import io.nats.client.api.StorageType;
@@ -39,6 +40,7 @@ final class Figures implements AutoCloseable {
   private static final Duration ROUND = Duration.ofMillis(700);
   private static final Duration LIMIT = Duration.ofSeconds(10);
   private static final int TELLS = 100_000;
+  private static final int BUSY = 10_164; // what a leader says
   private static final byte[] BODY = new byte[8];
   private static final byte[] TEXT = new byte[64];
 
@@ -159,8 +161,19 @@ final class Figures implements AutoCloseable {
   private Side turns(int threads) {
     var last = new AtomicLong[threads];
     Arrays.setAll(last, i -> new AtomicLong());
-    return times(threads, thread -> last[thread].set(stream.publish("turns." + threads + "-" + thread, TEXT,
-        PublishOptions.builder().expectedLastSubjectSequence(last[thread].get()).build()).getSeqno()));
+    return times(threads, thread -> last[thread].set(turn("turns." + threads + "-" + thread, last[thread].get())));
+  }
+
+  /** Until a leader of several servers is not busy with another one of the same subject. */
+  private long turn(String subject, long last) throws Exception {
+    while (true) {
+      try {
+        var options = PublishOptions.builder().expectedLastSubjectSequence(last).build();
+        return stream.publish(subject, TEXT, options).getSeqno();
+      } catch (JetStreamApiException busy) {
+        if (busy.getApiErrorCode() != BUSY) throw busy;
+      }
+    }
   }
 
   /** Without a network: what names, bytes and limits cost. */
