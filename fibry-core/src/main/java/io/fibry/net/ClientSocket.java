@@ -174,9 +174,11 @@ final class ClientSocket implements AutoCloseable {
     if (!link.saysEnd()) return;
     try (var held = writing.take()) {
       WRITE_DEADLINE.setOpaque(this, after(Durations.nanos(limits.write())));
-      link.sayEnd();
-    } finally {
-      WRITE_DEADLINE.setOpaque(this, 0L);
+      try {
+        link.sayEnd();
+      } finally { // while it is held: the next writer has a deadline of its own
+        WRITE_DEADLINE.setOpaque(this, 0L);
+      }
     }
   }
 
