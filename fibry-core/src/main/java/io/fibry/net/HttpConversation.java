@@ -64,11 +64,11 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
     var answer = new HttpAnswer(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = answer.to(new RequestBody(in, head, options, answer));
-    var found = routes.find(head.method, head.target.path());
+    var entry = routes.find(head.method, head.target.path());
     try {
-      answer(found, head, body, answer);
+      answer(entry, head, body, answer);
     } finally {
-      server.note(head, found.entry(), answer, socket, begun);
+      server.note(head, entry, answer, socket, begun);
     }
     if (answer.keepsAlive() && readRest(body)) return true;
     body.forbid();
@@ -76,11 +76,11 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     return false;
   }
 
-  private void answer(HttpRoutes.Found found, RequestHead head, RequestBody body, HttpAnswer answer)
+  /** {@code entry}: null where no route takes it. */
+  private void answer(HttpRoutes.Entry entry, RequestHead head, RequestBody body, HttpAnswer answer)
       throws IOException {
-    var entry = found.entry();
     var permit = entry == null ? null : server.permit();
-    if (entry == null) refuse(answer, head, found.allowed());
+    if (entry == null) refuse(answer, head, routes.allowed(head.target.path()));
     else if (permit == null) {
       answer.closes();
       refuse(answer, 503);
@@ -190,11 +190,11 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   private static void refuse(HttpAnswer answer, RequestHead head, String allowed) throws IOException {
     if (allowed.isEmpty()) refuse(answer, 404);
     else if (head.method.equals("OPTIONS")) answer.refuse(204, "", "Allow", allowed);
-    else answer.refuse(405, "405 " + HttpStatus.reason(405) + "\n", "Allow", allowed);
+    else answer.refuse(405, HttpStatus.text(405) + "\n", "Allow", allowed);
   }
 
   private static void refuse(HttpAnswer answer, int code) throws IOException {
-    var text = code + " " + HttpStatus.reason(code) + "\n";
+    var text = HttpStatus.text(code) + "\n";
     switch (code) {
       case 503 -> answer.refuse(code, text, "Retry-After", "1");
       case 405 -> answer.refuse(code, text, "Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS");

@@ -185,7 +185,6 @@ public final class HttpOptions implements Cloneable {
   ListenerLimits limits() {
     var shortest = Collections.min(List.of(idleLimit, writeLimit, headerLimit, bodyLimit));
     return new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, headerLimit, idleLimit, ListenerLimits.NONE,
-        writeLimit,
-        drainLimit, shortest);
+        writeLimit, drainLimit, shortest);
   }
 }

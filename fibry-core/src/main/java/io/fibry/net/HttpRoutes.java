@@ -25,7 +25,6 @@ import java.util.function.UnaryOperator;
  */
 public final class HttpRoutes {
   private static final HttpRoutes NONE = new HttpRoutes(List.of(), List.of(), Optional.empty());
-  private static final Found NOT_FOUND = new Found(null, "");
 
   /** Answers an exchange. */
   interface Route {
@@ -34,14 +33,6 @@ public final class HttpRoutes {
 
   /** A route at its place. */
   record Entry(RoutePattern pattern, Route route) {}
-
-  /**
-   * What was looked for.
-   *
-   * @param entry null: none takes it
-   * @param allowed then: the methods of those that take its path
-   */
-  record Found(Entry entry, String allowed) {}
 
   /** How exceptions of a type are answered. */
   private record Rule<E>(Class<E> type, Handler.Returning<Failed<E>, String> answer) {}
@@ -206,7 +197,7 @@ public final class HttpRoutes {
       throw new IllegalArgumentException("a status of " + status + " is no failure; give 400 to 599");
     return onFailure(type, failed -> {
       failed.exchange().status(status);
-      return status + " " + HttpStatus.reason(status) + "\n";
+      return HttpStatus.text(status) + "\n";
     });
   }
 
@@ -273,19 +264,21 @@ public final class HttpRoutes {
     return entries;
   }
 
-  Found find(String method, String path) {
-    var exact = whole.get(path);
-    if (exact != null) for (var entry : exact) if (entry.pattern.takesMethod(method)) return new Found(entry, "");
-    for (var entry : open)
-      if (entry.pattern.takesPath(path) && entry.pattern.takesMethod(method)) return new Found(entry, "");
+  /** Null: none takes it. */
+  Entry find(String method, String path) {
+    for (var entry : whole.getOrDefault(path, List.of())) if (entry.pattern.takesMethod(method)) return entry;
+    for (var entry : open) if (entry.pattern.takesPath(path) && entry.pattern.takesMethod(method)) return entry;
+    return null;
+  }
+
+  /** Where none takes the method: those that take the path have these; empty: none does. */
+  String allowed(String path) {
     var methods = new TreeSet<String>();
-    if (exact != null) for (var entry : exact) methods.add(entry.pattern.method().orElseThrow());
-    for (var entry : open)
-      if (entry.pattern.takesPath(path)) methods.add(entry.pattern.method().orElseThrow()); // else it had taken it
-    if (methods.isEmpty()) return NOT_FOUND;
+    for (var entry : entries) if (entry.pattern.takesPath(path)) entry.pattern.method().ifPresent(methods::add);
+    if (methods.isEmpty()) return "";
     if (methods.contains("GET")) methods.add("HEAD");
     methods.add("OPTIONS");
-    return new Found(null, String.join(", ", methods));
+    return String.join(", ", methods);
   }
 
   /** Empty: no rule fits. */

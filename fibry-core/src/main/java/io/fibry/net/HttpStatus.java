@@ -18,6 +18,11 @@ final class HttpStatus {
     return LINES[code];
   }
 
+  /** For people. */
+  static String text(int code) {
+    return code + " " + reason(code);
+  }
+
   /** Whether an answer may have a body. */
   static boolean hasBody(int code) {
     return code != 204 && code != 205 && code != 304;

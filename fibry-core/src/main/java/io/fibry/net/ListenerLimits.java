@@ -18,8 +18,7 @@ import java.util.Objects;
  * @param shortest of a socket
  */
 record ListenerLimits(InetAddress address, int connections, Duration handshake, Duration idle, Duration total,
-    Duration write,
-    Duration drain, Duration shortest) {
+    Duration write, Duration drain, Duration shortest) {
   static final Duration NONE = Duration.ofSeconds(Long.MAX_VALUE);
 
   /** Between two checks. */

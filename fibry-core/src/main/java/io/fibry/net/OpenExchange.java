@@ -157,7 +157,7 @@ final class OpenExchange implements Exchange {
   }
 
   private static HttpException refused(int code, String why) {
-    return new HttpException(code, code + " " + HttpStatus.reason(code) + ": " + why);
+    return new HttpException(code, HttpStatus.text(code) + ": " + why);
   }
 
   @Override

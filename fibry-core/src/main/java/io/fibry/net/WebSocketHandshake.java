@@ -38,7 +38,7 @@ record WebSocketHandshake(OpenExchange exchange, WebSocketOptions options) {
   }
 
   private void refuse(int code, String text, String... headers) throws IOException {
-    exchange.answer.refuse(code, code + " " + HttpStatus.reason(code) + ": " + text + "\n", headers);
+    exchange.answer.refuse(code, HttpStatus.text(code) + ": " + text + "\n", headers);
   }
 
   private void accept(Handler<WebSocketConnection> handler) throws IOException {

@@ -155,7 +155,7 @@ class ExchangePermitTest {
       answer.permit = ExchangePermit.of(atWork, 1);
       var exchange = new OpenExchange(null, null, null, null, answer, RoutePattern.of(path), Optional.empty(), null);
 
-      routes.find("GET", path).entry().route().answer(exchange);
+      routes.find("GET", path).route().answer(exchange);
       exchange.finish();
 
       assertEquals(0, atWorkWhenSent.get(), path);
