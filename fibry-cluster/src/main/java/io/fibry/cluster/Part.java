@@ -221,13 +221,11 @@ final class Part<M> {
     }
   }
 
-  /** First what the node before has held, then what came here meanwhile. */
   private void begin() {
     if (stage != Stage.HOLDING || entities.isEmpty() || !hasAll) return;
     stage = Stage.OPEN;
     forgetAt = clock.nanoTime() + REMEMBERED.toNanos();
-    while (!handed.isEmpty()) take(handed.poll());
-    while (!held.isEmpty()) take(held.poll());
+    takeAll();
     alone = true;
     giveAway();
   }
@@ -246,6 +244,11 @@ final class Part<M> {
   private void goOnPassing() {
     if (stage != Stage.HOLDING || next.isEmpty()) return;
     stage = Stage.PASSING;
+    takeAll();
+  }
+
+  /** First what the node before has held, then what came here meanwhile. */
+  private void takeAll() {
     while (!handed.isEmpty()) take(handed.poll());
     while (!held.isEmpty()) take(held.poll());
   }
