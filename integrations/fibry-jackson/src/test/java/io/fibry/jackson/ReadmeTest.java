@@ -1,99 +1,10 @@
 package io.fibry.jackson;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import io.fibry.test.ModularReadme;
 
-import java.io.ByteArrayOutputStream;
-import java.io.File;
-import java.io.PrintStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.lang.module.ModuleFinder;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Set;
-import java.util.regex.Pattern;
-import java.util.spi.ToolProvider;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
-/** The README is true: its code is run, the first program also as a module that requires ours. */
-class ReadmeTest {
-  private static final Path SOURCES = Path.of("src/test/java/io/fibry/jackson");
-  private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
-  private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
-  private static final Pattern NOT_THEIRS =
-      Pattern.compile("test-classes|junit|fibry-test|simple|jspecify|opentest|apiguardian");
-
-  @TempDir
-  Path folder;
-
-  private static String source(String file) throws Exception {
-    return Files.readString(SOURCES.resolve(file));
-  }
-
-  @Test
-  void itsCodeIsRunByATest() throws Exception {
-    var run = unindented(source("Ledger.java") + source("JavadocSnippetsTest.java"));
-    var shown = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(found -> found.group(1)).toList();
-
-    assertEquals(4, shown.size());
-    assertEquals(List.of(), shown.stream().filter(block -> !run.contains(unindented(block))).toList());
-  }
-
-  private static String unindented(String code) {
-    return code.replaceAll("(?m)^ +", "");
-  }
-
-  @Test
-  void itsProgramRunsAsAModule() throws Exception {
-    Files.writeString(folder.resolve("module-info.java"),
-        "module ledger {\n  requires io.fibry.jackson;\n  exports ledger;\n  opens ledger to io.fibry.durable;\n}\n");
-    Files.writeString(folder.resolve("Ledger.java"),
-        source("Ledger.java").replace("package io.fibry.jackson;", "package ledger;\nimport io.fibry.jackson.*;")
-            .replace("{@link ReadmeTest}", "").replace("\nclass Ledger", "\npublic class Ledger"));
-
-    javac("--release", "21", "-Xlint:all,-missing-explicit-ctor", "-Werror", "--module-path", modulePath(), "-d",
-        folder.toString(),
-        folder.resolve("module-info.java").toString(), folder.resolve("Ledger.java").toString());
-
-    assertEquals(PRINTS.matcher(source("Ledger.java")).results().map(found -> found.group(1)).toList(), printed());
-  }
-
-  /** What a user has: not our tests, nor what only they need. */
-  private static String modulePath() {
-    var all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    return String.join(File.pathSeparator, Stream.of(all.split(File.pathSeparator))
-        .filter(part -> !NOT_THEIRS.matcher(Path.of(part).getFileName().toString()).find()).distinct().toList());
-  }
-
-  private static void javac(String... arguments) {
-    var said = new StringWriter();
-    int exit;
-    try (var out = new PrintWriter(said)) {
-      exit = ToolProvider.findFirst("javac").orElseThrow().run(out, out, arguments);
-    }
-    assertEquals(0, exit, said::toString);
-  }
-
-  /** The lines that the program prints, in a layer of modules of its own. */
-  private List<String> printed() throws Exception {
-    var paths = Stream.concat(Stream.of(folder), Stream.of(modulePath().split(File.pathSeparator)).map(Path::of))
-        .toArray(Path[]::new);
-    var boot = ModuleLayer.boot();
-    var modules = boot.configuration().resolve(ModuleFinder.of(paths), ModuleFinder.of(), Set.of("ledger"));
-    var layer = boot.defineModulesWithOneLoader(modules, ClassLoader.getPlatformClassLoader());
-    var main = layer.findLoader("ledger").loadClass("ledger.Ledger").getMethod("main", String[].class);
-    var before = System.out;
-    var printed = new ByteArrayOutputStream();
-    try (var out = new PrintStream(printed, true, UTF_8)) {
-      System.setOut(out);
-      main.invoke(null, (Object) new String[0]);
-    } finally {
-      System.setOut(before);
-    }
-    return printed.toString(UTF_8).lines().toList();
+/** The README is true. */
+class ReadmeTest extends ModularReadme {
+  ReadmeTest() {
+    super("io.fibry.jackson", "Ledger", 4, "  opens ledger to io.fibry.durable;\n");
   }
 }
