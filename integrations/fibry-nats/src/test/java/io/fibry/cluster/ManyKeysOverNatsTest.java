@@ -61,8 +61,7 @@ class ManyKeysOverNatsTest {
 
   @BeforeEach
   void start() {
-    Servers.assumeThere();
-    server = NatsServer.start(Servers.folder());
+    server = Servers.start();
   }
 
   @AfterEach

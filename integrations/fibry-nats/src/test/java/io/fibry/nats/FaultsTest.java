@@ -38,8 +38,7 @@ class FaultsTest {
 
   @BeforeEach
   void start() {
-    Servers.assumeThere();
-    server = NatsServer.start(Servers.folder());
+    server = Servers.start();
   }
 
   @AfterEach

@@ -24,9 +24,14 @@ public final class Servers {
   }
 
   public static synchronized NatsServer shared() {
-    assumeThere();
-    if (shared == null) shared = NatsServer.start(folder());
+    if (shared == null) shared = start();
     return shared;
+  }
+
+  /** One for a test that harms it. */
+  public static NatsServer start() {
+    assumeThere();
+    return NatsServer.start(folder());
   }
 
   public static Path folder() {

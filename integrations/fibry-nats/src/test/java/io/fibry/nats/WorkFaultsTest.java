@@ -41,8 +41,7 @@ class WorkFaultsTest {
 
   @BeforeEach
   void start() {
-    Servers.assumeThere();
-    server = NatsServer.start(Servers.folder());
+    server = Servers.start();
   }
 
   @AfterEach
