@@ -38,8 +38,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @SuppressWarnings("try") // an unused client
 class WebSocketContractTest {
   private final ServerScope net = new ServerScope();
-  private final CompletableFuture<WebSocketConnection> connected = new CompletableFuture<>();
-  private final CompletableFuture<Object> outcome = new CompletableFuture<>();
+  private final WatchedWebSocket watched = new WatchedWebSocket();
+  private final CompletableFuture<WebSocketConnection> connected = watched.connected;
+  private final CompletableFuture<Object> outcome = watched.outcome;
   private final List<Object> seen = new CopyOnWriteArrayList<>();
   private HttpServer server;
 
@@ -53,16 +54,7 @@ class WebSocketContractTest {
   }
 
   private WebSocketPeer open(String strategy, Handler<WebSocketConnection> handler) {
-    var routes = HttpRoutes.none().webSocket("/", connection -> {
-      connected.complete(connection);
-      try {
-        handler.handle(connection);
-        outcome.complete("returned");
-      } catch (Throwable failure) {
-        outcome.complete(failure);
-        throw failure;
-      }
-    });
+    var routes = HttpRoutes.none().webSocket("/", watched.by(handler));
     server = HttpServer.open(net.scope.named("web").strategy(Variants.STRATEGIES.get(strategy)), 0, routes, o -> o);
     return new WebSocketPeer(server.port(), "/");
   }

@@ -37,23 +37,16 @@ class WebSocketLimitsTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
       ActorSystem.openScope("limits", o -> o.withScheduler(clock).withDeadLetters(letters));
-  private final CompletableFuture<WebSocketConnection> connected = new CompletableFuture<>();
-  private final CompletableFuture<Object> outcome = new CompletableFuture<>();
+  private final WatchedWebSocket watched = new WatchedWebSocket();
+  private final CompletableFuture<WebSocketConnection> connected = watched.connected;
+  private final CompletableFuture<Object> outcome = watched.outcome;
   private final List<String> seen = new CopyOnWriteArrayList<>();
   private HttpServer server;
 
   private void open(UnaryOperator<WebSocketOptions> options, UnaryOperator<HttpOptions> limits,
       Handler<WebSocketConnection> handler) {
-    server = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().webSocket("/", connection -> {
-      connected.complete(connection);
-      try {
-        handler.handle(connection);
-        outcome.complete("returned");
-      } catch (Throwable failure) {
-        outcome.complete(failure);
-        throw failure;
-      }
-    }, options).text("/http", exchange -> "text"), limits);
+    server = HttpServer.open(scope.anonymous(), 0,
+        HttpRoutes.none().webSocket("/", watched.by(handler), options).text("/http", exchange -> "text"), limits);
   }
 
   private void open(UnaryOperator<WebSocketOptions> options) {
