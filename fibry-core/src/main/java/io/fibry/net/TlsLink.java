@@ -19,9 +19,9 @@ import javax.net.ssl.SSLProtocolException;
 import javax.net.ssl.SSLSession;
 
 /**
- * The bytes of a socket through TLS. A stream that ends without being told so is torn: whoever cut
- * it must not pass for the client. What is read is kept only as long as it is needed, since
- * thousands of connections may be idle.
+ * The bytes of a socket through TLS. A stream that ends without TLS's own end is torn: an attacker
+ * who cuts it must not pass for the client. What is read is kept only as long as it is needed,
+ * since thousands of connections may be idle.
  */
 final class TlsLink implements Link {
   private static final int HEAD = 5; // bytes of a record before its content
@@ -313,8 +313,8 @@ final class TlsLink implements Link {
 
   /**
    * Room for records on their way out, shared by all connections: a record takes 16 kB also for an
-   * answer of a few bytes. Who takes an array has it alone, as a slot is emptied by an exchange;
-   * one that finds its slot taken meanwhile is garbage.
+   * answer of a few bytes. An array that was taken belongs to one thread, as taking empties its
+   * slot; one that finds its slot taken meanwhile is garbage.
    */
   private static final class Spare {
     private static final int SLOTS = 64;

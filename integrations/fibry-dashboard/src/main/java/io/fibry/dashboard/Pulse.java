@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * An actor that looks at the scope: once a second while there are viewers, who all get the same
- * text, and at a request. All state is the actor's own.
+ * An actor that looks at the scope: at a request, and once a second while there are viewers,
+ * all of whom get the same text. All state is the actor's own.
  */
 final class Pulse {
   private static final Duration PERIOD = Duration.ofSeconds(1);
