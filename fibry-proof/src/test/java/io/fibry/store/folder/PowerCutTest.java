@@ -35,7 +35,7 @@ class PowerCutTest {
     var disk = CrashDisk.empty();
     cutEverywhere(disk, ALL, this::check);
 
-    write(disk, true, random.ints(80, 1, 1800).toArray());
+    write(disk, true, random.ints(120, 1, 1800).toArray());
 
     checkAll();
   }
@@ -138,7 +138,7 @@ class PowerCutTest {
 
   private void checkAll() throws Throwable {
     if (failure != null) throw new AssertionError("seed " + seed, failure);
-    assertTrue(images > 1000, images + " images");
+    assertTrue(images > 1000, () -> images + " images, seed " + seed);
   }
 
   private void write(CrashDisk disk, boolean force, int... sizes) throws IOException {
