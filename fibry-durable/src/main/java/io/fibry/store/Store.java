@@ -150,6 +150,8 @@ public interface Store extends AutoCloseable {
    * @param actor which
    * @return what is stored
    * @throws StoreException if that cannot be read
+   * @throws java.util.concurrent.CancellationException if interrupted where it waits for another
+   *     thread or a server; so do all methods that read
    */
   Loaded load(Id actor);
 

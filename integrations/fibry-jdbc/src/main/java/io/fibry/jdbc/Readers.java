@@ -32,8 +32,13 @@ final class Readers implements AutoCloseable {
     threads.allowCoreThreadTimeOut(true);
   }
 
-  /** @param what is read, for errors */
+  /**
+   * An interrupted thread gets no answer, however fast it would be.
+   *
+   * @param what is read, for errors
+   */
   <T> T read(Object what, Callable<T> reading) throws InterruptedException {
+    if (Thread.interrupted()) throw new InterruptedException();
     var task = new FutureTask<>(reading);
     try {
       threads.execute(task);
