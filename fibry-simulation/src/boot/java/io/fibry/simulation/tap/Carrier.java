@@ -1,0 +1,12 @@
+package io.fibry.simulation.tap;
+
+/** The platform thread on which all that is simulated runs. */
+public final class Carrier extends Thread {
+  /** Of the run at hand, null between runs. The carrier and the loop that starts it set it. */
+  public volatile Machine machine;
+
+  public Carrier(Runnable loop, String name) {
+    super(null, loop, name, 0, false);
+    setDaemon(true);
+  }
+}
