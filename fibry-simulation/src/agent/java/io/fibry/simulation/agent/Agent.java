@@ -1,14 +1,92 @@
 package io.fibry.simulation.agent;
 
+import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.lang.instrument.UnmodifiableClassException;
+import java.nio.file.Files;
+import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.jar.JarFile;
+import java.util.stream.Collectors;
 
 /** Opens what a simulation needs of the JDK, and redirects clocks, chance, threads and sockets. */
 public final class Agent {
+  /** The system property that says how it went: {@link #READY}, or why a simulation is impossible. */
+  static final String STATE = "fibry.simulation.agent";
+  static final String READY = "ready";
+
+  private static final String TAP = "io.fibry.simulation.tap.";
+  /** Packages of java.base that the tap uses. */
+  private static final List<String> PACKAGES = List.of("java.lang", "java.net", "java.util", "java.util.concurrent",
+      "jdk.internal.misc", "jdk.internal.vm", "sun.net");
+  /** Classes of the tap in the order in which they are initialised: before anything is redirected. */
+  private static final List<String> TAPS = List.of("Taps", "Clocks", "Chance", "Threads", "Pools", "Delays", "Sockets");
+
   private Agent() {}
 
   /** With -javaagent. */
-  public static void premain(String arguments, Instrumentation jvm) {}
+  public static void premain(String arguments, Instrumentation jvm) {
+    start(jvm);
+  }
 
   /** Attached to a JVM that runs. */
-  public static void agentmain(String arguments, Instrumentation jvm) {}
+  public static void agentmain(String arguments, Instrumentation jvm) {
+    start(jvm);
+  }
+
+  /** A failure ends no program that simulates nothing: who simulates is told. */
+  private static synchronized void start(Instrumentation jvm) {
+    if (READY.equals(System.getProperty(STATE))) return;
+    try {
+      var redirects = Redirects.of(Redirects.TABLE, Runtime.version().feature());
+      open(jvm);
+      redirect(jvm, redirects);
+      System.setProperty(STATE, READY);
+    } catch (Throwable failure) {
+      System.setProperty(STATE, text(failure));
+    }
+  }
+
+  private static void open(Instrumentation jvm) throws IOException, ClassNotFoundException {
+    jvm.appendToBootstrapClassLoaderSearch(new JarFile(bootJar()));
+    var boot = Class.forName(TAP + "Insides", false, null).getModule();
+    var packages = PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> Set.of(boot)));
+    jvm.redefineModule(Object.class.getModule(), Set.of(), Map.of(), packages, Set.of(), Map.of());
+    if (Class.forName(TAP + "Taps", false, Agent.class.getClassLoader()).getClassLoader() != null)
+      throw new IllegalStateException("a class of " + TAP + "* was loaded before the agent was there");
+    for (var name : TAPS) Class.forName(TAP + name, true, null);
+    Class.forName(TAP + "Delays$Of" + (Runtime.version().feature() < 25 ? "21" : "25"), true, null);
+  }
+
+  /** The boot class loader reads jars only from files. */
+  private static String bootJar() throws IOException {
+    try (var packed = Agent.class.getResourceAsStream("/io/fibry/simulation/boot.jar")) {
+      if (packed == null)
+        throw new IOException("boot.jar is missing from fibry-simulation; Maven makes it in process-classes");
+      var file = Files.createTempFile("fibry-simulation-boot", ".jar");
+      file.toFile().deleteOnExit();
+      Files.copy(packed, file, StandardCopyOption.REPLACE_EXISTING);
+      return file.toString();
+    }
+  }
+
+  private static void redirect(Instrumentation jvm, Redirects redirects) throws UnmodifiableClassException {
+    var transformer = new Transformer(redirects);
+    jvm.addTransformer(transformer, true);
+    var loaded = Arrays.stream(jvm.getAllLoadedClasses())
+        .filter(type -> jvm.isModifiableClass(type) && !type.isArray() && !type.isHidden())
+        .filter(type -> Transformer.isChanged(type.getClassLoader(), type.getName().replace('.', '/')));
+    jvm.retransformClasses(loaded.toArray(Class<?>[]::new));
+  }
+
+  /** A static initialiser that failed says why in its cause. */
+  private static String text(Throwable failure) {
+    var cause = failure instanceof ExceptionInInitializerError && failure.getCause() != null
+        ? failure.getCause()
+        : failure;
+    return cause instanceof UnsupportedOperationException ? cause.getMessage() : "cannot simulate: " + cause;
+  }
 }

@@ -1,19 +1,21 @@
 package io.fibry.simulation.tap;
 
+import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 
-/** Says which threads are simulated: those whose scheduler is a {@link Machine}, and its carrier. */
+/**
+ * Says which threads are simulated: those whose scheduler is a {@link Machine}, and its carrier. The
+ * redirected calls of the other classes here ask it, and let all other threads see the real machine.
+ */
 public final class Taps {
-  /** Of a VirtualThread. Null until the agent is in place: until then nothing is simulated. */
-  private static volatile VarHandle scheduler;
+  /** Whether this JDK is 25 or later, or else 21: what lies between them is not supported. */
+  static final boolean LATER = Runtime.version().feature() >= 25;
+
+  private static final VarHandle SCHEDULER =
+      Insides.field(Insides.type("java.lang.VirtualThread"), "scheduler", Executor.class);
 
   private Taps() {}
-
-  /** By the agent, when all else is in place: from here on simulations are possible. */
-  static void open(VarHandle schedulers) {
-    scheduler = schedulers;
-  }
 
   /** Of this thread; null if it is not simulated. */
   public static Machine machine() {
@@ -23,7 +25,17 @@ public final class Taps {
   /** Of a thread; null if it is not simulated. */
   public static Machine machine(Thread thread) {
     if (!thread.isVirtual()) return thread instanceof Carrier carrier ? carrier.machine : null;
-    var handle = scheduler;
-    return handle != null && (Executor) handle.get(thread) instanceof Machine machine ? machine : null;
+    return (Executor) SCHEDULER.get(thread) instanceof Machine machine ? machine : null;
+  }
+
+  /** Calls a method of the JDK that declares no checked exception. */
+  static Object call(MethodHandle method, Object... arguments) {
+    try {
+      return method.invokeWithArguments(arguments);
+    } catch (RuntimeException | Error failure) {
+      throw failure;
+    } catch (Throwable impossible) {
+      throw new IllegalStateException("the JDK threw a checked exception", impossible);
+    }
   }
 }

@@ -1,0 +1,55 @@
+package io.fibry.simulation.tap;
+
+import java.lang.invoke.VarHandle;
+import java.util.Collections;
+import java.util.Random;
+import java.util.SplittableRandom;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Random numbers. */
+public final class Chance {
+  private static final VarHandle SEED = Insides.field(Thread.class, "threadLocalRandomSeed", long.class);
+  private static final VarHandle PROBE = Insides.field(Thread.class, "threadLocalRandomProbe", int.class);
+  private static final VarHandle SHUFFLES = Insides.shared(Collections.class, "r", Random.class);
+  private static final AtomicLong RANDOMS =
+      (AtomicLong) Insides.shared(Random.class, "seedUniquifier", AtomicLong.class).get();
+  private static final AtomicLong SPLITS =
+      (AtomicLong) Insides.shared(SplittableRandom.class, "defaultGen", AtomicLong.class).get();
+
+  private Chance() {}
+
+  /** Before each run: seeds the generators that the JDK keeps for all threads. */
+  public static void reset(long seed) {
+    RANDOMS.set(seed);
+    SPLITS.set(seed);
+    SHUFFLES.setVolatile((Random) null);
+  }
+
+  /** For {@link Math#random}. */
+  public static double random() {
+    var machine = Taps.machine();
+    return machine == null ? Math.random() : (machine.random() >>> 11) * 0x1.0p-53;
+  }
+
+  /** For {@link UUID#randomUUID}. */
+  public static UUID randomUUID() {
+    var machine = Taps.machine();
+    if (machine == null) return UUID.randomUUID();
+    long high = machine.random() & ~0xF000L | 0x4000L; // version 4
+    long low = machine.random() & ~(3L << 62) | 1L << 63; // the IETF's variant
+    return new UUID(high, low);
+  }
+
+  /** For {@link ThreadLocalRandom#current}: a simulated thread's own is seeded at its first use. */
+  public static ThreadLocalRandom current() {
+    var thread = Thread.currentThread();
+    var machine = thread.isVirtual() ? Taps.machine(thread) : null;
+    if (machine != null && (int) PROBE.get(thread) == 0) {
+      PROBE.set(thread, (int) machine.random() | 1);
+      SEED.set(thread, machine.random());
+    }
+    return ThreadLocalRandom.current();
+  }
+}

@@ -1,0 +1,77 @@
+package io.fibry.simulation.tap;
+
+import java.lang.invoke.MethodHandle;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
+
+/**
+ * Pools of the JDK. A future's default pool becomes simulated threads; what else a simulated thread
+ * gives to a {@link ForkJoinPool} is refused, since the pool's threads are real.
+ */
+public final class Pools {
+  /** On Java 25 an executor, and a {@link ForkJoinPool} too. */
+  private static final Object DEFAULT =
+      Insides.shared(CompletableFuture.class, "ASYNC_POOL", Taps.LATER ? ForkJoinPool.class : Executor.class).get();
+  private static final MethodHandle SUBMIT =
+      Insides.method(ForkJoinPool.class, "poolSubmit", ForkJoinTask.class, boolean.class, ForkJoinTask.class);
+  /** The scheduler of virtual threads that are not simulated: a simulated thread may wake those. */
+  private static final ForkJoinPool SCHEDULER = (ForkJoinPool) Insides
+      .shared(Insides.type("java.lang.VirtualThread"), "DEFAULT_SCHEDULER", ForkJoinPool.class).get();
+
+  private Pools() {}
+
+  /** Java 21: for the default executor of futures and publishers. */
+  public static Executor executor() {
+    return Taps.machine() == null ? (Executor) DEFAULT : Pools::start;
+  }
+
+  /** Java 25: for the same, which has the pool's type there. */
+  public static ForkJoinPool pool() {
+    return Taps.machine() == null ? (ForkJoinPool) DEFAULT : Simulated.POOL;
+  }
+
+  /** For a task that is forked where no worker of a pool is. */
+  public static ForkJoinPool common() {
+    if (Taps.machine() != null) throw refused("the common pool");
+    return ForkJoinPool.commonPool();
+  }
+
+  /** For whatever is given to a pool. */
+  public static ForkJoinTask<?> poolSubmit(ForkJoinPool pool, boolean signal, ForkJoinTask<?> task) throws Throwable {
+    if (pool != SCHEDULER && Taps.machine() != null)
+      throw refused(pool == ForkJoinPool.commonPool() ? "the common pool" : "a ForkJoinPool");
+    return (ForkJoinTask<?>) SUBMIT.invokeExact(pool, signal, task);
+  }
+
+  static UnsupportedOperationException refused(String what) {
+    return new UnsupportedOperationException("the simulated thread '" + Thread.currentThread().getName() + "' uses "
+        + what + " at " + caller() + ", whose threads are real and run in no order that a seed decides; make the stream"
+        + " sequential, or give the task to an executor of your own, as Executors.newVirtualThreadPerTaskExecutor()");
+  }
+
+  /** The first frame that is neither ours nor the JDK's. */
+  private static String caller() {
+    return StackWalker.getInstance().walk(frames -> frames.filter(frame -> !inside(frame.getClassName())).findFirst())
+        .map(frame -> frame.toStackTraceElement().toString()).orElse("no code of yours");
+  }
+
+  private static boolean inside(String name) {
+    return name.startsWith("java.") || name.startsWith("jdk.") || name.startsWith("io.fibry.simulation.tap.");
+  }
+
+  private static void start(Runnable task) {
+    Taps.machine().threads().newThread(task).start();
+  }
+
+  /** Made at first use. Its own threads are never asked for. */
+  private static final class Simulated {
+    private static final ForkJoinPool POOL = new ForkJoinPool(1) {
+      @Override
+      public void execute(Runnable task) {
+        start(task);
+      }
+    };
+  }
+}

@@ -1,0 +1,21 @@
+package io.fibry.simulation;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.simulation.tap.Taps;
+
+/** Where {@link Mailbox#bounded} of users' classes arrives: a fault may make a mailbox smaller. */
+public final class SmallMailboxes {
+
+  /** A machine that may give less room than was asked for. */
+  interface Room {
+    int roomFor(int capacity);
+  }
+
+  private SmallMailboxes() {}
+
+  /** {@return the mailbox that {@link Mailbox#bounded} gives, or a smaller one} */
+  public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
+    return Mailbox.bounded(Taps.machine() instanceof Room machine ? machine.roomFor(capacity) : capacity, overflow);
+  }
+}
