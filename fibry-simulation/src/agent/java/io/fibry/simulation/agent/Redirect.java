@@ -2,7 +2,6 @@ package io.fibry.simulation.agent;
 
 import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.stream.Stream;
 
 /**
@@ -40,7 +39,7 @@ record Redirect(Jdks jdks, String owner, String name, String type, String target
     try {
       var declarer = Class.forName(owner.replace('/', '.'), false, null);
       return type.startsWith("(")
-          ? Arrays.stream(declarer.getDeclaredMethods()).anyMatch(this::is)
+          ? Stream.of(declarer.getDeclaredMethods(), declarer.getMethods()).flatMap(Stream::of).anyMatch(this::is)
           : Stream.of(declarer.getDeclaredFields())
               .anyMatch(field -> field.getName().equals(name) && field.getType().descriptorString().equals(type));
     } catch (ClassNotFoundException missing) {

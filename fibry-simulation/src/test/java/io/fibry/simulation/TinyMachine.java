@@ -1,0 +1,137 @@
+package io.fibry.simulation;
+
+import io.fibry.simulation.agent.Attach;
+import io.fibry.simulation.tap.Carrier;
+import io.fibry.simulation.tap.Machine;
+import io.fibry.simulation.tap.SocketBase;
+import java.net.SocketImpl;
+import java.util.Comparator;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/** The least that simulates: threads run in the order in which they are ready; time jumps. */
+final class TinyMachine implements Machine, SmallMailboxes.Room {
+  static final long EPOCH = 1_767_225_600_000L; // the first of January 2026
+  static final long ID = 4711;
+
+  static final class Wire extends SocketBase {}
+
+  private static final class Timer extends CompletableFuture<Void> {
+    private final long at;
+    private final Runnable task;
+
+    private Timer(long at, Runnable task) {
+      this.at = at;
+      this.task = task;
+    }
+  }
+
+  private final Queue<Runnable> ready = new ConcurrentLinkedQueue<>();
+  private final PriorityQueue<Timer> timers = new PriorityQueue<>(Comparator.comparingLong(timer -> timer.at));
+  private long now;
+  long spins;
+
+  private TinyMachine() {}
+
+  /** Runs a program on a simulated thread; returns what it returns. */
+  static <T> T play(Callable<T> program) throws Exception {
+    Attach.ensure();
+    var machine = new TinyMachine();
+    var result = new CompletableFuture<T>();
+    var carrier = new Carrier(() -> machine.loop(program, result), "carrier");
+    carrier.machine = machine;
+    carrier.start();
+    try {
+      return result.get(30, TimeUnit.SECONDS);
+    } catch (ExecutionException failure) {
+      if (failure.getCause() instanceof Exception cause) throw cause;
+      throw new AssertionError(failure.getCause());
+    }
+  }
+
+  private <T> void loop(Callable<T> program, CompletableFuture<T> result) {
+    VirtualThreads.builder(this).name("main").start(() -> {
+      try {
+        result.complete(program.call());
+      } catch (Throwable failure) {
+        result.completeExceptionally(failure);
+      }
+    });
+    while (!result.isDone()) {
+      var next = ready.poll();
+      if (next != null) next.run();
+      else advance();
+    }
+  }
+
+  private void advance() {
+    var first = timers.poll();
+    if (first == null || first.isDone()) return;
+    now = Math.max(now, first.at);
+    first.complete(null);
+    first.task.run();
+  }
+
+  int pending() {
+    return (int) timers.stream().filter(timer -> !timer.isDone()).count();
+  }
+
+  @Override
+  public void execute(Runnable runnable) {
+    ready.add(runnable);
+  }
+
+  @Override
+  public long nanoTime() {
+    return now;
+  }
+
+  @Override
+  public long currentTimeMillis() {
+    return EPOCH + now / 1_000_000;
+  }
+
+  @Override
+  public Future<?> schedule(Runnable task, long nanos) {
+    var timer = new Timer(now + nanos, task);
+    timers.add(timer);
+    return timer;
+  }
+
+  @Override
+  public long random() {
+    return 1L << 60;
+  }
+
+  @Override
+  public void spin() {
+    spins++;
+  }
+
+  @Override
+  public long idOf(Thread thread) {
+    return ID;
+  }
+
+  @Override
+  public ThreadFactory threads() {
+    return VirtualThreads.builder(this).factory();
+  }
+
+  @Override
+  public SocketImpl socket(boolean server) {
+    return new Wire();
+  }
+
+  @Override
+  public int roomFor(int capacity) {
+    return 1;
+  }
+}
