@@ -9,8 +9,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the loop needs of the JDK's virtual threads and the JDK does not export. The agent must be in
- * place before this class is initialised, which fails with an error that names what is missing.
+ * What the loop needs of the JDK's virtual threads and the JDK does not export. The agent must be
+ * in place before this class is initialised, which fails with an error that names what is missing.
  */
 final class VirtualThreads {
   private static final Class<?> VIRTUAL = Insides.type("java.lang.VirtualThread");
@@ -18,7 +18,7 @@ final class VirtualThreads {
       Insides.constructor(Insides.type("java.lang.ThreadBuilders$VirtualThreadBuilder"), Executor.class)
           .asType(MethodType.methodType(Thread.Builder.OfVirtual.class, Executor.class));
   private static final VarHandle STATE = Insides.field(VIRTUAL, "state", int.class);
-  /** The states of a thread that is off its carrier for a monitor: before Java 24 there are none. */
+  /** The states of a thread that is off its carrier for a monitor: none before Java 24. */
   private static final Set<Integer> MONITORS = Runtime.version().feature() < 24
       ? Set.of()
       : Set.of(state("BLOCKED"), state("WAIT"), state("TIMED_WAIT"));
@@ -29,7 +29,7 @@ final class VirtualThreads {
 
   private VirtualThreads() {}
 
-  /** Makes virtual threads on a scheduler of ours; the virtual threads that they start are there too. */
+  /** Makes virtual threads on a scheduler; the virtual threads that they start are there too. */
   static Thread.Builder.OfVirtual builder(Executor scheduler) {
     try {
       return (Thread.Builder.OfVirtual) BUILDER.invokeExact(scheduler);
@@ -38,7 +38,7 @@ final class VirtualThreads {
     }
   }
 
-  /** The thread that a runnable runs: the JDK gives a scheduler the same one for a thread's whole life. */
+  /** The thread that a runnable runs: the JDK makes one runnable for a thread's whole life. */
   static Thread of(Runnable runnable) {
     var reader = captured;
     if (reader == null || reader.type != runnable.getClass()) captured = reader = new Captured(runnable.getClass());
@@ -54,7 +54,7 @@ final class VirtualThreads {
     return !MONITORS.isEmpty() && MONITORS.contains((int) STATE.getVolatile(thread));
   }
 
-  /** Takes a thread that will never end off the JDK's list of threads, which would keep it for ever. */
+  /** Takes a thread that will never end off the JDK's list of threads, which would keep it. */
   static void forget(Thread thread) {
     try {
       FORGET.invoke(thread);

@@ -4,14 +4,17 @@ import io.fibry.simulation.agent.Attach;
 import io.fibry.simulation.tap.Carrier;
 import io.fibry.simulation.tap.Machine;
 import io.fibry.simulation.tap.SocketBase;
+import io.fibry.simulation.tap.Taps;
 import java.net.SocketImpl;
 import java.util.Comparator;
+import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -54,6 +57,23 @@ final class TinyMachine implements Machine, SmallMailboxes.Room {
       if (failure.getCause() instanceof Exception cause) throw cause;
       throw new AssertionError(failure.getCause());
     }
+  }
+
+  /** What ordinary threads, a virtual one and a platform one, make of a question. */
+  static <T> List<T> beside(Callable<T> question) throws Exception {
+    try (var virtual = Executors.newVirtualThreadPerTaskExecutor()) {
+      return List.of(virtual.submit(question).get(), question.call());
+    }
+  }
+
+  /** Of this simulated thread. */
+  static TinyMachine machine() {
+    return (TinyMachine) Taps.machine();
+  }
+
+  /** Whether this thread is. */
+  static boolean isSimulated() {
+    return Taps.machine() != null;
   }
 
   private <T> void loop(Callable<T> program, CompletableFuture<T> result) {

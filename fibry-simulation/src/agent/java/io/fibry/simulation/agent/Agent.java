@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 
 /** Opens what a simulation needs of the JDK, and redirects clocks, chance, threads and sockets. */
 public final class Agent {
-  /** The system property that says how it went: {@link #READY}, or why a simulation is impossible. */
+  /** The system property that says how it went: {@link #READY}, or why nothing can be simulated. */
   static final String STATE = "fibry.simulation.agent";
   static final String READY = "ready";
 
@@ -22,7 +22,7 @@ public final class Agent {
   /** Packages of java.base that the tap uses. */
   private static final List<String> PACKAGES = List.of("java.lang", "java.net", "java.util", "java.util.concurrent",
       "jdk.internal.misc", "jdk.internal.vm", "sun.net");
-  /** Classes of the tap in the order in which they are initialised: before anything is redirected. */
+  /** Classes of the tap, which are initialised in this order before anything is redirected. */
   private static final List<String> TAPS = List.of("Taps", "Clocks", "Chance", "Threads", "Pools", "Delays", "Sockets");
 
   private Agent() {}
@@ -37,7 +37,7 @@ public final class Agent {
     start(jvm);
   }
 
-  /** A failure ends no program that simulates nothing: who simulates is told. */
+  /** A failure does not end the program: {@link Attach#ensure} tells it to those that simulate. */
   private static synchronized void start(Instrumentation jvm) {
     if (READY.equals(System.getProperty(STATE))) return;
     try {
@@ -51,14 +51,24 @@ public final class Agent {
   }
 
   private static void open(Instrumentation jvm) throws IOException, ClassNotFoundException {
+    refuseCopies(jvm);
     jvm.appendToBootstrapClassLoaderSearch(new JarFile(bootJar()));
     var boot = Class.forName(TAP + "Insides", false, null).getModule();
     var packages = PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> Set.of(boot)));
     jvm.redefineModule(Object.class.getModule(), Set.of(), Map.of(), packages, Set.of(), Map.of());
-    if (Class.forName(TAP + "Taps", false, Agent.class.getClassLoader()).getClassLoader() != null)
-      throw new IllegalStateException("a class of " + TAP + "* was loaded before the agent was there");
     for (var name : TAPS) Class.forName(TAP + name, true, null);
     Class.forName(TAP + "Delays$Of" + (Runtime.version().feature() < 25 ? "21" : "25"), true, null);
+  }
+
+  /**
+   * A folder of classes has the tap's too, beside boot.jar. One that was loaded from there is
+   * another class to the JVM: no thread would be simulated.
+   */
+  private static void refuseCopies(Instrumentation jvm) {
+    for (Class<?> type : jvm.getAllLoadedClasses()) {
+      if (type.getName().startsWith(TAP) && type.getClassLoader() != null) throw new UnsupportedOperationException(
+          "cannot simulate: " + type + " was loaded before the agent was there; start the JVM with -javaagent");
+    }
   }
 
   /** The boot class loader reads jars only from files. */

@@ -19,7 +19,7 @@ final class Ancestry {
     this.loader = loader;
   }
 
-  /** Whether a class, by its name with slashes, is a subclass of Thread. Not, if it cannot be found. */
+  /** Whether a class, by its name with slashes, is a thread. Not, if it cannot be found. */
   boolean isThread(String type) {
     var known = threads.get(type);
     if (known != null) return known;

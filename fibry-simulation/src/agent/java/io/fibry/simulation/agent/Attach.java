@@ -80,7 +80,7 @@ public final class Attach {
 
   private static IllegalStateException refused(String why, Throwable cause) {
     return new IllegalStateException("the agent of fibry-simulation cannot be attached to this JVM: " + why
-        + "; start the JVM with -javaagent:<path of fibry-simulation.jar>, which with Maven stands in surefire's argLine",
+        + "; start the JVM with -javaagent:<path of fibry-simulation.jar>; with Maven it stands in surefire's argLine",
         cause);
   }
 

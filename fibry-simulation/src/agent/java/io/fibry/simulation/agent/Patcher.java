@@ -8,10 +8,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Redirects the calls of a class. The call of a method, and the reading of a static field, become the
- * call of a static method, whose instruction is as long and leaves the same on the stack: an instance
- * is its first argument. So no instruction moves, no frame changes, and no library for bytecode is
- * needed; the constant pool grows.
+ * Redirects the calls of a class. The call of a method, and the reading of a static field, become
+ * the call of a static method, whose instruction is as long and leaves the same on the stack: an
+ * instance is its first argument. So no instruction moves, no frame changes, and no library for
+ * bytecode is needed; the constant pool grows.
  */
 final class Patcher {
   private static final int GETSTATIC = 178, INVOKEVIRTUAL = 182, INVOKESTATIC = 184, INVOKEINTERFACE = 185;

@@ -5,8 +5,8 @@ import java.lang.reflect.Method;
 import java.util.stream.Stream;
 
 /**
- * One row of {@link Redirects}: a use of a method or the reading of a static field becomes the call of
- * a static method.
+ * One row of {@link Redirects}: a use of a method or the reading of a static field becomes the call
+ * of a static method.
  *
  * @param jdks where the first is there
  * @param owner of the first: the class's name, with slashes

@@ -62,7 +62,8 @@ final class Redirects {
           only("ForkJoinTask")),
       new Redirect(Jdks.ALL, CONCURRENT + "ForkJoinPool", "poolSubmit",
           "(ZLjava/util/concurrent/ForkJoinTask;)Ljava/util/concurrent/ForkJoinTask;", TAP + "Pools", "poolSubmit",
-          "(Ljava/util/concurrent/ForkJoinPool;ZLjava/util/concurrent/ForkJoinTask;)Ljava/util/concurrent/ForkJoinTask;",
+          "(Ljava/util/concurrent/ForkJoinPool;ZLjava/util/concurrent/ForkJoinTask;)"
+              + "Ljava/util/concurrent/ForkJoinTask;",
           EVERYWHERE),
 
       // Delays

@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.WeakHashMap;
 
-/** Redirects the calls of each class that is loaded: all of users and libraries, some of the JDK. */
+/** Redirects the calls of classes when they are loaded: all but most of the JDK's. */
 final class Transformer implements ClassFileTransformer {
   private static final String OURS = "io/fibry/simulation/";
 

@@ -59,7 +59,7 @@ public final class Insides {
     });
   }
 
-  /** Hidden classes, as those of lambdas, have fields that a lookup does not find by their names. */
+  /** A lookup finds no fields of hidden classes, as those of lambdas are, by their names. */
   private static MethodHandle reader(java.lang.reflect.Field field) throws IllegalAccessException {
     field.setAccessible(true);
     return MethodHandles.lookup().unreflectGetter(field);

@@ -8,7 +8,7 @@ import java.net.SocketAddress;
 import java.net.SocketImpl;
 import sun.net.PlatformSocketImpl;
 
-/** A socket that the JDK takes for one of its own. What a simulated socket cannot do, it refuses. */
+/** A socket that the JDK takes for one of its own. It refuses what its subclass does not do. */
 public abstract class SocketBase extends SocketImpl implements PlatformSocketImpl {
 
   @Override

@@ -5,8 +5,9 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 
 /**
- * Says which threads are simulated: those whose scheduler is a {@link Machine}, and its carrier. The
- * redirected calls of the other classes here ask it, and let all other threads see the real machine.
+ * Says which threads are simulated: those whose scheduler is a {@link Machine}, and its carrier.
+ * The redirected calls of the other classes here ask it, and let all other threads see the real
+ * machine.
  */
 public final class Taps {
   /** Whether this JDK is 25 or later, or else 21: what lies between them is not supported. */

@@ -51,7 +51,7 @@ public final class Threads {
     }
   }
 
-  /** Who does a thread's work: itself, but for a platform thread that a simulated one started. */
+  /** The thread that does the work: the shadow, if a simulated thread started this one. */
   private static Thread shadow(Thread thread) {
     return !thread.isVirtual() && SHADOW.getVolatile(thread) instanceof Thread shadow ? shadow : thread;
   }

@@ -7,7 +7,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Java 21: what a virtual thread schedules the end of a timed wait on. It calls one method only. */
+/** Java 21: where virtual threads schedule the end of a timed wait. They call one method only. */
 final class Unparker extends AbstractExecutorService implements ScheduledExecutorService {
   private final Machine machine;
 

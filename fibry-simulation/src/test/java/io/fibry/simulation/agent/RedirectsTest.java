@@ -1,0 +1,71 @@
+package io.fibry.simulation.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.simulation.agent.Redirect.Jdks;
+import java.lang.invoke.MethodType;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The table fits the JDK and the methods that it names, or says what is missing. */
+class RedirectsTest {
+  private static final int JAVA = Runtime.version().feature();
+
+  @BeforeAll
+  static void attach() {
+    Attach.ensure();
+  }
+
+  @Test
+  void eachTargetIsThere() throws Exception {
+    for (var row : Redirects.TABLE) {
+      var target = Class.forName(row.target().replace('/', '.'));
+      assertTrue(
+          Arrays.stream(target.getMethods())
+              .anyMatch(method -> method.getName().equals(row.method()) && MethodType
+                  .methodType(method.getReturnType(), method.getParameterTypes()).descriptorString()
+                  .equals(row.call())),
+          row.target() + "." + row.method() + row.call());
+    }
+  }
+
+  @Test
+  void aMethodThatTheJdkLacksIsNamed() {
+    var failure = assertThrows(UnsupportedOperationException.class,
+        () -> Redirects.of(List.of(row("java/lang/VirtualThread", "leave", "()V")), JAVA));
+
+    assertEquals("cannot simulate on Java " + JAVA + ": VirtualThread has no method `leave` of the type ()V;"
+        + " run on Java 21 or 25, or with a fibry-simulation made for this Java", failure.getMessage());
+  }
+
+  @Test
+  void aFieldThatTheJdkLacksIsNamed() {
+    var failure = assertThrows(UnsupportedOperationException.class,
+        () -> Redirects.of(List.of(row("java/lang/Nowhere", "planner", "J")), JAVA));
+
+    assertTrue(failure.getMessage().contains("Nowhere has no static field `planner` of the type J"),
+        failure.getMessage());
+  }
+
+  @Test
+  void aRowForAnotherJdkIsLeftOut() {
+    var other = JAVA == 21 ? Jdks.LATER : Jdks.EARLIER;
+
+    Redirects.of(List.of(new Redirect(other, "java/lang/Nowhere", "planner", "J", "", "", "", type -> true)), JAVA);
+  }
+
+  @Test
+  void versionsBetweenTheSupportedOnesAreRefused() {
+    var failure = assertThrows(UnsupportedOperationException.class, () -> Redirects.of(Redirects.TABLE, 23));
+
+    assertEquals("cannot simulate on Java 23: run on Java 21 or 25", failure.getMessage());
+  }
+
+  private static Redirect row(String owner, String name, String type) {
+    return new Redirect(Jdks.ALL, owner, name, type, "", "", "", within -> true);
+  }
+}
