@@ -14,7 +14,12 @@ public final class SmallMailboxes {
 
   private SmallMailboxes() {}
 
-  /** {@return the mailbox that {@link Mailbox#bounded} gives, or a smaller one} */
+  /**
+   * {@return the mailbox that {@link Mailbox#bounded} gives, or a smaller one}
+   *
+   * @param capacity at least 1
+   * @param overflow what a full mailbox does
+   */
   public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
     return Mailbox.bounded(Taps.machine() instanceof Room machine ? machine.roomFor(capacity) : capacity, overflow);
   }
