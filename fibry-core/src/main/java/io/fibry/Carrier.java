@@ -19,10 +19,35 @@ public interface Carrier<C> {
   C capture();
 
   /**
+   * {@return what to set, which must not change} For a carrier that looks at the message; by
+   * default as {@link #capture()}. The library calls only this one: before it offers the message,
+   * and while it holds no lock.
+   *
+   * @param to is sent the message; a pool, not its worker
+   * @param message what is sent: for a block the list, for a task the {@link Runnable}
+   */
+  default C capture(Actor<?> to, Object message) {
+    return capture();
+  }
+
+  /**
    * Called on the handler's thread, before the handler and the code around it.
    *
    * @param captured for this message
    * @return closed on the same thread after the message; puts back what was there
    */
   AutoCloseable set(C captured);
+
+  /**
+   * For a carrier that looks at the message; by default as {@link #set(Object)}. The library calls
+   * only this one.
+   *
+   * @param captured for this message
+   * @param at handles the message; a pool, not its worker
+   * @param message what is handled: of a block one message
+   * @return closed on the same thread after the message; puts back what was there
+   */
+  default AutoCloseable set(C captured, Actor<?> at, Object message) {
+    return set(captured);
+  }
 }

@@ -17,6 +17,7 @@ import io.fibry.engine.cell.Observer;
 import io.fibry.engine.cell.Termination;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
+import io.fibry.engine.message.AwaitedCode;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
@@ -48,7 +49,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public boolean sendMessage(Object message) {
-    return accepted(message, offer(Objects.requireNonNull(message, "message"), baggage()));
+    return accepted(message, offer(Objects.requireNonNull(message, "message"), baggage(message)));
   }
 
   @Override
@@ -58,7 +59,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public void execute(Runnable task) {
-    if (!send(new Envelope(new Control(Objects.requireNonNull(task, "task")), baggage()), Deadline.NONE))
+    if (!send(new Envelope(new Control(Objects.requireNonNull(task, "task")), baggage(task)), Deadline.NONE))
       throw new RejectedExecutionException("actor '" + name() + "' did not take the task: "
           + (isEnding() ? "it has ended" : "its mailbox is full"));
   }
@@ -128,7 +129,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   public boolean sendMessages(List<?> block) {
     var messages = List.of(checked(Objects.requireNonNull(block, "block").toArray(), "a message of the block"));
     if (messages.isEmpty()) return !isEnding();
-    var refusal = offerBlock(messages, baggage());
+    var refusal = offerBlock(messages, baggage(messages));
     if (refusal != null) for (var message : messages) accepted(message, refusal);
     return refusal == null;
   }
@@ -168,7 +169,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   private RequestFuture<Object> request(Object message, Deadline deadline, boolean asked) {
     var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"),
-        asked ? baggageOfAsk() : baggage(), asked);
+        asked ? baggageOfAsk(Control.given(message)) : baggage(message), asked);
     if (deadline.isBounded()) request.deadline = deadline;
     var refusal = offer(request, message, deadline);
     if (refusal != null) refuse(request, message, refusal);
@@ -233,12 +234,8 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public void execAndWait(Handler<Object> code) {
     Objects.requireNonNull(code, "code");
-    Handler.Returning<Object, Object> run = object -> {
-      code.handle(object);
-      return Boolean.TRUE; // for the waiting caller
-    };
     Wait.prepare(this, code);
-    request(run, Deadline.NONE, true).await(code, Deadline.NONE, Waiter.current());
+    request(new AwaitedCode(code), Deadline.NONE, true).await(code, Deadline.NONE, Waiter.current());
   }
 
   @Override

@@ -34,7 +34,7 @@ final class TimedMessage extends AttachedTimer implements Runnable {
     this.message = Objects.requireNonNull(message, "message");
     this.time = checked(time, repeats);
     this.repeats = repeats;
-    this.captured = Baggage.captured(cell.settings().carriers(), cell);
+    this.captured = cell.captured(message);
   }
 
   /** Here, since a user's scheduler may not look, and one is not asked when the actor has ended. */

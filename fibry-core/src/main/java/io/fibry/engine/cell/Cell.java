@@ -1,5 +1,6 @@
 package io.fibry.engine.cell;
 
+import io.fibry.Actor;
 import io.fibry.ExitReason;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
@@ -196,12 +197,17 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return extras().watches(this);
   }
 
-  public final Baggage baggage() {
-    return Baggage.isUsed() ? Baggage.of(settings().carriers(), this) : null;
+  public final Baggage baggage(Object message) {
+    return Baggage.isUsed() ? Baggage.of(captured(message), isPool()) : null;
   }
 
-  public final Baggage baggageOfAsk() {
-    return Baggage.isUsed() ? Baggage.ofAsk(settings().carriers(), this) : null;
+  public final Baggage baggageOfAsk(Object message) {
+    return Baggage.isUsed() ? Baggage.ofAsk(captured(message)) : null;
+  }
+
+  /** What its carriers find on this thread, the sender's. Null: it has none. */
+  public final Object[] captured(Object message) {
+    return Baggage.captured(settings().carriers(), (Actor<?>) front(), message);
   }
 
   public final Context worker() {

@@ -92,7 +92,7 @@ public final class DeadLetters {
 
     @Override
     public boolean resend() {
-      return cell.send(new Envelope(sent, cell.baggage()), Deadline.NO_WAIT);
+      return cell.send(new Envelope(sent, cell.baggage(message())), Deadline.NO_WAIT);
     }
 
     @Override

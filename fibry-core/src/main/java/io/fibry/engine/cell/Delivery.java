@@ -1,5 +1,6 @@
 package io.fibry.engine.cell;
 
+import io.fibry.Actor;
 import io.fibry.engine.jvm.Behalf;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
@@ -43,16 +44,20 @@ abstract class Delivery extends Context {
     } finally {
       baggage = null;
       if (isAsked) Behalf.endHandling(outer);
-      if (toClose != null) Baggage.close(carriers, cell, toClose);
+      if (toClose != null) Baggage.close(carriers, front(), toClose);
       if (ownsThread()) Thread.interrupted();
     }
   }
 
   private void setBaggage(AutoCloseable[] toClose) {
     try {
-      baggage.set(cell.settings().carriers(), cell, toClose);
+      baggage.set(cell.settings().carriers(), front(), Control.given(message), toClose);
     } catch (Throwable edge) { // of the stack: goes on without it
     }
+  }
+
+  private Actor<?> front() {
+    return (Actor<?>) cell.front();
   }
 
   private void deliver(Object given, RequestFuture<?> asked) {

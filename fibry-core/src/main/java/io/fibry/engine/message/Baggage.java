@@ -1,5 +1,6 @@
 package io.fibry.engine.message;
 
+import io.fibry.Actor;
 import io.fibry.Carrier;
 import io.fibry.engine.jvm.Behalf;
 import io.fibry.engine.jvm.Log;
@@ -32,9 +33,9 @@ public final class Baggage {
     return used || Behalf.used || Events.messages();
   }
 
-  public static Baggage of(List<Carrier<?>> carriers, Wait.Party actor) {
+  public static Baggage of(Object[] captured, boolean toPool) {
     var askers = Behalf.sent();
-    return of(captured(carriers, actor), actor.isPool() ? withoutLast(askers) : askers);
+    return of(captured, toPool ? withoutLast(askers) : askers);
   }
 
   /** The last is the pool itself. */
@@ -43,8 +44,8 @@ public final class Baggage {
   }
 
   /** Of a request whose asker, on this thread, waits. */
-  public static Baggage ofAsk(List<Carrier<?>> carriers, Wait.Party actor) {
-    return of(captured(carriers, actor), Behalf.handled());
+  public static Baggage ofAsk(Object[] captured) {
+    return of(captured, Behalf.handled());
   }
 
   public static Baggage of(Object[] captured) {
@@ -55,14 +56,14 @@ public final class Baggage {
     return captured == null && askers.isEmpty() && !Events.messages() ? null : new Baggage(captured, askers);
   }
 
-  public static Object[] captured(List<Carrier<?>> carriers, Wait.Party actor) {
+  public static Object[] captured(List<Carrier<?>> carriers, Actor<?> to, Object message) {
     if (carriers.isEmpty()) return null;
     var captured = new Object[carriers.size()];
     for (int i = 0; i < captured.length; i++) {
       try {
-        captured[i] = carriers.get(i).capture();
+        captured[i] = carriers.get(i).capture(to, message);
       } catch (Throwable failure) {
-        logFailure("capture", carriers.get(i), actor, failure);
+        logFailure("capture", carriers.get(i), to, failure);
       }
     }
     return captured;
@@ -81,27 +82,27 @@ public final class Baggage {
    * Sets what was captured on this thread. What is in {@code toClose} is closed even if this fails.
    */
   @SuppressWarnings("unchecked") // each carrier gets what it captured
-  public void set(List<Carrier<?>> carriers, Wait.Party actor, AutoCloseable[] toClose) {
+  public void set(List<Carrier<?>> carriers, Actor<?> at, Object message, AutoCloseable[] toClose) {
     for (int i = 0; i < toClose.length; i++) {
       try {
-        if (captured[i] != null) toClose[i] = ((Carrier<Object>) carriers.get(i)).set(captured[i]);
+        if (captured[i] != null) toClose[i] = ((Carrier<Object>) carriers.get(i)).set(captured[i], at, message);
       } catch (Throwable failure) {
-        logFailure("set", carriers.get(i), actor, failure);
+        logFailure("set", carriers.get(i), at, failure);
       }
     }
   }
 
-  public static void close(List<Carrier<?>> carriers, Wait.Party actor, AutoCloseable[] toClose) {
+  public static void close(List<Carrier<?>> carriers, Actor<?> at, AutoCloseable[] toClose) {
     for (int i = toClose.length - 1; i >= 0; i--) {
       try {
         if (toClose[i] != null) toClose[i].close();
       } catch (Throwable failure) {
-        logFailure("take back", carriers.get(i), actor, failure);
+        logFailure("take back", carriers.get(i), at, failure);
       }
     }
   }
 
-  private static void logFailure(String verb, Carrier<?> carrier, Wait.Party actor, Throwable failure) {
+  private static void logFailure(String verb, Carrier<?> carrier, Actor<?> actor, Throwable failure) {
     Log.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", Texts.shown(carrier), verb,
         actor.name(), failure);
   }

@@ -4,8 +4,9 @@ package io.fibry.engine.message;
 public record Control(Runnable task) {
   public static final Control PILL = new Control(null);
 
-  /** The sender's message or task. */
+  /** The sender's message, task or code. */
   public static Object given(Object message) {
-    return message instanceof Control control ? control.task : message;
+    if (message instanceof Control control) return control.task;
+    return message instanceof AwaitedCode awaited ? awaited.code() : message;
   }
 }

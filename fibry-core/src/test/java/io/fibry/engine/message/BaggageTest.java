@@ -359,7 +359,7 @@ class BaggageTest {
   @Promise("14.7")
   @Test
   void aMessageWithoutCarriersCarriesNothing() {
-    assertNull(((Cell) noting(Variants.scope(letters).anonymous())).baggage());
+    assertNull(((Cell) noting(Variants.scope(letters).anonymous())).baggage("message"));
   }
 
   @Promise("14.7")

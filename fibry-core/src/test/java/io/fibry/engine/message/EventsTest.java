@@ -199,12 +199,12 @@ class EventsTest {
   void messagesAreStampedOnlyWhileTheyAreRecorded() {
     var cell = (Cell) scope.anonymous().newActor((Object message) -> {});
 
-    assertNull(cell.baggage());
+    assertNull(cell.baggage("message"));
     try (var recorder = Recorder.of("fibry.Message")) {
-      assertNotNull(cell.baggage());
+      assertNotNull(cell.baggage("message"));
       recorder.events();
     }
-    assertNull(cell.baggage());
+    assertNull(cell.baggage("message"));
   }
 
   @Promise("15.7")
