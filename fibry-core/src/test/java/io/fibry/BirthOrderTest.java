@@ -1,9 +1,12 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fibry.pool.Entities;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -22,6 +25,11 @@ class BirthOrderTest {
       int number = made++;
       return () -> cancelled.add(number);
     }
+
+    @Override
+    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+      return after(initial, task);
+    }
   }
 
   /** A key whose hash is its identity. */
@@ -37,5 +45,31 @@ class BirthOrderTest {
     Patience.ended(actor);
 
     assertEquals(NUMBERS, clock.cancelled);
+  }
+
+  @Test
+  void timersOfEntitiesAreCancelledAsTheyWereSet() {
+    var clock = new Noting();
+    var entities = Entities.of(Variants.scope(o -> o.withScheduler(clock)).anonymous(), Duration.ofDays(1),
+        (ActorBuilder<Object> how, Integer key) -> how.newActor((Object m) -> {}));
+    for (var number : NUMBERS) entities.actor(number % 7).sendMessageEvery(new Key(), number, Duration.ofDays(1));
+
+    entities.close();
+
+    assertEquals(NUMBERS, clock.cancelled);
+  }
+
+  @Test
+  void farewellsBeginAsTheyWereRegistered() {
+    var scope = ActorSystem.openScope("closing");
+    var said = new ConcurrentSkipListMap<Long, Integer>(); // a thread started later has a greater id
+    for (var number : NUMBERS) scope.whenClosing(() -> {
+      if (Thread.currentThread().isVirtual()) said.put(Thread.currentThread().threadId(), number);
+    });
+
+    Patience.joined(Thread.ofVirtual().start(scope::close));
+
+    assumeTrue(said.size() == NUMBERS.size()); // else fibers were late, and threads of the platform came
+    assertEquals(NUMBERS, List.copyOf(said.values()));
   }
 }

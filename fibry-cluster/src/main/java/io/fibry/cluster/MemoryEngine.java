@@ -3,12 +3,14 @@ package io.fibry.cluster;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /** A node's connection to a {@link MemoryNetwork}. */
@@ -16,8 +18,8 @@ final class MemoryEngine implements Engine {
   private final MemoryNetwork network;
   private final MemoryTable table;
   private final Store store;
-  private final Set<Subscription> open = ConcurrentHashMap.newKeySet();
-  private final Set<CompletableFuture<Wire>> waiting = ConcurrentHashMap.newKeySet();
+  private final Set<Subscription> open = Collections.synchronizedSet(new LinkedHashSet<>());
+  private final Set<CompletableFuture<Wire>> waiting = Collections.synchronizedSet(new LinkedHashSet<>());
   private volatile boolean closed;
 
   MemoryEngine(MemoryNetwork network, MemoryTable table, Store store) {
@@ -139,7 +141,7 @@ final class MemoryEngine implements Engine {
   public void close() {
     closed = true;
     store.close();
-    open.forEach(Subscription::close);
-    waiting.forEach(MemoryEngine::closeWaiting);
+    List.copyOf(open).forEach(Subscription::close);
+    List.copyOf(waiting).forEach(MemoryEngine::closeWaiting);
   }
 }

@@ -9,8 +9,8 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,7 +40,7 @@ final class MemoryQueue {
     private final MemoryEngine engine;
     private final int most;
     private final Actor<Piece> actor;
-    private final Set<Work> out = new HashSet<>();
+    private final Set<Work> out = new LinkedHashSet<>();
 
     Taking(MemoryEngine engine, int most, Consumer<Piece> worker) {
       this.engine = engine;

@@ -5,10 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.time.ManualClock;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class MemoryEngineTest extends EngineContract {
+  private static final List<Integer> NUMBERS = IntStream.range(0, 40).boxed().toList();
+
   private MemoryNetwork network; // made by the first use, which is in the constructor of the contract
 
   @Override
@@ -31,5 +39,35 @@ class MemoryEngineTest extends EngineContract {
     assertTrue(engine.get("k").isEmpty());
     assertEquals(OptionalLong.empty(), engine.update("k", new byte[3], version, Duration.ofSeconds(5)));
     engine.close();
+  }
+
+  @Test
+  void requestsUnderWayEndAsTheyWereSent() {
+    var engine = MemoryNetwork.create().engine();
+    engine.subscribe("silent", Optional.empty(), request -> {});
+    var ended = new ArrayList<Integer>();
+    for (var number : NUMBERS)
+      engine.request(Wire.to("silent", Map.of(), new byte[0]), Duration.ofMinutes(1))
+          .whenComplete((answer, failure) -> ended.add(number));
+
+    engine.close();
+
+    assertEquals(NUMBERS, ended);
+  }
+
+  @Test
+  void whatANodeThatEndsHadTakenIsGivenToOthersTheOldestFirst() throws InterruptedException {
+    var network = MemoryNetwork.create();
+    var ending = network.engine();
+    var other = network.engine();
+    var taken = new LinkedBlockingQueue<Long>();
+    ending.queue("work").take(NUMBERS.size(), piece -> {});
+    for (var number : NUMBERS) other.queue("work").put("" + number, new byte[0]);
+    other.queue("work").take(1, piece -> taken.add(piece.number()));
+
+    ending.close();
+
+    assertEquals(other.queue("work").list(0, 1).getFirst().number(), taken.take());
+    other.close();
   }
 }

@@ -5,8 +5,12 @@ import io.fibry.ActorBuilder;
 import io.fibry.Strategy;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +40,7 @@ final class EntityTimers {
   private final ActorBuilder.ForBlocks<?> builder;
   private final Scheduler clock;
   private final ConcurrentHashMap<Object, EntityTimer<?>> pending = new ConcurrentHashMap<>();
+  private final AtomicLong numbers = new AtomicLong();
   private volatile boolean ended;
 
   EntityTimers(ActorBuilder.ForBlocks<?> builder) {
@@ -59,12 +64,19 @@ final class EntityTimers {
   /** As at the end of an actor: what was to be sent without a key is a dead letter. */
   void end() {
     ended = true;
-    for (var timer : pending.values())
+    for (var timer : oldestFirst())
       if (timer.cancel() && timer.isMessage()) Entity.ended(timer.address.name()).sendMessage(timer.message);
+  }
+
+  private List<EntityTimer<?>> oldestFirst() {
+    var all = new ArrayList<EntityTimer<?>>(pending.values());
+    all.sort(Comparator.comparingLong(timer -> timer.number));
+    return all;
   }
 
   /** Sends on a thread of its own, since that may make the actor, or wait. */
   private final class EntityTimer<M> implements Scheduler.Timer, Runnable {
+    private final long number = numbers.incrementAndGet();
     private final Address<M> address;
     private final Object key;
     private final M message;

@@ -1,6 +1,6 @@
 package io.fibry.engine.queue;
 
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +22,7 @@ final class KeyLanes<E> {
     }
   }
 
-  private final Map<Object, Lane<E>> lanes = new HashMap<>();
+  private final Map<Object, Lane<E>> lanes = new LinkedHashMap<>();
   final LinkedHashSet<PoolEntry<E>> all = new LinkedHashSet<>(); // that wait, oldest first
   int behind; // in all lanes
 

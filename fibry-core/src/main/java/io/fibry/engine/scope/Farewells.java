@@ -3,18 +3,24 @@ package io.fibry.engine.scope;
 import io.fibry.ActorScope.Farewell;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
+import java.util.Comparator;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
-/** What to do when a scope begins to close; each runs at most once, and on its own thread. */
+/**
+ * What to do when a scope begins to close; each runs at most once, and on its own thread. They
+ * begin in the order in which they were registered.
+ */
 final class Farewells {
-  private final Set<Registered> open = ConcurrentHashMap.newKeySet(); // by identity; until it has ended
+  private final Set<Registered> open = new ConcurrentSkipListSet<>(Comparator.comparingLong(one -> one.number));
+  private final AtomicLong numbers = new AtomicLong();
 
   /** The caller looks afterwards whether the scope has begun to close. */
   Farewell add(Runnable code, String scope) {
-    var registered = new Registered(code, scope);
+    var registered = new Registered(numbers.incrementAndGet(), code, scope);
     open.add(registered);
     return registered;
   }
@@ -29,12 +35,14 @@ final class Farewells {
   }
 
   private final class Registered implements Farewell {
+    private final long number;
     private final Runnable code;
     private final String scope;
     private final AtomicBoolean over = new AtomicBoolean(); // false -> true: begun, or forgotten
     private final CompletableFuture<Void> end = new CompletableFuture<>();
 
-    Registered(Runnable code, String scope) {
+    Registered(long number, Runnable code, String scope) {
+      this.number = number;
       this.code = code;
       this.scope = scope;
     }

@@ -154,9 +154,10 @@ public final class Scope extends Members implements ActorScope {
 
   private boolean isQuiet() {
     if (accounts().isTelling()) return false;
+    var cells = cells(this);
     Set<Cell> all = Collections.newSetFromMap(new IdentityHashMap<>());
-    all.addAll(cells(this));
-    return all.stream().allMatch(cell -> cell.isQuiet(all));
+    all.addAll(cells);
+    return cells.stream().allMatch(cell -> cell.isQuiet(all));
   }
 
   @Override

@@ -16,12 +16,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -43,7 +42,7 @@ final class LogStore extends FolderStore {
   private final LongAdder refused = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final InstantSource clock;
-  private final Set<LogHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
+  private final List<LogHistory> histories = new CopyOnWriteArrayList<>(); // that are open; few
   private long id;
   private Spares spares;
   private Compaction compaction;
