@@ -4,7 +4,9 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.Stranded;
 import io.fibry.engine.jvm.Texts;
+import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
@@ -20,7 +22,6 @@ import java.util.ArrayList;
  */
 public final class Termination {
   private static final int MOST_ROUNDS = 16;
-  private static final Duration RETRY = Duration.ofMillis(100);
 
   private Termination() {}
 
@@ -136,7 +137,7 @@ public final class Termination {
     var options = cell.owner().options();
     cell.shutDoor(() -> { // a strategy may then run user code
       interrupt(cell, extras);
-      extras.startGrace(() -> options.scheduler().after(options.grace(), () -> startCutOff(cell)));
+      extras.startGrace(() -> options.scheduler().after(options.grace(), new CutOff(cell)));
     });
     // the thread that announced the end may have looked before
     if (extras.isTold() && extras.grace != null) close(cell, extras.grace::cancel);
@@ -157,11 +158,20 @@ public final class Termination {
     }
   }
 
-  private static void startCutOff(Cell cell) {
-    try {
-      Assured.start(() -> cutOff(cell, "within " + Durations.text(cell.owner().options().grace())));
-    } catch (Throwable noMemory) {
-      Scheduler.system().after(RETRY, () -> startCutOff(cell));
+  /** When the grace is over; made before, since there may be no memory then. */
+  private record CutOff(Cell cell) implements Runnable, Stranded {
+    @Override
+    public void run() {
+      try {
+        Assured.start(() -> cutOff(cell, "within " + Durations.text(cell.owner().options().grace())));
+      } catch (Throwable noMemory) {
+        Threads.rescue(this);
+      }
+    }
+
+    @Override
+    public void rescue() {
+      run();
     }
   }
 
