@@ -15,7 +15,7 @@ public final class ActorSystem {
 
   /** {@return a builder of actors without a name} */
   public static ActorBuilder<Object> anonymous() {
-    return Scope.ROOT.anonymous();
+    return Scope.root().anonymous();
   }
 
   /**
@@ -24,7 +24,7 @@ public final class ActorSystem {
    * @param name unique among living actors; not blank
    */
   public static ActorBuilder<Object> named(String name) {
-    return Scope.ROOT.named(name);
+    return Scope.root().named(name);
   }
 
   /**
@@ -35,7 +35,7 @@ public final class ActorSystem {
    * @param protocol of the actor
    */
   public static <M> Optional<Actor<M>> find(String name, Class<M> protocol) {
-    return Scope.ROOT.find(name, protocol);
+    return Scope.root().find(name, protocol);
   }
 
   /**
@@ -44,7 +44,7 @@ public final class ActorSystem {
    * @param name not blank; need not be unique
    */
   public static ActorScope openScope(String name) {
-    return Scope.ROOT.openScope(name);
+    return Scope.root().openScope(name);
   }
 
   /**
@@ -54,7 +54,7 @@ public final class ActorSystem {
    * @param options changes the root's
    */
   public static ActorScope openScope(String name, UnaryOperator<ActorScope.Options> options) {
-    return Scope.ROOT.openScope(name, options);
+    return Scope.root().openScope(name, options);
   }
 
   /**
@@ -73,11 +73,11 @@ public final class ActorSystem {
    * @param options returns changed ones
    */
   public static void configure(UnaryOperator<ActorScope.Options> options) {
-    Scope.ROOT.configure(options);
+    Scope.root().configure(options);
   }
 
   /** {@return the root scope; closing ends what it tracks, but it stays open} */
   public static ActorScope root() {
-    return Scope.ROOT;
+    return Scope.root();
   }
 }

@@ -2,6 +2,7 @@ package io.fibry.stereotype;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
@@ -34,11 +35,23 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("exports") // nullness annotations
 public final class Stereotypes extends NetworkStereotypes {
-  private static final Stereotypes THREADS = new Stereotypes(ActorSystem.anonymous().strategy(Strategy.THREAD));
-  private static final Stereotypes FIBERS = new Stereotypes(ActorSystem.anonymous().strategy(Strategy.FIBER));
+  /** Shared, so that what they make shares its settings. */
+  private record OfRoot(ActorScope root, Stereotypes threads, Stereotypes fibers) {}
+
+  // null -> those of the root that was asked for last: a simulation has others
+  private static volatile OfRoot ofRoot;
 
   private Stereotypes(ActorBuilder<?> how) {
     super(how);
+  }
+
+  private static OfRoot ofRoot() {
+    var root = ActorSystem.root();
+    var known = ofRoot;
+    if (known == null || known.root != root) ofRoot = known = new OfRoot(root,
+        new Stereotypes(root.anonymous().strategy(Strategy.THREAD)),
+        new Stereotypes(root.anonymous().strategy(Strategy.FIBER)));
+    return known;
   }
 
   /**
@@ -56,7 +69,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @return recipes
    */
   public static Stereotypes threads() {
-    return THREADS;
+    return ofRoot().threads;
   }
 
   /**
@@ -65,7 +78,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @return recipes
    */
   public static Stereotypes fibers() {
-    return FIBERS;
+    return ofRoot().fibers;
   }
 
   /**

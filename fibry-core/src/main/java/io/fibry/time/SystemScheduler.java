@@ -1,7 +1,9 @@
 package io.fibry.time;
 
+import io.fibry.engine.world.World;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -41,9 +43,18 @@ final class SystemScheduler extends TaskScheduler {
 
   @Override
   Timer start(Runnable task, long delay, long period) {
+    var other = World.other;
+    Scheduler here = other == null ? this : other.<Scheduler>single(this, () -> this);
+    if (here != this) return start(here, task, Duration.ofNanos(delay), period);
     var due = new Queued(Objects.requireNonNull(task, "task"), delay, period);
     due.enqueue();
     return due;
+  }
+
+  private static Timer start(Scheduler clock, Runnable task, Duration delay, long period) {
+    if (period == 0) return clock.after(delay, task);
+    var time = Duration.ofNanos(Math.abs(period));
+    return period > 0 ? clock.atFixedRate(delay, time, task) : clock.withFixedDelay(delay, time, task);
   }
 
   /**

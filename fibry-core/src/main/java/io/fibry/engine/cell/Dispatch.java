@@ -42,7 +42,7 @@ public final class Dispatch {
       var lookup = MethodHandles.lookup();
       for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, Events.class, Activation.class,
           Termination.class, Failures.class, Decision.class, DeadLetters.class, Refusals.class, Threads.class,
-          Extras.class, Exit.class, HandOver.class, CallerRuns.class, StackProbe.class, Log.class))
+          Extras.class, Exit.class, HandOver.class, Assured.class, CallerRuns.class, StackProbe.class, Log.class))
         lookup.ensureInitialized(used);
     } catch (IllegalAccessException impossible) {
       throw new ExceptionInInitializerError(impossible);

@@ -1,5 +1,6 @@
 package io.fibry.engine.jvm;
 
+import io.fibry.engine.world.World;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -10,18 +11,12 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A task that begins even if no carrier is free, or no fiber can be made: the end of a wait, the
  * news of an end. A fiber begins it; if none has after {@link #PATIENCE}, a platform thread does.
  *
- * <p>It runs once, by its claim. It is never forgotten: {@code start} adds it to WATCHED, then
- * reads ARMED; a look clears ARMED, then reads WATCHED. Each look starts one more thread for late
- * tasks, so those behind one that hangs wait for one look.
+ * <p>It runs once, by its claim. It is never forgotten: {@code start} has it watched.
  */
 public final class Assured extends AtomicBoolean implements Runnable { // false -> true: claimed
   private static final long serialVersionUID = 1;
   private static final Duration PATIENCE = Duration.ofMillis(50);
-  private static final int MOST_THREADS = 64;
-  private static final ConcurrentLinkedQueue<Assured> WATCHED = new ConcurrentLinkedQueue<>();
-  private static final ConcurrentLinkedQueue<Assured> LATE = new ConcurrentLinkedQueue<>();
-  private static final AtomicInteger HELPERS = new AtomicInteger(); // platform threads for LATE
-  private static final AtomicBoolean ARMED = new AtomicBoolean(); // a look will come
+  private static final Watch PROCESS = new Watch();
 
   private transient Runnable task; // null once claimed
   private transient boolean seen; // by a look; the timer's thread only
@@ -34,16 +29,22 @@ public final class Assured extends AtomicBoolean implements Runnable { // false 
   public static void start(Runnable task) {
     StackProbe.probe(); // where this throws, the task must not start
     var assured = new Assured(task);
-    WATCHED.add(assured);
+    var watch = watch();
+    watch.tasks.add(assured);
     try {
       Threads.startFiber(assured);
     } catch (Throwable noThread) { // a look will find one
     }
     try {
-      arm();
+      watch.arm();
     } catch (Throwable noMemory) {
       if (assured.compareAndSet(false, true)) throw noMemory; // so it never runs
     }
+  }
+
+  private static Watch watch() {
+    var other = World.other;
+    return other == null ? PROCESS : other.single(PROCESS, Watch::new);
   }
 
   @Override
@@ -54,44 +55,78 @@ public final class Assured extends AtomicBoolean implements Runnable { // false 
     claimed.run();
   }
 
-  private static void arm() {
-    if (ARMED.get() || !ARMED.compareAndSet(false, true)) return;
-    try {
-      Scheduler.system().after(PATIENCE, Assured::look);
-    } catch (Throwable noMemory) {
-      ARMED.set(false); // the next start tries again
-      throw noMemory;
-    }
-  }
+  /**
+   * Looks for late tasks, as long as there are tasks. None is forgotten: {@code start} adds it,
+   * then reads {@code armed}; a look clears {@code armed}, then reads the tasks. Each look starts
+   * one more thread for late tasks, so those behind one that hangs wait for one look.
+   */
+  private static final class Watch implements Stranded {
+    private static final int MOST_THREADS = 64;
 
-  private static void look() {
-    ARMED.set(false);
-    for (var each = WATCHED.iterator(); each.hasNext();) {
-      var one = each.next();
-      if (one.seen && !one.get()) LATE.add(one);
-      if (one.seen || one.get()) each.remove();
-      one.seen = true;
-    }
-    if (!LATE.isEmpty()) startHelper();
-    if (!WATCHED.isEmpty() || !LATE.isEmpty()) arm();
-  }
+    final ConcurrentLinkedQueue<Assured> tasks = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Assured> late = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger helpers = new AtomicInteger(); // platform threads for late tasks
+    private final AtomicBoolean armed = new AtomicBoolean(); // a look will come
 
-  private static void startHelper() {
-    if (HELPERS.incrementAndGet() <= MOST_THREADS) {
+    void arm() {
+      if (armed.get() || !armed.compareAndSet(false, true)) return;
       try {
-        Threads.startPlatformThread(Assured::help);
-        return;
-      } catch (Throwable noThread) { // the next look tries again
+        Scheduler.system().after(PATIENCE, this::look);
+      } catch (Throwable noMemory) {
+        armed.set(false); // the next start tries again
+        throw noMemory;
       }
     }
-    HELPERS.decrementAndGet();
-  }
 
-  private static void help() {
-    try {
-      for (var late = LATE.poll(); late != null; late = LATE.poll()) late.run();
-    } finally {
-      HELPERS.decrementAndGet();
+    private void armAgain() {
+      try {
+        arm();
+      } catch (Throwable noMemory) {
+        Threads.rescue(this);
+      }
+    }
+
+    @Override
+    public void rescue() {
+      armAgain();
+    }
+
+    private void look() {
+      armed.set(false);
+      try {
+        sort();
+        if (!late.isEmpty()) startHelper();
+      } finally { // also without memory
+        if (!tasks.isEmpty() || !late.isEmpty()) armAgain();
+      }
+    }
+
+    private void sort() {
+      for (var each = tasks.iterator(); each.hasNext();) {
+        var one = each.next();
+        if (one.seen && !one.get()) late.add(one);
+        if (one.seen || one.get()) each.remove();
+        one.seen = true;
+      }
+    }
+
+    private void startHelper() {
+      if (helpers.incrementAndGet() <= MOST_THREADS) {
+        try {
+          Threads.startPlatformThread(this::help);
+          return;
+        } catch (Throwable noThread) { // the next look tries again
+        }
+      }
+      helpers.decrementAndGet();
+    }
+
+    private void help() {
+      try {
+        for (var one = late.poll(); one != null; one = late.poll()) one.run();
+      } finally {
+        helpers.decrementAndGet();
+      }
     }
   }
 }

@@ -1,5 +1,7 @@
 package io.fibry.engine.jvm;
 
+import io.fibry.engine.world.World;
+
 /**
  * Lets a fiber go on with an actor that it has woken: that costs two atomic operations, a new fiber
  * ten times as much. The woken actor's drain lies in a slot until its waker's drain is through. It
@@ -18,9 +20,12 @@ public final class HandOver {
 
   private HandOver() {}
 
-  /** For a fiber that runs a drain. False: it must be started. */
+  /**
+   * For a fiber that runs a drain. False: it must be started. So in a simulation, whose drains the
+   * monitor, a thread of the process, must not start.
+   */
   public static boolean lay(Woken woken) {
-    if (!MONITOR.isThere()) return false;
+    if (World.other != null || !MONITOR.isThere()) return false;
     var before = SLOTS.lay(woken);
     if (before != null) start(before);
     MONITOR.wake();

@@ -1,5 +1,6 @@
 package io.fibry.engine.message;
 
+import io.fibry.engine.world.World;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -160,7 +161,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     if (limit == null || answer.isDone()) return answer.park();
     if (clock == Scheduler.system() && limit.compareTo(SHORT) < 0) return getSoon(answer);
     pending = answer;
-    if (clock == Scheduler.system()) Sweep.add(this);
+    if (isSwept()) Sweep.add(this);
     else arm();
     try {
       return answer.park();
@@ -172,10 +173,15 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     }
   }
 
+  /** No simulation may leave a wait in the sweep, which is one for the process. */
+  private boolean isSwept() {
+    return clock == Scheduler.system() && World.other == null;
+  }
+
   /** For an answer that no thread waits for: it expires, unless {@link #leave} comes first. */
   void enter(Pending<?> answer) {
     pending = answer;
-    if (clock == Scheduler.system() && limit.compareTo(SHORT) >= 0) Sweep.add(this);
+    if (isSwept() && limit.compareTo(SHORT) >= 0) Sweep.add(this);
     else arm();
   }
 

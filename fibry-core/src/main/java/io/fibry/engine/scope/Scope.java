@@ -10,6 +10,7 @@ import io.fibry.engine.actor.Blueprint;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.message.Deadline;
+import io.fibry.engine.world.World;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -23,7 +24,7 @@ import java.util.function.UnaryOperator;
 
 /** The public side of a scope; the inside is {@link Members}. */
 public final class Scope extends Members implements ActorScope {
-  public static final Scope ROOT = new Scope("root", Options.defaults(), null);
+  static final Scope ROOT = newRoot(); // of the process
 
   private final boolean isPart; // of the scope around, for a block
   private final boolean tracks; // also actors without a name
@@ -44,6 +45,16 @@ public final class Scope extends Members implements ActorScope {
     this.options = around.options();
     this.tracks = tracks;
     this.isPart = true;
+  }
+
+  private static Scope newRoot() {
+    return new Scope("root", Options.defaults(), null);
+  }
+
+  /** For this thread. */
+  public static Scope root() {
+    var other = World.other;
+    return other == null ? ROOT : other.single(ROOT, Scope::newRoot);
   }
 
   @Override

@@ -1,0 +1,2 @@
+/** The seam for a simulation, and nothing of the library. */
+package io.fibry.engine.world;

@@ -1,0 +1,177 @@
+package io.fibry.engine.world;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import io.fibry.engine.scope.Scope;
+import io.fibry.stereotype.Stereotypes;
+import io.fibry.time.ManualClock;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A thread of a simulation has its own of what the process has once. */
+@Timeout(60)
+class WorldTest {
+
+  /** As a simulation makes one for each run. */
+  private static final class Run extends World {
+    private final Thread inside = Thread.currentThread();
+    private final Map<Object, Object> singles = new IdentityHashMap<>();
+
+    @Override
+    @SuppressWarnings("unchecked") // each is kept by what it stands for
+    public <T> T single(T ofProcess, Supplier<? extends T> maker) {
+      return Thread.currentThread() != inside ? ofProcess
+          : (T) singles.computeIfAbsent(ofProcess, none -> maker.get());
+    }
+  }
+
+  private final ActorScope ofProcess = ActorSystem.root();
+
+  /** This thread is in a new one from now on. */
+  private static Run enter() {
+    var run = new Run();
+    World.other = run;
+    return run;
+  }
+
+  @AfterEach
+  void leaves() {
+    World.other = null;
+  }
+
+  @Test
+  void aRunHasARootOfItsOwn() {
+    enter();
+    var root = ActorSystem.root();
+
+    assertNotSame(ofProcess, root);
+    assertSame(root, ActorSystem.root());
+    assertEquals("root", root.name());
+    assertTrue(root.actors().isEmpty());
+  }
+
+  @Test
+  void otherThreadsKeepTheRootOfTheProcess() {
+    enter();
+    var seen = new CompletableFuture<ActorScope>();
+
+    Thread.ofVirtual().start(() -> seen.complete(ActorSystem.root()));
+
+    assertSame(ofProcess, Patience.value(seen));
+  }
+
+  @Test
+  void theNextRunBeginsAnew() {
+    enter();
+    ActorSystem.configure(o -> o.withGrace(Duration.ZERO));
+    ActorSystem.named("left over").protocol(String.class).newActor(message -> {});
+    var before = ActorSystem.root();
+
+    enter();
+
+    assertNotSame(before, ActorSystem.root());
+    assertEquals(Optional.empty(), ActorSystem.find("left over", String.class));
+    assertEquals(ActorScope.Options.defaults().grace(), ((Scope) ActorSystem.root()).options()
+        .grace());
+  }
+
+  @Test
+  void whatTheStaticsMakeIsInTheRootOfTheRun() {
+    enter();
+    ActorSystem.named("inside").protocol(String.class).newActor(message -> {});
+    ActorSystem.openScope("scope").close();
+
+    assertEquals(1, ActorSystem.root().actors().size());
+    assertTrue(ActorSystem.find("inside", String.class).isPresent());
+    World.other = null;
+    assertEquals(Optional.empty(), ActorSystem.find("inside", String.class));
+  }
+
+  @Test
+  void recipesMakeWhatIsInTheRootOfTheRun() {
+    enter();
+    Stereotypes.fibers();
+    enter();
+
+    Stereotypes.fibers().sink("state").execAndWait(state -> {});
+    Stereotypes.threads().sink("state").execAndWait(state -> {});
+
+    Patience.eventually(() -> ActorSystem.root().report().handled() == 2);
+  }
+
+  @Test
+  void theRootOfARunCloses() {
+    enter();
+    var actor = ActorSystem.named("inside").newActor((String message) -> {});
+
+    ActorSystem.root().close();
+
+    assertTrue(actor.onExit().isDone());
+    ActorSystem.named("inside").newActor((String message) -> {}).close();
+  }
+
+  @Test
+  void timersOfTheSystemRunByTheClockThatARunWasGiven() {
+    var run = enter();
+    var clock = new ManualClock();
+    var ran = new ArrayList<String>();
+    run.singles.put(Scheduler.system(), clock);
+
+    Scheduler.system().after(Duration.ofSeconds(5), () -> ran.add("once"));
+    Scheduler.system().atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> ran.add("rate"));
+    Scheduler.system().withFixedDelay(Duration.ofSeconds(2), Duration.ofSeconds(2), () -> ran.add("delay"));
+    var cancelled = Scheduler.system().after(Duration.ofSeconds(1), () -> ran.add("cancelled"));
+    assertTrue(cancelled.cancel());
+    clock.advance(Duration.ofSeconds(5));
+
+    assertEquals(List.of("rate", "delay", "rate", "delay", "once", "rate"), ran);
+  }
+
+  @Test
+  void limitsByTheClockOfTheSystemEndByTheClockThatARunWasGiven() {
+    var run = enter();
+    var clock = new ManualClock();
+    run.singles.put(Scheduler.system(), clock);
+    var actor = ActorSystem.anonymous().newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.passDeaf();
+      return message;
+    });
+    var gate = new Gate();
+    actor.sendMessage(gate);
+    var answer = actor.sendMessageReturn("late", Duration.ofHours(1));
+
+    clock.advance(Duration.ofHours(1));
+
+    assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+    gate.open();
+  }
+
+  @Test
+  void aRunWithoutAClockHasThatOfTheProcess() {
+    enter();
+    var ran = new CompletableFuture<Boolean>();
+
+    Scheduler.system().after(Duration.ZERO, () -> ran.complete(true));
+
+    assertTrue(Patience.value(ran));
+  }
+}
