@@ -169,8 +169,12 @@ public final class Wait implements AutoCloseable {
     if (by == null) return null;
     var wait = new Wait(on, message, awaited, by, deaf);
     for (var below = by; below != null; below = below.outer) {
-      below.waits = wait;
-      if (below.lays) below.startLaid();
+      if (below.lays) below.startLaid(); // first: at the edge of a stack it throws
+      // a thread of a ForkJoinPool may run a task while it waits, and the task may wait, too. The
+      // handler still needs the first wait to end: if that were hidden, the last member of a ring
+      // could miss it, and nobody would look again
+      var first = below.waits;
+      if (first == null || first.isOver()) below.waits = wait;
     }
     // publishes it before plain reads look for others
     VarHandle.fullFence();
@@ -179,7 +183,7 @@ public final class Wait implements AutoCloseable {
 
   @Override
   public void close() {
-    for (var below = by; below != null; below = below.outer) below.waits = null;
+    for (var below = by; below != null; below = below.outer) if (below.waits == this) below.waits = null;
   }
 
   void refused(Throwable told) {

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Stream;
@@ -270,6 +271,35 @@ class RingTest {
     var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> b.ask("x"))).once(a))));
 
     assertEquals(List.of("c", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+  }
+
+  /** While it waits for {@code b}, {@code a} runs the task, which its own thread has submitted. */
+  @Promise("4.18")
+  @Test
+  void aTaskRunByAThreadThatWaitsDoesNotHideItsWait() {
+    try (var pool = new ForkJoinPool(1)) {
+      var a = Job.worker(scope.named("a").strategy(Strategy.on(pool)));
+      var b = worker("b");
+      var c = worker("c");
+      var gate = new Gate();
+      var told = Job.start(b, new Job("closes it", () -> {
+        gate.pass();
+        return cycle(() -> a.ask("back"));
+      }));
+      Patience.await(gate.entered);
+      var asked = new CompletableFuture<Object>();
+      var outcome = Job.start(a, new Job("outer", () -> {
+        CompletableFuture.runAsync(() -> asked.complete(c.ask("x")), pool);
+        return b.ask("y");
+      }));
+      Patience.value(asked);
+      Job.waiting(a);
+
+      gate.open();
+
+      assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(told)).ring());
+      assertEquals("y", Patience.value(outcome));
+    }
   }
 
   @Promise("4.18")
