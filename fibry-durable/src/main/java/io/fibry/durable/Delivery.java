@@ -176,13 +176,13 @@ final class Delivery implements AutoCloseable {
 
   /** One after the other. What comes meanwhile waits for that, too. */
   private void free(String key) {
-    for (var freed = freed(key); !freed.isEmpty(); freed = freed(key))
+    for (var freed = freed(key, true); !freed.isEmpty(); freed = freed(key, false))
       for (var request : freed) request.complete(null);
   }
 
-  private synchronized List<CompletableFuture<Void>> freed(String key) {
+  private synchronized List<CompletableFuture<Void>> freed(String key, boolean first) {
     var hand = hands.get(key);
-    return hand == null ? List.of() : hand.freed();
+    return hand == null ? List.of() : hand.freed(first);
   }
 
   // ---- the actor

@@ -17,6 +17,7 @@ final class Hand {
   boolean again; // it looks again before it goes; if there is none, one is to come
   private boolean looking; // it has not given what it sees
   private boolean freeing; // it has, and requests that waited for that are on their way
+  private boolean releasing; // a thread lets them go
   private boolean seesAll; // all that was due when it looked
   private boolean behind; // it has not given all that was due then
   private boolean left; // what a sender left to it, or what was tried, comes first
@@ -141,9 +142,17 @@ final class Hand {
     freeing |= !requests.isEmpty();
   }
 
-  /** {@return the requests that may go; empty: all have gone, or wait for the next look} */
-  List<CompletableFuture<Void>> freed() {
+  /**
+   * For one thread at a time: another one would overtake it where a mailbox lets it wait.
+   *
+   * @param first the thread has let none go so far
+   * @return the requests that may go; empty: all have gone, wait for the next look, or are another
+   *     thread's
+   */
+  List<CompletableFuture<Void>> freed(boolean first) {
+    if (first && releasing) return List.of();
     freeing = !looking && !requests.isEmpty();
+    releasing = freeing;
     if (!freeing) return List.of();
     var freed = List.copyOf(requests);
     requests.clear();

@@ -18,11 +18,11 @@ class HandTest {
   void aRequestWaitsUntilTheCourierHasGiven() {
     hand.beginLooking();
     assertTrue(hand.hold(first));
-    assertEquals(List.of(), hand.freed());
+    assertEquals(List.of(), hand.freed(true));
 
     hand.endLooking();
 
-    assertEquals(List.of(first), hand.freed());
+    assertEquals(List.of(first), hand.freed(true));
   }
 
   @Test
@@ -34,7 +34,7 @@ class HandTest {
     boolean held = hand.hold(second);
 
     assertTrue(held);
-    assertEquals(List.of(first, second), hand.freed());
+    assertEquals(List.of(first, second), hand.freed(true));
   }
 
   @Test
@@ -42,13 +42,27 @@ class HandTest {
     hand.beginLooking();
     hand.hold(first);
     hand.endLooking();
-    hand.freed();
+    hand.freed(true);
     assertTrue(hand.hold(second)); // the first may be on its way
-    assertEquals(List.of(second), hand.freed());
+    assertEquals(List.of(second), hand.freed(false));
 
-    assertEquals(List.of(), hand.freed());
+    assertEquals(List.of(), hand.freed(false));
 
     assertFalse(hand.hold(new CompletableFuture<>()));
     assertTrue(hand.isOfNoUse());
+  }
+
+  @Test
+  void oneThreadAtATimeLetsRequestsGo() {
+    hand.beginLooking();
+    hand.hold(first);
+    hand.endLooking();
+    hand.freed(true);
+    hand.hold(second);
+
+    var ofAnother = hand.freed(true);
+
+    assertEquals(List.of(), ofAnother);
+    assertEquals(List.of(second), hand.freed(false));
   }
 }
