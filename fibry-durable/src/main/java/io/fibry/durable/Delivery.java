@@ -166,12 +166,16 @@ final class Delivery implements AutoCloseable {
   /**
    * Done at once, or when a courier has given what it sees, so that a request does not overtake it.
    */
-  CompletableFuture<Void> order(String key) {
+  synchronized CompletableFuture<Void> order(String key) {
     var order = new CompletableFuture<Void>();
-    synchronized (this) {
-      var hand = hands.get(key);
-      return hand != null && hand.hold(order) ? order : Turns.STORED;
-    }
+    var hand = hands.get(key);
+    return hand != null && hand.hold(order) ? order : Turns.STORED;
+  }
+
+  /** Done when the requests to these have gone that wait for couriers now: then they may end. */
+  synchronized CompletableFuture<Void> orderOfEnd(Predicate<String> which) {
+    var ending = hands.entrySet().stream().filter(one -> which.test(one.getKey())).map(one -> one.getValue().holdEnd());
+    return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));
   }
 
   /** One after the other. What comes meanwhile waits for that, too. */
@@ -354,9 +358,7 @@ final class Delivery implements AutoCloseable {
   /** Empty: it cannot be read, and waits until another version of the program reads it. */
   private Optional<Kept<Object>> kept(Store.Waiting one) {
     try {
-      var mail = Mail.read(one.body());
-      Object message = mail.isRemoved() ? mail : kind.messages().known().decode(mail.message());
-      return Optional.of(new Kept<>(one.id(), one.due(), message, mail, true, false, 0));
+      return Optional.of(Kept.of(one, kind.messages().known()));
     } catch (CodecException | IllegalArgumentException unknown) {
       LoggerFactory.getLogger(Durable.class).error("a message that waits for {} cannot be read; it goes on waiting",
           one.to(), unknown);

@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
+import io.fibry.AskCycleException;
 import io.fibry.Exitable;
 import io.fibry.Fronted;
 import io.fibry.Request;
@@ -245,6 +246,33 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
   @SuppressWarnings("unchecked") // the actor takes any message
   private static <R> Request<Object, R> plain(Request<?, R> request) {
     return (Request<Object, R>) request;
+  }
+
+  // ---- the end
+
+  /** After the requests that wait for a courier. */
+  @Override
+  public void sendPoisonPill() {
+    delivery.orderOfEnd(key::equals).thenRun(front::sendPoisonPill);
+  }
+
+  @Override
+  public void close() {
+    close(delivery.orderOfEnd(key::equals), front, 2);
+  }
+
+  /** @param own names in the ring of a handler that closes what it is of: that does not wait */
+  static void close(CompletableFuture<Void> order, Exitable front, int own) {
+    if (order.isDone()) {
+      front.close();
+      return;
+    }
+    order.thenRun(front::sendPoisonPill);
+    try {
+      front.waitForExit();
+    } catch (AskCycleException ring) {
+      if (ring.ring().size() > own) throw ring;
+    }
   }
 
   // ---- timers and tasks, which end with the process

@@ -26,6 +26,17 @@ final class DurableEntities<M> extends Fronted<Entities<String, M>> implements E
     return new DurableActor<>(entities.actor(kind.checkedKey(key)), kind, delivery, key, entities);
   }
 
+  /** After the requests that wait for couriers. */
+  @Override
+  public void sendPoisonPill() {
+    delivery.orderOfEnd(all -> true).thenRun(entities::sendPoisonPill);
+  }
+
+  @Override
+  public void close() {
+    DurableActor.close(delivery.orderOfEnd(all -> true), entities, 3); // one of its actors, and the entities
+  }
+
   @Override
   public long size() {
     return entities.size();

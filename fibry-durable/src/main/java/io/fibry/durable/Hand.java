@@ -127,6 +127,14 @@ final class Hand {
     return held;
   }
 
+  /** Done when the requests have gone that wait now: then their actor may end. */
+  CompletableFuture<Void> holdEnd() {
+    if (requests.isEmpty() && !freeing) return Turns.STORED;
+    var end = new CompletableFuture<Void>();
+    requests.add(end);
+    return end;
+  }
+
   /** A sender left something that it has not seen, and can give now with the rest. */
   boolean isToLookOnceMore() {
     return seesAll && missed && !halted;

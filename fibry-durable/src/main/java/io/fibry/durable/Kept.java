@@ -1,6 +1,8 @@
 package io.fibry.durable;
 
 import io.fibry.Request;
+import io.fibry.codec.Codec;
+import io.fibry.store.Store;
 import java.time.Instant;
 
 /**
@@ -16,6 +18,13 @@ import java.time.Instant;
  */
 record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, boolean asked, long since)
     implements Request<Kept<R>, R> {
+
+  /** One that waits at the store. Throws what its codec throws. */
+  static Kept<Object> of(Store.Waiting one, Codec<?> messages) {
+    var mail = Mail.read(one.body());
+    Object message = mail.isRemoved() ? mail : messages.decode(mail.message());
+    return new Kept<>(one.id(), one.due(), message, mail, true, false, 0);
+  }
 
   /** As one that is looked up. */
   Kept<R> again() {

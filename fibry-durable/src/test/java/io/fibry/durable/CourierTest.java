@@ -2,8 +2,11 @@ package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.Exitable;
+import io.fibry.Request;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
@@ -17,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,8 +28,16 @@ import org.junit.jupiter.api.Timeout;
 /** Requests that wait since a courier looks at what waits for their actor. */
 @Timeout(60)
 class CourierTest {
+  record Add(String item) implements Request<Add, String> {}
+
+  private static final Store.Id ADA = new Store.Id("list", "ada");
+  private static final Duration IDLE = Duration.ofDays(1);
   private static final int MANY = 1_000;
-  private static final Durable.Kind<String> KIND = Durable.kind("list", String.class);
+  private static final Durable.Kind<Add> KIND = Durable.kind("list", Add.class);
+  private static final Durable<Add> LIST = KIND.keepsMessages(9).state("").by((items, add, context) -> {
+    context.reply(add, items + add.item());
+    return items + add.item();
+  });
 
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = ActorSystem.openScope("courier-test", options -> options.withScheduler(clock));
@@ -58,12 +70,64 @@ class CourierTest {
     if (fails) throw new StoreReadException("made up, for a test", null);
   }
 
+  /** A request that was sent before an end is answered before it, whatever it waits for. */
+  private void assertAnswered(Exitable made, Actor<Add> ada, Consumer<Exitable> end) {
+    Sharing.look(store, ADA);
+    begun.acquireUninterruptibly();
+    var answer = ada.sendMessageReturn(new Add("a"));
+
+    end.accept(made);
+    mayLook.release(MANY);
+
+    assertEquals("a", answer.join());
+    made.waitForExit();
+  }
+
+  @Test
+  void anActorAnswersThemBeforeItEnds() {
+    var ada = LIST.newActor(scope.named("ada"), store);
+    assertAnswered(ada, ada, Exitable::sendPoisonPill);
+  }
+
+  @Test
+  void entitiesAnswerThemBeforeTheyEnd() {
+    var lists = LIST.entities(scope.anonymous(), store, IDLE);
+    assertAnswered(lists, lists.actor("ada"), Exitable::sendPoisonPill);
+  }
+
+  @Test
+  void aCloseWaitsForTheirAnswers() {
+    var lists = LIST.entities(scope.anonymous(), store, IDLE);
+    assertAnswered(lists, lists.actor("ada"), one -> Thread.startVirtualThread(one::close));
+  }
+
+  @Test
+  void aHandlerThatClosesItsActorDoesNotWaitForThem() {
+    var waiting = new CompletableFuture<CompletableFuture<String>>();
+    var ada = KIND.state("").by((items, add, context) -> {
+      if (add.item().equals("close")) {
+        Sharing.look(store, ADA);
+        begun.acquireUninterruptibly();
+        waiting.complete(context.self().sendMessageReturn(new Add("a")));
+        context.self().close();
+        mayLook.release(MANY);
+      }
+      context.reply(add, add.item());
+      return items;
+    }).newActor(scope.named("ada"), store);
+
+    assertEquals("close", ada.ask(new Add("close")));
+
+    assertEquals("a", waiting.join().join());
+    ada.waitForExit();
+  }
+
   /** The courier before may wait for room in the mailbox when the next one looks. */
   @Test
   void theyKeepTheirOrderThoughTheCourierBeforeStillLetsThemGo() {
     var gone = new CopyOnWriteArrayList<String>();
     var room = new CountDownLatch(1);
-    try (var delivery = new Delivery(store, (Kinds<String>) KIND, clock, key -> true)) {
+    try (var delivery = new Delivery(store, (Kinds<Add>) KIND, clock, key -> true)) {
       delivery.start(none -> null); // nothing waits for it
       delivery.told("ada", Instant.MIN);
       begun.acquireUninterruptibly();

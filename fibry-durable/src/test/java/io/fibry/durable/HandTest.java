@@ -65,4 +65,24 @@ class HandTest {
     assertEquals(List.of(), ofAnother);
     assertEquals(List.of(second), hand.freed(false));
   }
+
+  @Test
+  void anEndComesAfterTheRequestsThatWait() {
+    hand.beginLooking();
+    hand.hold(first);
+
+    var end = hand.holdEnd();
+
+    hand.hold(second);
+    hand.endLooking();
+    assertFalse(end.isDone());
+    assertEquals(List.of(first, end, second), hand.freed(true));
+  }
+
+  @Test
+  void anEndWaitsForNoLook() {
+    hand.beginLooking();
+
+    assertTrue(hand.holdEnd().isDone());
+  }
 }

@@ -1,0 +1,104 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.durable.Sharing;
+import io.fibry.pool.Entities;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a node does with requests to durable entities of a part that it gives away. */
+@Timeout(60)
+class DurablePartTest {
+  record Add(String item) implements Request<Add, String> {}
+
+  private static final int MANY = 1_000;
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final Store.Id ADA = new Store.Id("list", "ada");
+  private static final Protocol<Add> PROTOCOL = Protocol.of(Add.class);
+  private static final Durable<Add> LIST = Durable.kind("list", Add.class).keepsMessages(9).state("")
+      .by((items, add, context) -> {
+        context.reply(add, items + add.item());
+        return items + add.item();
+      });
+
+  private final ActorScope scope = ActorSystem.openScope("durable-part-test");
+  private final Engine engine = MemoryNetwork.create().connect("shop", "a");
+  private final MemoryStore memory = MemoryStore.open();
+  private final Semaphore begun = new Semaphore(0); // looks at what waits for an actor
+  private final Semaphore mayLook = new Semaphore(0);
+  private final Store store = watched(Store.class, memory, (method, given) -> {
+    if (!method.equals("waiting") || given != 3) return;
+    begun.release();
+    mayLook.acquireUninterruptibly();
+  }, (method, given) -> {});
+
+  /** Runs code before and after each call: with its name, and how many arguments it has. */
+  private static <T> T watched(Class<T> type, T one, BiConsumer<String, Integer> before,
+      BiConsumer<String, Integer> after) {
+    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
+      if (method.getName().equals("equals")) return proxy == given[0];
+      int many = given == null ? 0 : given.length;
+      before.accept(method.getName(), many);
+      try {
+        return method.invoke(one, given);
+      } catch (InvocationTargetException thrown) {
+        throw thrown.getCause();
+      } finally {
+        after.accept(method.getName(), many);
+      }
+    }));
+  }
+
+  @AfterEach
+  void close() {
+    mayLook.release(MANY);
+    scope.close();
+    engine.close();
+  }
+
+  /** A courier looks until they are told to end. */
+  @SuppressWarnings("unchecked") // of the type
+  private Entities<String, Add> lists() {
+    return watched(Entities.class, Sharing.of(LIST).entities(scope.anonymous(), store, LONG, key -> true),
+        (method, given) -> {}, (method, given) -> {
+          if (method.equals("sendPoisonPill")) mayLook.release(MANY);
+        });
+  }
+
+  /** It is stored, and waits since something else may come before it. */
+  @Test
+  void aRequestThatIsKeptIsAnsweredBeforeItsPartIsGiven() throws Exception {
+    var part = Part.hold(
+        new Surroundings(scope, scope.anonymous().forBlocks().scheduler(), engine, null, null, null, "a", LONG, null),
+        "part", new Reception<>(engine, "list", "a.1", PROTOCOL, new UnderWay(), () -> true), key -> true, key -> {},
+        hand -> {});
+    part.open(lists(), true);
+    Sharing.look(store, ADA);
+    begun.acquireUninterruptibly();
+    var request = new Add("a");
+    var answer = engine.request(
+        Wire.to("part", Map.of(Route.KEY, "ada", Route.ID, "c.1"), PROTOCOL.encode(request)), LONG);
+    while (memory.waiting(ADA, Instant.MAX, 1).isEmpty()) Thread.onSpinWait();
+
+    part.give(() -> {});
+
+    var wire = answer.toCompletableFuture().get(30, TimeUnit.SECONDS);
+    assertEquals("a", Protocol.decodeAnswer(request, wire.body()), wire::toString);
+  }
+}
