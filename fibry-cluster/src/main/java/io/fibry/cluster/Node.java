@@ -155,9 +155,10 @@ final class Node implements Cluster {
         Optional.of(() -> end(name)));
   }
 
-  /** As long as some node offers the name, all wait for the same. */
+  /** Of the actor that has the name now: an end that is over is that of one before. */
   private CompletableFuture<ExitReason> end(String name) {
-    var end = ends.computeIfAbsent(name, none -> Absence.of(name, around));
+    var end = ends.compute(name,
+        (same, before) -> before != null && !before.isDone() ? before : Absence.of(name, around));
     end.thenRun(() -> ends.remove(name, end));
     return end.copy();
   }

@@ -166,6 +166,24 @@ abstract class AbsenceContract {
     }
   }
 
+  /** Code that is told of the end runs before all that the node does at that end. */
+  @Test
+  void aNameThatIsOfferedAgainHasNotEnded() throws Exception {
+    var first = till();
+    var second = till();
+    offered(first);
+    var next = b.actor("till", Ping.class).onExit().thenApply(reason -> {
+      offered(second);
+      return b.actor("till", Ping.class).onExit();
+    });
+
+    first.kill();
+
+    var end = next.get(30, TimeUnit.SECONDS);
+    second.close();
+    assertEquals(new ExitReason.Finished(), value(end));
+  }
+
   @Test
   void whoWatchesAndLeavesIsTold() throws Exception {
     a.offer("till", Ping.class, till());
