@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * An exchange that is over, for an access log. Immutable.
+ * An exchange that is over, for an access log; one that became a WebSocket, with 101. Immutable.
  *
  * @param begun when its first byte came
  * @param client who asked

@@ -50,6 +50,8 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   private boolean complete;
   private AnswerBody stream;
   private IOException broken; // by a failed write; null: no
+  private Runnable whenUpgraded = () -> {};
+  private boolean upgraded;
 
   HttpAnswer(OutputStream out, boolean http11, boolean headOnly, boolean keepsAlive, boolean owesContinue) {
     this.out = out;
@@ -189,6 +191,17 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     addHeaders(head, headers);
     head.add('\r', '\n');
     write(head.bytes, head.length);
+    upgraded = true;
+    whenUpgraded.run();
+  }
+
+  /** A WebSocket may last for hours, its answer does not. */
+  void whenUpgraded(Runnable told) {
+    whenUpgraded = told;
+  }
+
+  boolean isUpgraded() {
+    return upgraded;
   }
 
   private static void addHeaders(ByteBuilder head, List<String> headers) {

@@ -23,12 +23,15 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     ExchangePermit permit();
 
     /**
-     * An exchange is over.
+     * An exchange is over, or became a WebSocket.
      *
      * @param head null: it was malformed
      * @param route null: none
      */
     void note(RequestHead head, HttpRoutes.Entry route, HttpAnswer answer, ClientSocket client, long begun);
+
+    /** A WebSocket of this route is over. */
+    void noteEnd(HttpRoutes.Entry route);
   }
 
   private static final Duration LINGER = Duration.ofSeconds(1);
@@ -65,10 +68,12 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     var answer = new HttpAnswer(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = answer.to(new RequestBody(in, head, options, answer));
     var entry = routes.find(head.method, head.target.path());
+    answer.whenUpgraded(() -> server.note(head, entry, answer, socket, begun));
     try {
       answer(entry, head, body, answer);
     } finally {
-      server.note(head, entry, answer, socket, begun);
+      if (answer.isUpgraded()) server.noteEnd(entry);
+      else server.note(head, entry, answer, socket, begun);
     }
     if (answer.keepsAlive() && readRest(body)) return true;
     body.forbid();

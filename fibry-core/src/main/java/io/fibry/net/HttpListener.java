@@ -65,7 +65,9 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   @Override
   public void note(RequestHead head, HttpRoutes.Entry route, HttpAnswer answer, ClientSocket client, long begun) {
     long took = System.nanoTime() - begun;
-    (route == null ? unrouted : counts.get(route)).add(answer.code(), took);
+    var counted = route == null ? unrouted : counts.get(route);
+    counted.add(answer.code(), took);
+    if (answer.isUpgraded()) counted.opened();
     if (options.accessLog.isEmpty()) return;
     try {
       options.accessLog.get()
@@ -79,6 +81,11 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   @Override
+  public void noteEnd(HttpRoutes.Entry route) {
+    counts.get(route).closed();
+  }
+
+  @Override
   public List<RouteStats> stats() {
     var stats = new ArrayList<RouteStats>();
     for (var entry : routes.entries()) stats.add(stats(entry.pattern().text(), counts.get(entry)));
@@ -87,7 +94,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   private static RouteStats stats(String route, RouteCounts counts) {
-    return new RouteStats(route, counts.answered(), counts.failed(), counts.time());
+    return new RouteStats(route, counts.answered(), counts.failed(), counts.time(), counts.open());
   }
 
   @Override

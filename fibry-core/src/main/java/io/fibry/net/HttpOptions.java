@@ -152,7 +152,7 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * Tells of each exchange when it is over.
+   * Tells of each exchange when it is over, or has become a WebSocket.
    *
    * @param log runs on the actor of the connection, and must be quick
    * @return a changed copy

@@ -41,14 +41,16 @@ public interface HttpServer extends Exitable {
   int port();
 
   /**
-   * What became of the exchanges of a route.
+   * What became of the exchanges of a route. One that becomes a WebSocket is answered with 101, and
+   * over then; one with an event stream is over when its client has left.
    *
    * @param route as it was written; empty: of requests without a route, and of malformed ones
    * @param answered with any status
    * @param failed of them, with 500 or above
    * @param time from their first bytes until their answers were written, together
+   * @param open WebSockets now
    */
-  record RouteStats(String route, long answered, long failed, Duration time) {}
+  record RouteStats(String route, long answered, long failed, Duration time, long open) {}
 
   /** {@return the counts of each route since the server was opened} */
   List<RouteStats> stats();

@@ -8,11 +8,20 @@ final class RouteCounts {
   private final LongAdder answered = new LongAdder();
   private final LongAdder failed = new LongAdder();
   private final LongAdder nanos = new LongAdder();
+  private final LongAdder open = new LongAdder(); // WebSockets
 
   void add(int status, long took) {
     answered.increment();
     if (status >= 500) failed.increment();
     nanos.add(took);
+  }
+
+  void opened() {
+    open.increment();
+  }
+
+  void closed() {
+    open.decrement();
   }
 
   long answered() {
@@ -21,6 +30,10 @@ final class RouteCounts {
 
   long failed() {
     return failed.sum();
+  }
+
+  long open() {
+    return open.sum();
   }
 
   Duration time() {

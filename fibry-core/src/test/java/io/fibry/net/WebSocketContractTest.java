@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -347,6 +348,28 @@ class WebSocketContractTest {
       assertEquals("a text whose character 1 is half of a pair of surrogates, which UTF-8 cannot have; send whole "
           + "characters, or bytes",
           assertThrows(IllegalArgumentException.class, () -> WebSocketFrame.utf8Size("a\udc00b")).getMessage());
+    }
+  }
+
+  @Promise("27.13")
+  @Test
+  void itsExchangeIsOverWhenItIsOpen() {
+    var log = new LinkedBlockingQueue<HttpAccess>();
+    var routes = HttpRoutes.none().webSocket("/", watched.by(this::readAll));
+    server = HttpServer.open(net.scope.anonymous(), 0, routes, o -> o.withAccessLog(log::add));
+    try (var peer = new WebSocketPeer(server.port(), "/")) {
+      Patience.value(connected);
+
+      assertEquals(101, log.remove().status());
+      var open = server.stats().getFirst();
+      assertEquals("/ 1 0 1", open.route() + " " + open.answered() + " " + open.failed() + " " + open.open());
+      assertTrue(open.time().isPositive());
+      peer.close(1000);
+      assertEquals(List.of("close 1000", "end"), peer.rest());
+
+      Patience.eventually(() -> server.stats().getFirst().open() == 0);
+      assertEquals(open.time(), server.stats().getFirst().time());
+      assertTrue(log.isEmpty());
     }
   }
 
