@@ -125,7 +125,7 @@ final class OpenExchange implements Exchange {
   public Map<String, List<String>> form() {
     checkType("application/x-www-form-urlencoded");
     try {
-      return new UrlEncoded(text()).all();
+      return new UrlEncoded(new String(read(), StandardCharsets.ISO_8859_1)).all(); // it decodes bytes
     } catch (IllegalArgumentException malformed) {
       throw refused(400, "the body has " + malformed.getMessage());
     }

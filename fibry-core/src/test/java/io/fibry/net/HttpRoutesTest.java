@@ -180,7 +180,10 @@ class HttpRoutesTest {
     var form = request("/form").header("Content-Type", "application/x-www-form-urlencoded; charset=utf-8");
 
     assertEquals("{name=[Ada L], a=[1, 2]}", send(form.POST(BodyPublishers.ofString("name=Ada+L&a=1&a=2"))).body());
-    assertEquals(400, send(form.POST(BodyPublishers.ofString("name=%zz"))).statusCode());
+    assertEquals("{name=[Zo\u00eb \u0127], place=[\u0141\u00f3d\u017a]}",
+        send(form.POST(BodyPublishers.ofString("name=Zo\u00eb+\u0127&place=%C5%81%C3%B3d%C5%BA"))).body());
+    for (var malformed : List.of("name=%zz", "name=%4\uff11"))
+      assertEquals(400, send(form.POST(BodyPublishers.ofString(malformed))).statusCode());
     assertEquals(415,
         send(request("/form").header("Content-Type", "application/json").POST(BodyPublishers.ofString("{}")))
             .statusCode());
