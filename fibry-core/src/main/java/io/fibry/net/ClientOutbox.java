@@ -63,11 +63,11 @@ final class ClientOutbox<M> {
     if (size > maxUnsent) throw new IllegalArgumentException("a message of " + size + " bytes cannot be sent where "
         + maxUnsent + " may be unsent; send less at once, or allow more");
     long cost = (long) size + OVERHEAD;
-    if (unsent.addAndGet(cost) > (long) maxUnsent + OVERHEAD) {
+    boolean own = format.own.test(message); // these are few, and a full allowance is the user's
+    if (unsent.addAndGet(cost) > (long) maxUnsent + OVERHEAD && !own) {
       unsent.addAndGet(-cost);
       var reason = socket + " left more than " + maxUnsent + " bytes unsent, so it was cut off";
       socket.reset(reason);
-      if (format.own.test(message)) return;
       throw new IOException(reason);
     }
     if (!writer.sendMessage(message)) unsent.addAndGet(-cost);

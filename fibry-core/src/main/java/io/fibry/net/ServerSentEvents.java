@@ -17,7 +17,7 @@ final class ServerSentEvents {
   private static final String PING = new String(":");
 
   private static final ClientOutbox.Format<String> FORMAT =
-      new ClientOutbox.Format<>(ServerSentEvents::size, ServerSentEvents::bytes);
+      new ClientOutbox.Format<>(ServerSentEvents::size, ServerSentEvents::bytes, ServerSentEvents::isPing);
 
   private ServerSentEvents() {}
 
@@ -43,8 +43,12 @@ final class ServerSentEvents {
     return (int) Math.min(Integer.MAX_VALUE, size);
   }
 
+  private static boolean isPing(String event) {
+    return event == PING;
+  }
+
   private static byte[] bytes(String event) {
-    return (event == PING ? ":\n\n"
+    return (isPing(event) ? ":\n\n"
         : "data: " + event.replace("\r\n", "\n").replace('\r', '\n').replace("\n", "\ndata: ") + "\n\n")
         .getBytes(StandardCharsets.UTF_8);
   }

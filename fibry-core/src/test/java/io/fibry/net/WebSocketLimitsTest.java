@@ -163,6 +163,18 @@ class WebSocketLimitsTest {
     }
   }
 
+  @Test
+  void aPingCutsNobodyOffWhoHasAsMuchUnsentAsAllowed() throws IOException {
+    open(o -> o.withMaxUnsent(20_000_010).withIdleLimit(Duration.ofSeconds(40)));
+    try (var peer = WebSocketPeer.slow(server.port(), "/")) {
+      Patience.value(connected).binaryActor().sendMessage(new byte[20_000_000]);
+      pass(12);
+
+      assertEquals("bytes 20000000", peer.next().toString());
+      assertFalse(outcome.isDone());
+    }
+  }
+
   @Promise("27.18")
   @Test
   void aFloodOfPingsWaitsForTheClientToTakeItsPongs() throws Exception {
