@@ -67,7 +67,7 @@ final class ClientSocket implements AutoCloseable {
 
   // the listener writes the first one, the conversation the others; each writes before it reads
   private volatile boolean stopping; // false -> true
-  private volatile boolean idle; // between two requests
+  private volatile boolean idle; // between two requests, or before both sides agree
   private volatile Exitable endless; // null: none
 
   /** With TLS, if there are engines for it. */
@@ -76,7 +76,7 @@ final class ClientSocket implements AutoCloseable {
     this.clock = clock;
     this.limits = limits;
     var plain = new PlainLink(socket);
-    this.link = tls.isPresent() ? new TlsLink(plain, tls.get(), writing) : plain;
+    this.link = tls.isPresent() ? new TlsLink(plain, tls.get(), this::alone) : plain;
     this.totalDeadline = limits.total() == ListenerLimits.NONE ? 0 : after(Durations.nanos(limits.total()));
     limitEachRead(limits.idle());
   }
@@ -111,8 +111,10 @@ final class ClientSocket implements AutoCloseable {
     return true;
   }
 
-  /** Before the conversation. */
+  /** Before the conversation. Until both sides agree, nothing is lost by an end. */
   void begin() throws IOException {
+    if (!link.agrees()) return;
+    if (!beginIdle()) endInput();
     limitAllReads(limits.handshake());
     READ_DEADLINE.setOpaque(this, togetherDeadline);
     try {
@@ -121,6 +123,7 @@ final class ClientSocket implements AutoCloseable {
       throw clientFault(failure);
     } finally {
       READ_DEADLINE.setOpaque(this, 0L);
+      endIdle();
     }
     limitEachRead(limits.idle());
   }
@@ -169,13 +172,16 @@ final class ClientSocket implements AutoCloseable {
   }
 
   /** Where the link has words for it. */
-  @SuppressWarnings("try") // what is held is not named
   private void sayEnd() throws IOException {
-    if (!link.saysEnd()) return;
+    if (link.saysEnd()) alone(link::sayEnd);
+  }
+
+  @SuppressWarnings("try") // what is held is not named
+  private void alone(Link.Words own) throws IOException {
     try (var held = writing.take()) {
       WRITE_DEADLINE.setOpaque(this, after(Durations.nanos(limits.write())));
       try {
-        link.sayEnd();
+        own.write();
       } finally { // while it is held: the next writer has a deadline of its own
         WRITE_DEADLINE.setOpaque(this, 0L);
       }
@@ -343,14 +349,7 @@ final class ClientSocket implements AutoCloseable {
 
   /** The failure for the conversation; {@link #isClientFault} knows it again. */
   IOException clientFault(IOException failure) {
-    return faults.add(withReason(failure instanceof SSLException tls ? named(tls) : failure));
-  }
-
-  private SSLException named(SSLException failure) {
-    var cause = failure.getCause(); // the engine may have wrapped what it means
-    return new SSLException(
-        this + " was cut off by TLS: " + failure.getMessage() + (cause == null ? "" : ": " + cause.getMessage()),
-        failure);
+    return faults.add(withReason(failure instanceof SSLException tls ? TlsLink.named(tls, this) : failure));
   }
 
   private IOException withReason(IOException failure) {

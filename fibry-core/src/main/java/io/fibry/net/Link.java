@@ -11,6 +11,19 @@ import javax.net.ssl.SSLSession;
  */
 interface Link {
 
+  /** What the link itself writes. */
+  interface Words {
+    void write() throws IOException;
+  }
+
+  /** Lets it write alone, and within the write limit. */
+  interface Turns {
+    void take(Words own) throws IOException;
+  }
+
+  /** {@link #begin} does something. */
+  boolean agrees();
+
   /** Before all else: what both sides have to agree on. */
   void begin() throws IOException;
 

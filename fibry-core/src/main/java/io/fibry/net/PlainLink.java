@@ -24,6 +24,11 @@ final class PlainLink implements Link {
   }
 
   @Override
+  public boolean agrees() {
+    return false;
+  }
+
+  @Override
   public void begin() {}
 
   @Override

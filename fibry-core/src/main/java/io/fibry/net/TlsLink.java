@@ -1,6 +1,5 @@
 package io.fibry.net;
 
-import io.fibry.block.StackSafeLock;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -36,7 +35,7 @@ final class TlsLink implements Link {
 
   private final PlainLink wire;
   private final Supplier<SSLEngine> engines;
-  private final StackSafeLock writing; // held by who writes, also here to answer what is read
+  private final Turns turns; // of threads that write, also here to answer what is read
 
   // of the thread that reads
   private byte[] records = NOTHING;
@@ -54,13 +53,18 @@ final class TlsLink implements Link {
 
   private volatile boolean inputEnded; // by this side
 
-  TlsLink(PlainLink wire, Supplier<SSLEngine> engines, StackSafeLock writing) {
+  TlsLink(PlainLink wire, Supplier<SSLEngine> engines, Turns turns) {
     this.wire = wire;
     this.engines = engines;
-    this.writing = writing;
+    this.turns = turns;
   }
 
   // ---- the handshake
+
+  @Override
+  public boolean agrees() {
+    return true;
+  }
 
   @Override
   public void begin() throws IOException {
@@ -116,11 +120,8 @@ final class TlsLink implements Link {
     for (var task = engine.getDelegatedTask(); task != null; task = engine.getDelegatedTask()) task.run();
   }
 
-  @SuppressWarnings("try") // what is held is not named
   private void respond() throws IOException {
-    try (var held = writing.take()) {
-      wrap(ByteBuffer.wrap(NOTHING));
-    }
+    turns.take(() -> wrap(ByteBuffer.wrap(NOTHING)));
   }
 
   // ---- reading
@@ -285,6 +286,13 @@ final class TlsLink implements Link {
   }
 
   // ---- the end
+
+  static SSLException named(SSLException failure, ClientSocket client) {
+    var cause = failure.getCause(); // the engine may have wrapped what it means
+    return new SSLException(
+        client + " was cut off by TLS: " + failure.getMessage() + (cause == null ? "" : ": " + cause.getMessage()),
+        failure);
+  }
 
   @Override
   public void breakOff() {

@@ -10,9 +10,12 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.security.Principal;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -228,7 +231,37 @@ class TlsTest {
     acceptor.waitForExit();
   }
 
+  @Test
+  void anEndDoesNotWaitForHalfAHandshake() throws Exception {
+    var acceptor = open(o -> o.withIdleLimit(Duration.ofMinutes(5)).withDrainLimit(Duration.ofMinutes(5)));
+    try (var silent = new Peer(acceptor.port()); var half = new Peer(acceptor.port())) {
+      half.send(new byte[] {22, 3, 1, 2, 0, 1});
+      Patience.eventually(() -> acceptor.connections().size() == 2);
+
+      acceptor.sendPoisonPill();
+
+      Patience.ended(acceptor);
+      assertEquals("", silent.rest() + half.rest());
+    }
+  }
+
   // ---- who speaks no TLS, or too slowly
+
+  /** The server must answer each wish with new keys of its own. */
+  @Test
+  void aClientThatWantsNewKeysAndDoesNotReadIsCutOffAtTheWriteLimit() throws Exception {
+    var acceptor = open(o -> o.withIdleLimit(ChronoUnit.FOREVER.getDuration()).withWriteLimit(Duration.ofMillis(300)));
+    try (var plain = new Socket()) {
+      plain.setReceiveBufferSize(4_096);
+      plain.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), acceptor.port()));
+      var socket = (SSLSocket) CONTEXT.getSocketFactory().createSocket(plain, "localhost", acceptor.port(), false);
+      CompletableFuture.runAsync(() -> assertThrows(IOException.class, () -> {
+        while (true) socket.startHandshake(); // until the system takes no answer any more
+      })).get(50, TimeUnit.SECONDS);
+    }
+    assertEquals("the client did not take what was written to it within 300 ms (the write limit), so it was cut off",
+        heard());
+  }
 
   @Test
   void aClientWithoutTlsIsCutOff() throws Exception {
