@@ -174,6 +174,7 @@ class HttpRoutesTest {
     }
   }
 
+  @Promise("27.21")
   @Test
   void aForm() {
     open(routes -> routes.text("POST /form", exchange -> exchange.form().toString()));
@@ -189,6 +190,7 @@ class HttpRoutesTest {
             .statusCode());
   }
 
+  @Promise("27.21")
   @Test
   void objectsHaveTheFormOfTheBodies() {
     open(routes -> routes.withBodies(NUMBERS).object("POST /twice", exchange -> 2 * exchange.object(Integer.class)));
@@ -211,6 +213,7 @@ class HttpRoutesTest {
 
   // ---- code around, exceptions
 
+  @Promise("27.21")
   @Test
   void codeAroundRoutes() {
     open(routes -> routes.text("/a", exchange -> "a").stream("/b", exchange -> exchange.out().write('b'))
@@ -252,6 +255,7 @@ class HttpRoutesTest {
     assertEquals("204", call("GET", "/a"));
   }
 
+  @Promise("27.21")
   @Test
   void exceptionsHaveAnswers() {
     try (var logged = new Logged()) {

@@ -3,6 +3,7 @@ package io.fibry.net;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fibry.Patience;
 import io.fibry.Promise;
@@ -231,6 +232,7 @@ class TlsTest {
     acceptor.waitForExit();
   }
 
+  @Promise("25.12")
   @Test
   void anEndDoesNotWaitForHalfAHandshake() throws Exception {
     var acceptor = open(o -> o.withIdleLimit(Duration.ofMinutes(5)).withDrainLimit(Duration.ofMinutes(5)));
@@ -250,6 +252,7 @@ class TlsTest {
   /** The server must answer each wish with new keys of its own. */
   @Test
   void aClientThatWantsNewKeysAndDoesNotReadIsCutOffAtTheWriteLimit() throws Exception {
+    assumeTrue(Boolean.getBoolean("fibry.soak"), "a long run: -Psoak");
     var acceptor = open(o -> o.withIdleLimit(ChronoUnit.FOREVER.getDuration()).withWriteLimit(Duration.ofMillis(300)));
     try (var plain = new Socket()) {
       plain.setReceiveBufferSize(4_096);
