@@ -293,15 +293,20 @@ class HttpRoutesTest {
     open(routes -> routes.text("GET /a/{id}", exchange -> "a").text("/broken",
         exchange -> { throw new IOException(); }));
     try (var logged = new Logged()) {
+      // one after the other is logged: a client may have its answer before that
       call("GET", "/a/1");
+      Patience.eventually(() -> log.size() == 1);
       call("GET", "/a/2");
+      Patience.eventually(() -> log.size() == 2);
       call("POST", "/a/2");
+      Patience.eventually(() -> log.size() == 3);
       call("GET", "/broken");
+      Patience.eventually(() -> log.size() == 4);
       RawClient.talk(server.port(), "rubbish\r\n\r\n");
+      Patience.eventually(() -> log.size() == 5);
       assertTrue(logged.text().contains("GET /broken was answered 500"), logged.text());
     }
 
-    Patience.eventually(() -> log.size() == 5);
     assertEquals(
         List.of("GET /a/1 200 Optional[GET /a/{id}]", "GET /a/2 200 Optional[GET /a/{id}]",
             "POST /a/2 405 Optional.empty",
