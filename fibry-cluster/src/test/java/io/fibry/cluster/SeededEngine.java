@@ -280,19 +280,21 @@ final class SeededEngine implements Engine {
   public Subscription watch(String prefix, Consumer<Entry> reader) {
     check();
     var line = new Line();
-    var end = network.table().watch(prefix, entry -> tell(line, entry, reader));
+    var news = new ArrayDeque<Entry>(); // of the clock's thread
+    var end = network.table().watch(prefix, entry -> line.add(network.delay(what("hears of " + entry.key())), () -> {
+      news.add(entry);
+      tell(line, news, reader);
+    }));
     open.add(end);
     return end::run;
   }
 
-  /** Late, while it is cut off, and never lost. */
-  private void tell(Line line, Entry entry, Consumer<Entry> reader) {
-    line.add(network.delay(what("hears of " + entry.key())), () -> {
-      if (closed) return;
-      long left = cutUntil - network.clock().nanoTime();
-      if (left > 0) line.add(Duration.ofNanos(left), () -> reader.accept(entry));
-      else reader.accept(entry);
-    });
+  /** Late, while it is cut off, never lost, and in their order. */
+  private void tell(Line line, ArrayDeque<Entry> news, Consumer<Entry> reader) {
+    if (closed) return;
+    long left = cutUntil - network.clock().nanoTime();
+    if (left > 0) line.add(Duration.ofNanos(left), () -> tell(line, news, reader));
+    else while (!news.isEmpty()) reader.accept(news.poll());
   }
 
   // ---- the store
