@@ -349,7 +349,7 @@ final class ClientSocket implements AutoCloseable {
 
   /** The failure for the conversation; {@link #isClientFault} knows it again. */
   IOException clientFault(IOException failure) {
-    return faults.add(withReason(failure instanceof SSLException tls ? TlsLink.named(tls, this) : failure));
+    return faults.add(withReason(failure instanceof SSLException tls ? TlsLink.named(tls, toString()) : failure));
   }
 
   private IOException withReason(IOException failure) {

@@ -287,7 +287,7 @@ final class TlsLink implements Link {
 
   // ---- the end
 
-  static SSLException named(SSLException failure, ClientSocket client) {
+  static SSLException named(SSLException failure, String client) {
     var cause = failure.getCause(); // the engine may have wrapped what it means
     return new SSLException(
         client + " was cut off by TLS: " + failure.getMessage() + (cause == null ? "" : ": " + cause.getMessage()),
