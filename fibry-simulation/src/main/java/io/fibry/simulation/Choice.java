@@ -1,0 +1,92 @@
+package io.fibry.simulation;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** Chooses the thread that goes next, in one run. Used by the carrier. */
+interface Choice {
+
+  /** @param ready two or more, the one that has been ready for longest first */
+  int choose(List<Task> ready, long step);
+
+  default void born(Task task) {}
+
+  /** It waits without parking: others come first now. */
+  default void gaveWay(Task task) {}
+
+  static Choice oldest() {
+    return (ready, step) -> 0;
+  }
+
+  static Choice walk(long seed) {
+    var random = new SplittableRandom(seed);
+    return (ready, step) -> random.nextInt(ready.size());
+  }
+
+  static Choice sticky(long seed) {
+    var random = new SplittableRandom(seed);
+    return new Choice() {
+      private @Nullable Task last;
+
+      @Override
+      public int choose(List<Task> ready, long step) {
+        int at = random.nextInt(4) == 0 ? -1 : ready.indexOf(last);
+        if (at < 0) at = random.nextInt(ready.size());
+        last = ready.get(at);
+        return at;
+      }
+
+      @Override
+      public void gaveWay(Task task) {
+        last = null;
+      }
+    };
+  }
+
+  static Choice priorities(long seed, int changes, long steps) {
+    var random = new SplittableRandom(seed);
+    long[] changeAt = random.longs(changes, 0, Math.max(1, steps)).sorted().toArray();
+    return new Choice() {
+      private int lowest;
+      private int changed;
+
+      @Override
+      public void born(Task task) {
+        task.priority = random.nextInt(1, 1 << 30);
+      }
+
+      @Override
+      public void gaveWay(Task task) {
+        task.priority = --lowest;
+      }
+
+      @Override
+      public int choose(List<Task> ready, long step) {
+        int at = highest(ready);
+        for (; changed < changeAt.length && changeAt[changed] <= step; changed++) {
+          gaveWay(ready.get(at));
+          at = highest(ready);
+        }
+        return at;
+      }
+    };
+  }
+
+  private static int highest(List<Task> ready) {
+    int at = 0;
+    for (int i = 1; i < ready.size(); i++) if (ready.get(i).priority > ready.get(at).priority) at = i;
+    return at;
+  }
+
+  static Choice of(Decisions decisions) {
+    return new Choice() {
+      private int next;
+
+      @Override
+      public int choose(List<Task> ready, long step) {
+        return Math.min(decisions.rank(next++), ready.size() - 1);
+      }
+    };
+  }
+}

@@ -1,0 +1,127 @@
+package io.fibry.simulation;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+
+/**
+ * The time of a run. It stands still while a thread runs, and moves to the next timer where none
+ * can. Only loops that look at it, again and again, move it otherwise. Used by the carrier.
+ */
+final class Clock {
+  private static final long WALL = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
+  private static final long FAR = Long.MAX_VALUE / 4; // ns, 73 years: later is never
+  private static final int FREE_LOOKS = 1_000; // in one step
+  private static final long LOOK = 1_000; // ns, after those
+  private static final long SPIN = 100; // ns
+  private static final long MOST_AT_ONCE = 1_000_000_000; // ns, where threads wait for time to pass
+  private static final long MOMENT = 1_000_000; // ns, where no timer is due either
+
+  private final Events events;
+  private final TreeSet<Timer> timers = new TreeSet<>();
+  private long now;
+  private long wallJumps; // ms
+  private long made; // timers
+  private int looks; // since another thread ran
+
+  Clock(Events events) {
+    this.events = events;
+  }
+
+  /** Something that is due. Of those that are due together, the one made first is run first. */
+  final class Timer extends CompletableFuture<Void> implements Comparable<Timer> {
+    private final long time;
+    private final long number = ++made;
+    private final Runnable task;
+    private final Place place;
+
+    Timer(long time, Runnable task, Place place) {
+      this.time = time;
+      this.task = task;
+      this.place = place;
+    }
+
+    @Override
+    public boolean cancel(boolean interrupt) {
+      boolean cancelled = super.cancel(interrupt);
+      if (cancelled) {
+        timers.remove(this);
+        events.add(Events.Kind.CANCEL, time);
+      }
+      return cancelled;
+    }
+
+    @Override
+    public int compareTo(Timer other) {
+      int byTime = Long.compare(time, other.time);
+      return byTime != 0 ? byTime : Long.compare(number, other.number);
+    }
+  }
+
+  Future<?> schedule(Runnable task, long nanos, Place place) {
+    var timer = new Timer(now + Math.clamp(nanos, 0, FAR), task, place);
+    timers.add(timer);
+    events.add(Events.Kind.TIMER, timer.time);
+    return timer;
+  }
+
+  static long nanos(Duration duration) {
+    return duration.compareTo(Duration.ofNanos(FAR)) < 0 ? duration.toNanos() : FAR;
+  }
+
+  // ---- looks
+
+  long now() {
+    return now;
+  }
+
+  /** A look of the program: what only looks sees time pass. */
+  long look() {
+    if (++looks > FREE_LOOKS) now += LOOK;
+    events.add(Events.Kind.LOOK, looks);
+    return now;
+  }
+
+  long wall() {
+    return WALL + wallJumps + now / 1_000_000;
+  }
+
+  void otherThread() {
+    looks = 0;
+  }
+
+  // ---- moves
+
+  void spin() {
+    now += SPIN;
+    events.add(Events.Kind.SPIN, now);
+  }
+
+  /** All threads only give way to each other, so they wait for time to pass. */
+  void moveOn() {
+    now = timers.isEmpty() ? now + MOMENT : Math.clamp(timers.first().time, now, now + MOST_AT_ONCE);
+  }
+
+  /** A fault: ahead; the wall clock also back. */
+  void jump(long nanos, long wallMillis) {
+    now += nanos;
+    wallJumps += wallMillis;
+  }
+
+  /** {@return until something is due, at least zero; -1 if nothing is} */
+  long untilNext() {
+    return timers.isEmpty() ? -1 : Math.max(0, timers.first().time - now);
+  }
+
+  /** Runs what is due next, and moves to it if need be. */
+  void runNext() {
+    var first = timers.pollFirst();
+    if (first == null || first.place.crashed) return;
+    now = Math.max(now, first.time);
+    events.add(Events.Kind.TIME, now);
+    first.complete(null);
+    first.task.run();
+  }
+}

@@ -1,0 +1,29 @@
+package io.fibry.simulation;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** What must always be so. Used by one simulated thread at a time, and by the carrier. */
+final class Facts {
+  private final Map<String, BooleanSupplier> all = new LinkedHashMap<>();
+
+  void add(String what, BooleanSupplier fact) {
+    all.put(what, fact);
+  }
+
+  /** {@return why the first is not so that is not; null: all are} */
+  @Nullable
+  Failure look() {
+    for (var one : all.entrySet()) {
+      try {
+        if (!one.getValue().getAsBoolean())
+          return Failure.of(Failure.Kind.ALWAYS, "not always so: " + one.getKey());
+      } catch (Throwable thrown) {
+        return Failure.thrown(thrown);
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,23 @@
+package io.fibry.simulation;
+
+import java.util.Locale;
+
+/** What can go wrong. Each has chance of its own, so that one more or less changes no other. */
+enum Fault {
+  KILLS,
+  DELAYS,
+  STALLS,
+  JUMPS,
+  THREADS,
+  MAILBOXES,
+  NETWORK,
+  DISKS;
+
+  String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  static Fault of(String label) {
+    return valueOf(label.toUpperCase(Locale.ROOT));
+  }
+}

@@ -1,0 +1,174 @@
+package io.fibry.simulation;
+
+import io.fibry.Actor;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.function.Predicate;
+
+/**
+ * What goes wrong, from now on until {@link #stop}, and at the latest until the program returns.
+ * Of the kinds that a program asks for, each strikes in every other run only, so that there are
+ * runs with one kind alone; after {@link #always}, in each. For threads of the simulation.
+ */
+public final class Faults {
+
+  /** @param most of what is drawn, in nanoseconds */
+  private record Odds(double probability, long most) {}
+
+  private final Map<Fault, SplittableRandom> chances = new EnumMap<>(Fault.class);
+  private final Map<Fault, Odds> odds = new EnumMap<>(Fault.class);
+  private final Set<Fault> without; // of the run: do not strike
+  private final Set<Fault> struck = EnumSet.noneOf(Fault.class);
+  private final SplittableRandom kinds; // which of them this run has
+  private final Set<Actor<?>> known = new LinkedHashSet<>(); // whom messages were sent to, for kills
+  private Predicate<Actor<?>> whom = actor -> false;
+  private boolean always;
+
+  Faults(SplittableRandom chance, Set<Fault> without) {
+    for (var fault : Fault.values()) chances.put(fault, chance.split());
+    this.kinds = chance.split();
+    this.without = without;
+  }
+
+  // ---- what a program asks for
+
+  /**
+   * Lets all faults that are asked for from now on strike in each run.
+   *
+   * @return this
+   */
+  public Faults always() {
+    always = true;
+    return this;
+  }
+
+  /**
+   * Kills an actor where a message is sent: one of those that were sent a message before.
+   *
+   * @param probability of each sending
+   * @param whom may be killed
+   * @return this
+   */
+  public Faults kills(double probability, Predicate<Actor<?>> whom) {
+    this.whom = Objects.requireNonNull(whom, "whom");
+    return ask(Fault.KILLS, probability, 1);
+  }
+
+  /**
+   * Holds back a thread that could run: its message is late, and the order of a sender's messages
+   * stays.
+   *
+   * @param probability of each time that a thread becomes ready
+   * @param most time
+   * @return this
+   */
+  public Faults delays(double probability, Duration most) {
+    return ask(Fault.DELAYS, probability, nanos(most));
+  }
+
+  /**
+   * Lets time pass although threads could run, as when the machine stands still.
+   *
+   * @param probability of each step
+   * @param most time
+   * @return this
+   */
+  public Faults stalls(double probability, Duration most) {
+    return ask(Fault.STALLS, probability, nanos(most));
+  }
+
+  /**
+   * Lets clocks jump: all of them ahead, or the wall clock alone, ahead or back.
+   *
+   * @param probability of each step
+   * @param most time
+   * @return this
+   */
+  public Faults clockJumps(double probability, Duration most) {
+    return ask(Fault.JUMPS, probability, nanos(most));
+  }
+
+  /**
+   * Lets a strategy get no thread for its actor.
+   *
+   * @param probability of each start
+   * @return this
+   */
+  public Faults noThreads(double probability) {
+    return ask(Fault.THREADS, probability, 1);
+  }
+
+  /**
+   * Makes bounded mailboxes of the program smaller than it said: room for 1 to 3.
+   *
+   * @param probability of each call of {@code Mailbox.bounded}
+   * @return this
+   */
+  public Faults smallMailboxes(double probability) {
+    return ask(Fault.MAILBOXES, probability, 3);
+  }
+
+  /** Ends all of them. */
+  public void stop() {
+    odds.clear();
+  }
+
+  Faults ask(Fault fault, double probability, long most) {
+    if (!(probability >= 0 && probability <= 1)) throw new IllegalArgumentException(
+        "a probability of " + probability + " for " + fault.label() + "; give one from 0 to 1");
+    boolean chosen = kinds.nextBoolean() || always;
+    if (chosen) odds.put(fault, new Odds(probability, most));
+    return this;
+  }
+
+  private static long nanos(Duration most) {
+    if (!most.isPositive()) throw new IllegalArgumentException("at most " + most + "; give more than zero");
+    return Clock.nanos(most);
+  }
+
+  // ---- what a run asks
+
+  boolean mayStrike(Fault fault) {
+    return odds.containsKey(fault);
+  }
+
+  boolean strikes(Fault fault) {
+    var asked = odds.get(fault);
+    if (asked == null || chances.get(fault).nextDouble() >= asked.probability || without.contains(fault)) return false;
+    struck.add(fault);
+    return true;
+  }
+
+  /** From one to the most that the program said. */
+  long amount(Fault fault) {
+    return 1 + chances.get(fault).nextLong(odds.get(fault).most);
+  }
+
+  /** From zero to {@code most}, without it: also where the fault was not asked for. */
+  long draw(Fault fault, long most) {
+    return chances.get(fault).nextLong(most);
+  }
+
+  Set<Fault> struck() {
+    return struck;
+  }
+
+  /** Null: nobody. */
+  Actor<?> victim() {
+    List<Actor<?>> some = new ArrayList<>(known);
+    some.removeIf(whom.negate());
+    return some.isEmpty() ? null : some.get((int) draw(Fault.KILLS, some.size()));
+  }
+
+  void sentTo(Actor<?> actor) {
+    known.add(actor);
+  }
+}

@@ -1,0 +1,147 @@
+package io.fibry.simulation;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The network between the sockets of a simulation, {@link java.net.Socket} and
+ * {@link java.net.ServerSocket}. It is fast and whole unless told. A port belongs to one server in
+ * the whole simulation, on whatever node. For threads of the simulation.
+ */
+public final class Network {
+  private static final int FIRST_PORT = 40_000;
+
+  /** Two places that hear nothing of each other. */
+  private record Cut(Place one, Place other) {
+    boolean parts(Place from, Place to) {
+      return from == one && to == other || from == other && to == one;
+    }
+  }
+
+  private final Run run;
+  private final Map<Integer, SimulatedSocket> servers = new TreeMap<>(); // by port
+  private final List<Pipe> pipes = new ArrayList<>(); // that are open
+  private final Set<Cut> cuts = new HashSet<>();
+  private long least;
+  private long more; // than the least, at most; ns
+  private boolean pieces;
+  private int ports = FIRST_PORT;
+
+  Network(Run run) {
+    this.run = run;
+  }
+
+  // ---- what a program asks for
+
+  /**
+   * Lets what is written arrive later. The order of a connection's bytes stays.
+   *
+   * @param least time
+   * @param most time, drawn for each write
+   * @return this
+   */
+  public Network latency(Duration least, Duration most) {
+    if (least.isNegative() || most.compareTo(least) < 0)
+      throw new IllegalArgumentException("a latency from " + least + " to " + most + "; give the lesser one first");
+    this.least = Clock.nanos(least);
+    this.more = Clock.nanos(most) - this.least;
+    return this;
+  }
+
+  /**
+   * Lets what is written at once arrive in parts.
+   *
+   * @return this
+   */
+  public Network pieces() {
+    pieces = true;
+    return this;
+  }
+
+  /**
+   * Lets connections break, for both sides. A fault as those of {@link Faults}.
+   *
+   * @param probability of each write
+   * @return this
+   */
+  public Network cuts(double probability) {
+    run.faults.ask(Fault.NETWORK, probability, 1);
+    return this;
+  }
+
+  /**
+   * Parts two nodes: nothing arrives, connections stay open, new ones are not answered.
+   *
+   * @param one node
+   * @param other node
+   */
+  public void part(Node one, Node other) {
+    cuts.add(new Cut(one.place(), other.place()));
+  }
+
+  /** Ends all partings: what was written meanwhile arrives. */
+  public void heal() {
+    cuts.clear();
+    for (var pipe : pipes) pipe.arrives();
+  }
+
+  // ---- what sockets ask
+
+  boolean isParted(Place from, Place to) {
+    if (from.crashed || to.crashed) return true;
+    for (var cut : cuts) if (cut.parts(from, to)) return true;
+    return false;
+  }
+
+  /** In nanoseconds. */
+  long latency() {
+    return least + (more == 0 ? 0 : run.faults.draw(Fault.NETWORK, more));
+  }
+
+  /** How many of some bytes arrive at once. */
+  int piece(int bytes) {
+    return pieces ? 1 + (int) run.faults.draw(Fault.NETWORK, bytes) : bytes;
+  }
+
+  boolean breaks() {
+    return run.faults.strikes(Fault.NETWORK);
+  }
+
+  int freePort() {
+    do ports++; while (servers.containsKey(ports));
+    return ports;
+  }
+
+  boolean bind(int port, SimulatedSocket server) {
+    return servers.putIfAbsent(port, server) == null;
+  }
+
+  void unbind(int port, SimulatedSocket server) {
+    servers.remove(port, server);
+  }
+
+  @Nullable
+  SimulatedSocket server(int port) {
+    return servers.get(port);
+  }
+
+  void add(Pipe pipe) {
+    pipes.add(pipe);
+  }
+
+  void remove(Pipe pipe) {
+    pipes.remove(pipe);
+  }
+
+  /** The machine is there again, and knows nothing of its connections before. */
+  void isBack(Place place) {
+    servers.values().removeIf(server -> server.place() == place);
+    for (var pipe : List.copyOf(pipes)) if (pipe.from() == place || pipe.to() == place) pipe.breakOff();
+  }
+}

@@ -1,0 +1,112 @@
+package io.fibry.simulation;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.store.folder.Disk;
+import io.fibry.test.CrashDisk;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A simulated machine: actors and threads that can end without a word, and a disk that survives
+ * that. For threads of the simulation.
+ */
+public final class Node {
+  private final Simulation simulation;
+  private final Place place;
+  private final CrashDisk files;
+  private @Nullable ActorScope root; // null: no scope was opened
+
+  Node(Simulation simulation, String name, CrashDisk files) {
+    this.simulation = simulation;
+    this.place = new Place(simulation.run(), name);
+    this.files = files;
+  }
+
+  /** {@return its name} */
+  public String name() {
+    return place.name;
+  }
+
+  /**
+   * Starts a thread on this node, as a program is started on a machine. The threads that it starts
+   * in its turn are on this node, too. What it throws fails the run.
+   *
+   * @param name of the thread
+   * @param code what it does
+   * @return the thread
+   */
+  public Thread start(String name, Callable<?> code) {
+    checkRuns();
+    return simulation.thread(name, place, code);
+  }
+
+  /**
+   * Opens a scope whose actors are on this node, whichever thread sends to them. What is left of it
+   * is closed after the program.
+   *
+   * @param name of the scope
+   * @return an open scope
+   */
+  public ActorScope openScope(String name) {
+    checkRuns();
+    var task = Objects.requireNonNull(simulation.run().current());
+    var before = task.at;
+    task.at = place;
+    try {
+      root = ActorSystem.root();
+      return root.openScope(name);
+    } finally {
+      task.at = before;
+    }
+  }
+
+  /**
+   * Its disk: after a {@link #crash}, only what was forced is there for sure, as
+   * {@link CrashDisk#cutPower} says.
+   *
+   * @return the same one each time
+   */
+  public Disk disk() {
+    return new NodeDisk(simulation.run(), place, files);
+  }
+
+  /**
+   * Ends all on this node without a word, as a power cut does: its threads do nothing more, not
+   * even a {@code finally}, and its timers are gone. Called on this node, it does not return.
+   */
+  public void crash() {
+    if (place.crashed) return;
+    place.crashed = true;
+    simulation.note("crash of " + place.name);
+    if (simulation.run().place() == place) Run.stopHere();
+  }
+
+  /**
+   * Starts the machine again.
+   *
+   * @return a node with the same name, with what a power cut has left on the disk
+   * @throws IllegalStateException if it has not crashed
+   */
+  public Node restart() {
+    if (!place.crashed)
+      throw new IllegalStateException("node " + place.name + " has not crashed; end it by crash() first");
+    simulation.run().network.isBack(place);
+    return simulation.node(place.name, files.cutPower(simulation.run().faults.draw(Fault.DISKS, Long.MAX_VALUE)));
+  }
+
+  private void checkRuns() {
+    if (place.crashed) throw new IllegalStateException(
+        "node " + place.name + " has crashed; use the one that restart() returns");
+  }
+
+  Place place() {
+    return place;
+  }
+
+  void close(Duration limit) {
+    if (!place.crashed && root != null) root.closeWithin(limit);
+  }
+}

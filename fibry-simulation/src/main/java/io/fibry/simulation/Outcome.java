@@ -1,0 +1,26 @@
+package io.fibry.simulation;
+
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a run went.
+ *
+ * @param replay repeats it
+ * @param failure null: it went well
+ * @param hash of which thread ran when
+ * @param time in nanoseconds of the run's clock
+ * @param struck faults that happened
+ * @param trace what happened, if it was wanted
+ */
+record Outcome(Replay replay, @Nullable Failure failure, long steps, long hash, long time, Set<Fault> struck,
+    @Nullable Trace trace) {
+
+  boolean failed() {
+    return failure != null;
+  }
+
+  Decisions decisions() {
+    return replay.decisions();
+  }
+}

@@ -1,0 +1,51 @@
+package io.fibry.simulation;
+
+import io.fibry.engine.scope.Scope;
+import io.fibry.engine.world.World;
+import io.fibry.simulation.tap.Taps;
+import io.fibry.time.Scheduler;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * What crashes as one, and has its own of what a process has once: a node, or all that is on none.
+ * Threads and timers of a crashed place never go on. Used by one simulated thread at a time.
+ */
+final class Place {
+
+  /** Gives a simulated thread what its place has, and all others what the process has. */
+  static final World WORLD = new World() {
+    @Override
+    public <T> T single(T ofProcess, Supplier<? extends T> maker) {
+      return Taps.machine() instanceof Run run ? run.place().own(ofProcess, maker) : ofProcess;
+    }
+  };
+
+  final String name;
+  boolean crashed;
+  private final Run run;
+  private final Map<Object, Object> singles = new IdentityHashMap<>(); // by that of the process
+
+  Place(Run run, String name) {
+    this.run = run;
+    this.name = name;
+  }
+
+  @SuppressWarnings("unchecked") // each is of the type of that of the process
+  private <T> T own(T ofProcess, Supplier<? extends T> maker) {
+    var known = singles.get(ofProcess);
+    if (known == null) {
+      known = made(maker.get());
+      singles.put(ofProcess, known);
+    }
+    return (T) known;
+  }
+
+  private Object made(Object single) {
+    if (single instanceof Scheduler) return run.scheduler;
+    if (single instanceof Scope root)
+      root.configure(options -> options.withScheduler(run.scheduler).withCarrier(new Witness(run, this)));
+    return single;
+  }
+}

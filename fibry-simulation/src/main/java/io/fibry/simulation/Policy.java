@@ -1,0 +1,40 @@
+package io.fibry.simulation;
+
+/** Who goes next where several could. No policy finds every bug, so seeds take turns. */
+public enum Policy {
+
+  /** Each seed one of {@link #WALK}, {@link #STICKY}, {@link #PRIORITIES}. */
+  MIX,
+
+  /** Any of those that are ready. */
+  WALK,
+
+  /** Mostly the thread that ran last: few switches, and actors that starve. */
+  STICKY,
+
+  /**
+   * Each thread has a priority, and the highest goes; at one or two moments it falls behind all
+   * others (PCT). Finds what needs a rare order of few events.
+   */
+  PRIORITIES,
+
+  /** The one that has been ready for longest, as on a quiet machine: one order for all seeds. */
+  OLDEST;
+
+  /** {@return chooses in one run} Steps are an estimate of its length. */
+  Choice choice(long seed, long steps) {
+    long mixed = seed * 0x9E3779B97F4A7C15L + 77;
+    return switch (this) {
+      case MIX -> switch ((int) Math.floorMod(seed, 4L)) {
+        case 0 -> Choice.walk(mixed);
+        case 1 -> Choice.sticky(mixed);
+        case 2 -> Choice.priorities(mixed, 1, steps);
+        default -> Choice.priorities(mixed, 2, steps);
+      };
+      case WALK -> Choice.walk(mixed);
+      case STICKY -> Choice.sticky(mixed);
+      case PRIORITIES -> Choice.priorities(mixed, 1 + (int) Math.floorMod(seed, 2L), steps);
+      case OLDEST -> Choice.oldest();
+    };
+  }
+}

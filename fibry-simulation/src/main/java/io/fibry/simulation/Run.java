@@ -1,0 +1,394 @@
+package io.fibry.simulation;
+
+import io.fibry.simulation.tap.Chance;
+import io.fibry.simulation.tap.Machine;
+import io.fibry.simulation.tap.Taps;
+import java.net.SocketImpl;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run: the scheduler of its threads, their clock and their chance. A step is what a thread does
+ * until it waits, yields or ends; there is one at a time, on the thread that called {@link #play}.
+ *
+ * <p>So no field needs a lock: simulated threads touch them only while they run on that thread. All
+ * others come by {@code outside}, or end the run by {@code failure}.
+ */
+final class Run implements Machine, SmallMailboxes.Room {
+  private static final long AFTERWARDS = 3_600_000_000_000L; // ns that what the program left may take
+  private static final int IDLE = 100;
+  private static final Sentinel SENTINEL = new Sentinel();
+  private static final long OUTSIDE = 500_000_000; // ns of real time
+  private static final int SPINS = 64; // until a thread that only spins or yields lets all others go first
+
+  final SplittableRandom chance; // of the program
+  final Faults faults;
+  final Events events;
+  final Clock clock;
+  final Facts facts = new Facts();
+  final Network network;
+  final RunScheduler scheduler = new RunScheduler(this);
+  final @Nullable Trace trace; // null: not wanted
+  private final Place elsewhere = new Place(this, "no node");
+  private final Choice choice;
+  private final long mostSteps;
+  private final Decisions decisions = new Decisions();
+  private final Map<Runnable, Task> tasks = new IdentityHashMap<>(); // of living threads, by their steps
+  private final Map<Thread, Long> numbers = new WeakHashMap<>(); // of threads; for looking up only
+  private final List<Task> ready = new ArrayList<>(); // the one that has been ready for longest first
+  private final TreeSet<Task> inMonitors = new TreeSet<>(Comparator.comparingLong((Task task) -> task.number));
+  private final ConcurrentLinkedQueue<Runnable> outside = new ConcurrentLinkedQueue<>(); // steps, by other threads
+  private volatile @Nullable Thread player;
+  private volatile @Nullable Failure failure; // the first
+  private volatile boolean over;
+  private volatile long steps;
+  private volatile @Nullable Task current;
+  private @Nullable Task last;
+  private @Nullable Place starting; // of the thread that is being started; null: that of its starter
+  private long hash = 0x9E3779B97F4A7C15L;
+  private long numbered; // threads
+  private int spins;
+  private boolean overtook; // the thread that runs was not the oldest
+  private boolean progress; // something happened to another thread
+  private int idle; // steps without
+  private long end = Long.MAX_VALUE; // of the time after the program
+
+  Run(Faults faults, SplittableRandom chance, Choice choice, Events events, long mostSteps,
+      @Nullable Trace trace) {
+    this.chance = chance;
+    this.faults = faults;
+    this.choice = choice;
+    this.events = events;
+    this.clock = new Clock(events);
+    this.network = new Network(this);
+    this.mostSteps = mostSteps;
+    this.trace = trace;
+  }
+
+  // ---- the machine
+
+  @Override
+  public void execute(Runnable step) {
+    if (Taps.machine() == this) becomesReady(step);
+    else {
+      outside.add(step);
+      LockSupport.unpark(player);
+    }
+  }
+
+  private void becomesReady(Runnable step) {
+    if (over) return;
+    var task = tasks.get(step);
+    if (task == null) task = birth(step);
+    events.add(Events.Kind.READY, task.number);
+    if (task.ready || task.isGone()) return;
+    if (trace != null) trace.wakes(this, task);
+    if (task != current) progress = true;
+    task.ready = true;
+    if (faults.strikes(Fault.DELAYS)) {
+      var late = task;
+      clock.schedule(() -> ready.add(late), faults.amount(Fault.DELAYS), task.at);
+    } else ready.add(task);
+  }
+
+  private Task birth(Runnable step) {
+    if (faults.mayStrike(Fault.THREADS) && isOfStrategy() && faults.strikes(Fault.THREADS))
+      throw new RejectedExecutionException("the simulation has no thread for it: a fault");
+    var thread = VirtualThreads.of(step);
+    var task = new Task(step, thread, idOf(thread), starting == null ? place() : starting);
+    tasks.put(step, task);
+    choice.born(task);
+    return task;
+  }
+
+  private static boolean isOfStrategy() {
+    return StackWalker.getInstance()
+        .walk(frames -> frames.anyMatch(frame -> frame.getClassName().startsWith("io.fibry.engine.jvm.")));
+  }
+
+  /** Of the thread that runs; for timers, that of no node. */
+  Place place() {
+    return current == null ? elsewhere : current.at;
+  }
+
+  @Override
+  public long nanoTime() {
+    return clock.look();
+  }
+
+  @Override
+  public long currentTimeMillis() {
+    return clock.wall();
+  }
+
+  @Override
+  public Future<?> schedule(Runnable task, long nanos) {
+    progress = true;
+    return clock.schedule(task, nanos, place());
+  }
+
+  @Override
+  public long random() {
+    long drawn = chance.nextLong();
+    events.add(Events.Kind.CHANCE, drawn >>> 8);
+    return drawn;
+  }
+
+  @Override
+  public void spin() {
+    clock.spin();
+    if (++spins % SPINS != 0) return;
+    if (current != null) choice.gaveWay(current);
+    Thread.yield();
+  }
+
+  /** From the first look at it on, which may be before its start, it is the same. */
+  @Override
+  public long idOf(Thread thread) {
+    return numbers.computeIfAbsent(thread, unknown -> ++numbered);
+  }
+
+  @Override
+  public int roomFor(int capacity) {
+    return faults.strikes(Fault.MAILBOXES) ? (int) Math.min(capacity, faults.amount(Fault.MAILBOXES)) : capacity;
+  }
+
+  @Override
+  public ThreadFactory threads() {
+    return VirtualThreads.builder(this).factory();
+  }
+
+  @Override
+  public SocketImpl socket(boolean server) {
+    return new SimulatedSocket(this, network, server);
+  }
+
+  // ---- for the program
+
+  Thread start(String name, Place place, Runnable code) {
+    var before = starting;
+    starting = place;
+    try {
+      return VirtualThreads.builder(this).name(name).start(code);
+    } finally {
+      starting = before;
+    }
+  }
+
+  /** A place where others may go first. */
+  void point() {
+    if (!ready.isEmpty()) Thread.yield();
+  }
+
+  /** The place of this thread has crashed: it never goes on, and runs no finally. */
+  static void stopHere() {
+    while (true) LockSupport.park();
+  }
+
+  void fail(Failure why) {
+    if (failure == null) failure = why;
+    over = true;
+  }
+
+  /** What the program left may end by itself, for some time. */
+  void programEnds() {
+    faults.stop();
+    end = clock.now() + AFTERWARDS;
+  }
+
+  // ---- the loop
+
+  /** Plays it to its end. Null: it went well so far. */
+  void play(Runnable main) {
+    player = Thread.currentThread();
+    try {
+      Chance.reset(chance.nextLong());
+      start("main", elsewhere, main);
+      while (!over && step()) {
+      }
+    } catch (Throwable broken) {
+      fail(Failure.thrown(broken));
+    } finally {
+      over = true;
+    }
+  }
+
+  /** False: nothing can happen any more. */
+  private boolean step() {
+    takeFromOutside();
+    while (clock.untilNext() == 0) runTimer();
+    if (ready.isEmpty()) return moveToNextTimer();
+    if (stalls()) return true;
+    var task = next();
+    if (task.isGone()) return true;
+    if (++steps > mostSteps) {
+      fail(Failure.of(Failure.Kind.LIVELOCK, "live-lock: " + mostSteps + " steps and no end; next was " + task));
+      return false;
+    }
+    mix(task.number);
+    events.add(Events.Kind.RUNS, task.number);
+    if (task != last) clock.otherThread();
+    last = task;
+    run(task);
+    var untrue = facts.look();
+    if (untrue != null) fail(untrue);
+    return true;
+  }
+
+  private boolean moveToNextTimer() {
+    long left = clock.untilNext();
+    if (left < 0) return waitsOutside();
+    if (clock.now() + left > end) return false;
+    runTimer();
+    return true;
+  }
+
+  /** Whether a deadlock that is shown is none: a thread waits for one outside. */
+  private boolean waitsOutside() {
+    if (trace == null || alive().isEmpty()) return false;
+    long end = System.nanoTime() + OUTSIDE; // the player is no simulated thread
+    for (long left = OUTSIDE; outside.isEmpty() && left > 0; left = end - System.nanoTime())
+      LockSupport.parkNanos(left);
+    return !outside.isEmpty();
+  }
+
+  private void runTimer() {
+    clock.runNext();
+    mix(clock.now());
+  }
+
+  /** Whether time passes although threads could run. */
+  private boolean stalls() {
+    if (faults.mayStrike(Fault.STALLS) && clock.untilNext() >= 0 && faults.strikes(Fault.STALLS)
+        && clock.untilNext() <= faults.amount(Fault.STALLS)) {
+      runTimer();
+      return true;
+    }
+    if (faults.strikes(Fault.JUMPS)) {
+      long nanos = faults.amount(Fault.JUMPS);
+      switch ((int) faults.draw(Fault.JUMPS, 3)) {
+        case 0 -> clock.jump(nanos, 0);
+        case 1 -> clock.jump(0, nanos / 1_000_000);
+        default -> clock.jump(0, -nanos / 1_000_000);
+      }
+    }
+    return false;
+  }
+
+  private Task next() {
+    int at = 0;
+    if (ready.size() > 1) {
+      at = choice.choose(ready, steps);
+      decisions.add(at);
+    }
+    overtook = at > 0;
+    var task = ready.remove(at);
+    task.ready = false;
+    return task;
+  }
+
+  private void run(Task task) {
+    progress = false;
+    current = task;
+    task.step.run();
+    current = null;
+    if (!task.thread.isAlive()) tasks.remove(task.step);
+    else if (VirtualThreads.waitsForMonitor(task.thread)) inMonitors.add(task);
+    if (!inMonitors.isEmpty()) settleMonitors();
+    task.gaveWay = progress || !task.ready ? 0 : task.gaveWay + 1;
+    if (task.gaveWay == SPINS) {
+      task.gaveWay = 0;
+      choice.gaveWay(task);
+    }
+    if (progress) idle = 0;
+    else if (++idle > IDLE + 10 * ready.size()) {
+      idle = 0;
+      clock.moveOn();
+    }
+  }
+
+  /** Threads that a monitor let in are ready now, in the order of their birth. */
+  private void settleMonitors() {
+    SENTINEL.settle();
+    var woken = new TreeSet<Task>(inMonitors.comparator());
+    for (var step = outside.poll(); step != null; step = outside.poll()) {
+      var task = tasks.get(step);
+      if (task == null) continue;
+      if (!inMonitors.contains(task)) escaped(task);
+      woken.add(task);
+    }
+    for (var task : woken) becomesReady(task.step);
+    inMonitors.removeIf(task -> !VirtualThreads.waitsForMonitor(task.thread));
+  }
+
+  private void takeFromOutside() {
+    for (var step = outside.poll(); step != null; step = outside.poll()) {
+      var task = tasks.get(step);
+      if (task != null) escaped(task); // else it is of another run
+    }
+  }
+
+  private void escaped(Task task) {
+    fail(Failure.of(Failure.Kind.ESCAPED, "a thread from outside the simulation woke " + task + ", which waited\n"
+        + Waiting.of(List.of(task)) + "Simulate what that one does, or keep it out"));
+  }
+
+  private void mix(long value) {
+    long mixed = (hash ^ value) * 0xff51afd7ed558ccdL;
+    hash = mixed ^ mixed >>> 32;
+  }
+
+  // ---- how it went; also while a thread holds it
+
+  /** Threads that live, without those of places that crashed; in the order of their birth. */
+  List<Task> alive() {
+    var all = new ArrayList<Task>();
+    for (var task : tasks.values()) if (task.thread.isAlive() && !task.isGone()) all.add(task);
+    all.sort(Comparator.comparingLong(task -> task.number));
+    return all;
+  }
+
+  /** Those that never end are not kept by the JDK. */
+  void forgetThreads() {
+    for (var task : tasks.values()) if (task.thread.isAlive()) VirtualThreads.forget(task.thread);
+    tasks.clear();
+  }
+
+  @Nullable
+  Failure failure() {
+    return failure;
+  }
+
+  long steps() {
+    return steps;
+  }
+
+  long hash() {
+    return hash;
+  }
+
+  Decisions decisions() {
+    return decisions;
+  }
+
+  @Nullable
+  Task current() {
+    return current;
+  }
+
+  boolean overtook() {
+    return overtook;
+  }
+}

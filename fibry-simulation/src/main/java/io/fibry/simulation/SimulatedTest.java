@@ -1,0 +1,34 @@
+package io.fibry.simulation;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * A JUnit test that is simulated, with one run for each seed. It has a parameter of type
+ * {@link Simulation}.
+ * {@snippet class="io.fibry.simulation.SnippetsTest" region="junit"}
+ *
+ * <p>All runs are on one object of the test's class, and between them nothing is set up anew: make
+ * in the method what a run needs.
+ */
+@Documented
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+@Test
+@ExtendWith(SimulationExtension.class)
+public @interface SimulatedTest {
+
+  /** {@return how many runs there are, and one more in the order of a quiet machine} */
+  int seeds() default 1_000;
+
+  /** {@return who goes next where several could} */
+  Policy policy() default Policy.MIX;
+
+  /** {@return whether a dead letter is no failure} */
+  boolean deadLetters() default true;
+}

@@ -1,0 +1,350 @@
+package io.fibry.simulation;
+
+import io.fibry.ActorScope;
+import io.fibry.simulation.agent.Attach;
+import io.fibry.simulation.tap.Taps;
+import io.fibry.test.CrashDisk;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run of a program in which a seed decides the order of all threads, chance and faults, and in
+ * which time jumps to the next moment at which something happens. A seed that fails fails again, on
+ * all machines. The program is as it is otherwise: handlers may block, sleep, lock.
+ * {@snippet class="io.fibry.simulation.SnippetsTest" region="simulation"}
+ *
+ * <p>A run fails if the program or a client throws, if a fact that is {@link #always} so is not, if
+ * nothing can go on, and if a thread, a handler or a message is left when the program and its
+ * scopes have ended. For threads of the simulation.
+ */
+public final class Simulation {
+
+  /** What is simulated. */
+  public interface Program {
+
+    /**
+     * Runs on a thread of the simulation, once for each seed. It must make all that it uses: what
+     * outlives a run, such as static fields, makes the next one another.
+     *
+     * @param simulation of this run
+     * @throws Throwable fails the run
+     */
+    void run(Simulation simulation) throws Throwable;
+  }
+
+  /**
+   * What was simulated without a failure.
+   *
+   * @param runs of the program
+   * @param orders different ones among them
+   * @param steps of all runs: what a thread does until it waits, yields or ends
+   * @param seconds by the clocks of the runs
+   */
+  public record Summary(long runs, long orders, long steps, double seconds) {
+    @Override
+    public String toString() {
+      return String.format("%,d runs in %,d different orders, %,d steps, %,.0f s of simulated time", runs, orders,
+          steps, seconds);
+    }
+  }
+
+  private final Run run;
+  private final ActorScope scope;
+  private final List<Thread> clients = new ArrayList<>();
+  private final List<Node> nodes = new ArrayList<>();
+
+  Simulation(Run run, ActorScope scope) {
+    this.run = run;
+    this.scope = scope;
+  }
+
+  /**
+   * Simulates a program with 1,000 seeds.
+   *
+   * @param program what is simulated
+   * @return what was simulated
+   * @throws SimulationFailure for the first run that goes wrong
+   */
+  public static Summary run(Program program) {
+    return run(options -> options, program);
+  }
+
+  /**
+   * Simulates a program. {@code -Dfibry.simulation} repeats one run, as a failure printed it;
+   * {@code -Dfibry.simulation.seeds} says how many seeds, without a limit of time.
+   *
+   * @param options changes the default ones
+   * @param program what is simulated
+   * @return what was simulated
+   * @throws SimulationFailure for the first run that goes wrong
+   */
+  public static Summary run(UnaryOperator<Options> options, Program program) {
+    var all = Objects.requireNonNull(options.apply(Options.DEFAULT), "the changed options").withProperties();
+    Objects.requireNonNull(program, "program");
+    Attach.ensure();
+    if (Taps.machine() != null)
+      throw new IllegalStateException("a simulation inside a simulation; run one after the other");
+    Stage.enter();
+    try {
+      return new Search(all, program).all();
+    } finally {
+      Stage.leave();
+    }
+  }
+
+  /** {@return a scope that ends with the run, after the program} */
+  public ActorScope scope() {
+    return scope;
+  }
+
+  /** {@return chance of this run, for the program} */
+  public SplittableRandom random() {
+    return run.chance;
+  }
+
+  /** {@return the time since the run began} */
+  public Duration time() {
+    return Duration.ofNanos(run.clock.now());
+  }
+
+  /**
+   * Starts a thread beside the program's own.
+   *
+   * @param name of the thread
+   * @param code what it does; what it throws fails the run
+   * @return the thread
+   */
+  public Thread client(String name, Callable<?> code) {
+    var client = thread(name, run.place(), code);
+    clients.add(client);
+    return client;
+  }
+
+  Thread thread(String name, Place place, Callable<?> code) {
+    Objects.requireNonNull(code, "code");
+    return run.start(Objects.requireNonNull(name, "name"), place, () -> {
+      try {
+        code.call();
+      } catch (Throwable thrown) {
+        run.fail(Failure.thrown(thrown));
+      }
+    });
+  }
+
+  /**
+   * Waits until all clients have ended.
+   *
+   * @throws InterruptedException if interrupted
+   */
+  public void join() throws InterruptedException {
+    for (int i = 0; i < clients.size(); i++) clients.get(i).join();
+  }
+
+  /**
+   * Looks at a fact after each step of any thread, from now on.
+   *
+   * @param what for the failure
+   * @param fact whether it is so; may read all state, but must not wait or change anything
+   */
+  public void always(String what, BooleanSupplier fact) {
+    run.facts.add(Objects.requireNonNull(what, "what"), Objects.requireNonNull(fact, "fact"));
+  }
+
+  /**
+   * Waits until a fact is so.
+   *
+   * @param what for the failure
+   * @param within by the run's clock
+   * @param fact whether it is so
+   * @throws InterruptedException if interrupted
+   */
+  public void eventually(String what, Duration within, BooleanSupplier fact) throws InterruptedException {
+    long end = run.clock.now() + Clock.nanos(within);
+    for (long pause = 1_000; !fact.getAsBoolean(); pause = Math.min(2 * pause, 1_000_000_000)) {
+      if (run.clock.now() >= end) throw new AssertionError("not within " + within + ": " + what);
+      Thread.sleep(Duration.ofNanos(pause));
+    }
+  }
+
+  /** Lets others go first, perhaps: for code between whose lines the library sees nothing. */
+  public void point() {
+    run.point();
+  }
+
+  /**
+   * Writes a line into the trace of a failure.
+   *
+   * @param what happened
+   */
+  public void note(String what) {
+    if (run.trace != null) run.trace.note(run, what);
+  }
+
+  /** {@return what goes wrong in this run; nothing, unless told} */
+  public Faults faults() {
+    return run.faults;
+  }
+
+  /** {@return the network between sockets of this run} */
+  public Network network() {
+    return run.network;
+  }
+
+  /**
+   * Makes a machine that can crash.
+   *
+   * @param name of it
+   * @return a node with an empty disk
+   */
+  public Node node(String name) {
+    return node(Objects.requireNonNull(name, "name"), CrashDisk.empty());
+  }
+
+  Node node(String name, CrashDisk files) {
+    var node = new Node(this, name, files);
+    nodes.add(node);
+    return node;
+  }
+
+  Run run() {
+    return run;
+  }
+
+  void closeNodes(Duration limit) {
+    for (var node : nodes) node.close(limit);
+  }
+
+  /** How a program is simulated. Immutable and thread-safe. */
+  public static final class Options {
+    static final Options DEFAULT =
+        new Options(1, 1_000, Duration.ofMinutes(1), 1_000_000, Policy.MIX, false, null);
+
+    private final long firstSeed;
+    private final int seeds;
+    private final Duration limit;
+    private final long steps;
+    private final Policy policy;
+    private final boolean noDeadLetters;
+    private final @Nullable Replay replay;
+
+    private Options(long firstSeed, int seeds, Duration limit, long steps, Policy policy, boolean noDeadLetters,
+        @Nullable Replay replay) {
+      this.firstSeed = firstSeed;
+      this.seeds = seeds;
+      this.limit = limit;
+      this.steps = steps;
+      this.policy = policy;
+      this.noDeadLetters = noDeadLetters;
+      this.replay = replay;
+    }
+
+    /**
+     * {@return a copy with another number of seeds} There is one run more: the first one, with seed
+     * 0, has the order of a quiet machine.
+     *
+     * @param seeds 1,000 unless changed
+     */
+    public Options withSeeds(int seeds) {
+      if (seeds < 0) throw new IllegalArgumentException(seeds + " seeds; give zero or more");
+      return new Options(firstSeed, seeds, limit, steps, policy, noDeadLetters, replay);
+    }
+
+    /**
+     * {@return a copy that begins elsewhere}
+     *
+     * @param seed 1 unless changed
+     */
+    public Options withFirstSeed(long seed) {
+      return new Options(seed, seeds, limit, steps, policy, noDeadLetters, replay);
+    }
+
+    /**
+     * {@return a copy that begins no run after a time} If seeds are left then, the log says so.
+     *
+     * @param real one minute, by the machine's clock, unless changed
+     */
+    public Options withLimit(Duration real) {
+      if (!real.isPositive()) throw new IllegalArgumentException("a limit of " + real + "; give more than zero");
+      return new Options(firstSeed, seeds, real, steps, policy, noDeadLetters, replay);
+    }
+
+    /**
+     * {@return a copy with other limits of a run} A run with more steps fails: it is taken for one
+     * that never ends.
+     *
+     * @param most 1,000,000 unless changed
+     */
+    public Options withSteps(long most) {
+      if (most < 1) throw new IllegalArgumentException("at most " + most + " steps; give one or more");
+      return new Options(firstSeed, seeds, limit, most, policy, noDeadLetters, replay);
+    }
+
+    /**
+     * {@return a copy in which others go first}
+     *
+     * @param policy {@link Policy#MIX} unless changed
+     */
+    public Options withPolicy(Policy policy) {
+      return new Options(firstSeed, seeds, limit, steps, Objects.requireNonNull(policy, "policy"), noDeadLetters,
+          replay);
+    }
+
+    /** {@return a copy in which a dead letter fails the run} */
+    public Options withoutDeadLetters() {
+      return new Options(firstSeed, seeds, limit, steps, policy, true, replay);
+    }
+
+    /**
+     * {@return a copy with one run alone}
+     *
+     * @param replay as a failure printed it, such as {@code 4:0=1}; or only a seed
+     */
+    public Options withReplay(String replay) {
+      return new Options(firstSeed, seeds, limit, steps, policy, noDeadLetters, Replay.parse(replay));
+    }
+
+    private Options withProperties() {
+      var all = this;
+      var told = System.getProperty("fibry.simulation");
+      if (told != null) all = all.withReplay(told);
+      var many = Integer.getInteger("fibry.simulation.seeds");
+      return many == null ? all : all.withSeeds(many).withLimit(Duration.ofDays(365));
+    }
+
+    long firstSeed() {
+      return firstSeed;
+    }
+
+    int seeds() {
+      return seeds;
+    }
+
+    Duration limit() {
+      return limit;
+    }
+
+    long steps() {
+      return steps;
+    }
+
+    Policy policy() {
+      return policy;
+    }
+
+    boolean noDeadLetters() {
+      return noDeadLetters;
+    }
+
+    @Nullable
+    Replay replay() {
+      return replay;
+    }
+  }
+}

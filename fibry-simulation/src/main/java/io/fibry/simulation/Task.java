@@ -1,0 +1,34 @@
+package io.fibry.simulation;
+
+import io.fibry.Actor;
+import org.jspecify.annotations.Nullable;
+
+/** A simulated thread, as its scheduler sees it. Used by the carrier. */
+final class Task {
+  final Runnable step; // the JDK's: runs until the thread waits, yields or ends
+  final Thread thread;
+  final long number; // in the order of birth
+  @Nullable
+  Actor<?> actor; // whose message it handles; null: of none
+  Place at; // of that actor, or where the thread was started
+  int priority; // of a policy
+  int gaveWay; // times, since it did something else
+  boolean ready; // or held back: another wake-up changes nothing
+
+  Task(Runnable step, Thread thread, long number, Place at) {
+    this.step = step;
+    this.thread = thread;
+    this.number = number;
+    this.at = at;
+  }
+
+  boolean isGone() {
+    return at.crashed;
+  }
+
+  @Override
+  public String toString() {
+    String name = thread.getName();
+    return name.isEmpty() ? "thread " + number : name;
+  }
+}

@@ -1,0 +1,78 @@
+package io.fibry.simulation;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.simulation.Simulation.Options;
+import io.fibry.simulation.Simulation.Program;
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/** A program in one run, from its beginning until nothing of it is left. */
+final class Trial {
+  private static final Duration CLOSE = Duration.ofMinutes(5);
+
+  private final Run run;
+  private final Program program;
+  private final Options options;
+  private boolean ended; // the program and its scopes, and they were all right
+
+  private Trial(Run run, Program program, Options options) {
+    this.run = run;
+    this.program = program;
+    this.options = options;
+  }
+
+  /** @param steps an estimate of how many there will be */
+  static Outcome of(Program program, Options options, Replay replay, long steps, Events events, boolean traced) {
+    var chance = new SplittableRandom(replay.seed());
+    var faults = new Faults(chance.split(), replay.without());
+    var choice = replay.decisions() == null ? options.policy().choice(replay.seed(), steps)
+        : Choice.of(replay.decisions());
+    var trace = traced ? new Trace() : null;
+    var run = new Run(faults, chance.split(), choice, events, options.steps(), trace);
+    var trial = new Trial(run, program, options);
+    Stage.play(run, trial::main);
+    var failure = trial.failure();
+    run.forgetThreads();
+    return new Outcome(replay.with(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),
+        faults.struck(), trace);
+  }
+
+  private void main() {
+    var scope = ActorSystem.openScope("simulation");
+    var simulation = new Simulation(run, scope);
+    try {
+      program.run(simulation);
+    } catch (Throwable thrown) {
+      run.fail(Failure.thrown(thrown));
+      return;
+    }
+    run.programEnds();
+    check(scope.closeWithin(CLOSE), scope);
+    check(ActorSystem.root().closeWithin(CLOSE), ActorSystem.root());
+    simulation.closeNodes(CLOSE);
+    ended = true;
+  }
+
+  private void check(ActorScope.Report report, ActorScope scope) {
+    if (!report.running().isEmpty()) leftover("handlers still run: " + report.running());
+    else if (report.waiting() > 0) leftover("messages still wait: " + report);
+    else if (report.sent() != report.handled() + report.unhandled().values().stream().mapToLong(n -> n).sum())
+      leftover("the accounts do not add up: " + report);
+    else if (options.noDeadLetters() && !scope.deadLetters().isEmpty())
+      leftover("there are dead letters: " + scope.deadLetters());
+  }
+
+  private void leftover(String what) {
+    run.fail(Failure.of(Failure.Kind.LEFTOVER, "when all scopes had closed, " + what));
+  }
+
+  private Failure failure() {
+    if (run.failure() != null) return run.failure();
+    var alive = run.alive();
+    if (!ended) return Failure.of(Failure.Kind.DEADLOCK,
+        "deadlock: nothing can run, and nothing is due; these wait\n" + Waiting.of(alive));
+    return alive.isEmpty() ? null : Failure.of(Failure.Kind.LEFTOVER,
+        "when all scopes had closed, threads were left\n" + Waiting.of(alive));
+  }
+}

@@ -1,0 +1,40 @@
+package io.fibry.simulation;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Threads as text: each with its actor, and where in the program it waits. */
+final class Waiting {
+  private static final int FRAMES = 2;
+
+  private Waiting() {}
+
+  static String of(List<Task> tasks) {
+    var text = new StringBuilder();
+    for (var task : tasks) {
+      text.append("  ").append(task.actor == null ? task.toString() : task.actor.name());
+      var stack = task.thread.getStackTrace();
+      var frames = frames(stack, false);
+      if (frames.isEmpty()) frames = frames(stack, true);
+      for (int i = 0; i < frames.size(); i++) text.append(i == 0 ? " at " : " < ").append(frames.get(i));
+      text.append('\n');
+    }
+    return text.toString();
+  }
+
+  private static List<StackTraceElement> frames(StackTraceElement[] stack, boolean ours) {
+    var found = new ArrayList<StackTraceElement>();
+    for (var frame : stack)
+      if (found.size() < FRAMES && !isOfJdk(frame) && (ours || !isOurs(frame))) found.add(frame);
+    return found;
+  }
+
+  private static boolean isOfJdk(StackTraceElement frame) {
+    return frame.getClassName().startsWith("java.") || frame.getClassName().startsWith("jdk.")
+        || frame.getClassName().startsWith("io.fibry.simulation.tap.");
+  }
+
+  private static boolean isOurs(StackTraceElement frame) {
+    return frame.getClassName().startsWith("io.fibry.");
+  }
+}

@@ -1,0 +1,67 @@
+package io.fibry.simulation;
+
+import io.fibry.Actor;
+import io.fibry.Carrier;
+import io.fibry.simulation.tap.Taps;
+
+/**
+ * Travels with each message: others may run before it is sent, the trace sees it, and its handler's
+ * thread is at the place of its actor.
+ */
+final class Witness implements Carrier<String> {
+  private final Run run;
+  private final Place place; // of the actors that have it
+
+  Witness(Run run, Place place) {
+    this.run = run;
+    this.place = place;
+  }
+
+  @Override
+  public String capture() {
+    return "";
+  }
+
+  @Override
+  public String capture(Actor<?> to, Object message) {
+    if (Taps.machine() != run || run.current() == null) return "";
+    if (run.faults.mayStrike(Fault.KILLS)) mayKill(to);
+    String sender = "";
+    if (run.trace != null) {
+      run.trace.sends(run, to);
+      sender = run.trace.name(run.current());
+    }
+    run.point();
+    return sender;
+  }
+
+  private void mayKill(Actor<?> to) {
+    run.faults.sentTo(to);
+    if (!run.faults.strikes(Fault.KILLS)) return;
+    var victim = run.faults.victim();
+    if (victim == null) return;
+    if (run.trace != null) run.trace.note(run, "kill of " + victim.name());
+    victim.kill();
+  }
+
+  @Override
+  public AutoCloseable set(String sender) {
+    return () -> {};
+  }
+
+  @Override
+  public AutoCloseable set(String sender, Actor<?> at, Object message) {
+    var task = run.current();
+    if (Taps.machine() != run || task == null) return () -> {};
+    var before = task.actor;
+    var wasAt = task.at;
+    task.actor = at;
+    task.at = place;
+    if (task.isGone()) Run.stopHere();
+    if (run.trace != null) run.trace.handles(run, sender, at, message);
+    return () -> {
+      task.actor = before;
+      task.at = wasAt;
+    };
+  }
+}

@@ -1,0 +1,212 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.simulation.Simulation.Program;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.Test;
+
+/** All that fails a run, with its text. */
+class FailuresTest {
+
+  private static SimulationFailure failure(Program program) {
+    return assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withSeeds(20), program));
+  }
+
+  private static void assertText(String part, SimulationFailure failure) {
+    assertTrue(failure.getMessage().contains(part), failure.getMessage());
+  }
+
+  @Test
+  void whatTheProgramThrows() {
+    var thrown = new IOException("no paper");
+
+    var failure = failure(sim -> { throw thrown; });
+
+    assertSame(thrown, failure.getCause());
+    assertText("seed 0 fails after ", failure);
+    assertText("java.io.IOException: no paper", failure);
+    assertText("again: -Dfibry.simulation=0:", failure);
+  }
+
+  @Test
+  void whatAClientThrows() {
+    var failure = failure(sim -> {
+      sim.client("one", () -> { throw new IOException("no ink"); });
+      sim.join();
+    });
+
+    assertText("java.io.IOException: no ink", failure);
+  }
+
+  @Test
+  void aFactThatIsNotAlwaysSo() {
+    var failure = failure(sim -> {
+      var count = new AtomicInteger();
+      sim.always("fewer than three", () -> count.get() < 3);
+      var counter = sim.scope().named("counter").newActor((String more) -> count.incrementAndGet());
+      for (int i = 0; i < 5; i++) counter.sendMessage("more");
+    });
+
+    assertText("not always so: fewer than three", failure);
+    assertText("main --> counter: more", failure);
+  }
+
+  @Test
+  void aFactThatThrows() {
+    var failure = failure(sim -> {
+      sim.always("it can be looked at", () -> { throw new IllegalStateException("it is gone"); });
+      sim.point();
+    });
+
+    assertText("java.lang.IllegalStateException: it is gone", failure);
+  }
+
+  @Test
+  void aFactThatDoesNotBecomeSo() {
+    var failure = failure(sim -> sim.eventually("it rains", Duration.ofHours(1), () -> false));
+
+    assertText("java.lang.AssertionError: not within PT1H: it rains", failure);
+  }
+
+  @Test
+  void aDeadlock() {
+    var failure = failure(sim -> {
+      var one = new ReentrantLock();
+      var two = new ReentrantLock();
+      sim.client("first", () -> {
+        one.lock();
+        sim.point();
+        two.lock();
+        return null;
+      });
+      sim.client("second", () -> {
+        two.lock();
+        sim.point();
+        one.lock();
+        return null;
+      });
+      sim.join();
+    });
+
+    assertText("deadlock: nothing can run, and nothing is due; these wait", failure);
+    assertText("  first at ", failure);
+    assertText("  second at ", failure);
+  }
+
+  @Test
+  void aLiveLock() {
+    var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withSteps(1_000),
+        sim -> {
+          var ping = sim.scope().named("ping").newActor(
+              (Integer number, io.fibry.ActorContext<Integer> context) -> context.self().sendMessage(number + 1));
+          ping.sendMessage(0);
+          sim.eventually("it ends", Duration.ofDays(1), () -> false);
+        }));
+
+    assertText("live-lock: 1000 steps and no end; next was ", failure);
+  }
+
+  @Test
+  void aThreadThatIsLeft() {
+    var failure = failure(sim -> {
+      var never = new CountDownLatch(1);
+      Thread.ofVirtual().name("forgotten").start(() -> {
+        try {
+          never.await();
+        } catch (InterruptedException end) {
+          // it ends
+        }
+      });
+    });
+
+    assertText("when all scopes had closed, threads were left\n  forgotten at ", failure);
+  }
+
+  @Test
+  void aThreadThatEndsByItselfIsNotLeft() {
+    Simulation.run(options -> options.withSeeds(20), sim -> {
+      Thread.ofVirtual().start(() -> LockSupport.parkNanos(Duration.ofMinutes(59).toNanos()));
+    });
+  }
+
+  @Test
+  void aHandlerThatIsLeft() {
+    var failure = failure(sim -> {
+      var deaf = sim.scope().named("deaf").newActor((String go) -> {
+        while (true) {
+          LockSupport.parkNanos(1_000_000_000);
+          Thread.interrupted();
+        }
+      });
+      deaf.sendMessage("go");
+    });
+
+    assertText("when all scopes had closed, handlers still run: [deaf]", failure);
+  }
+
+  @Test
+  void aDeadLetterIfToldSo() {
+    Program program = sim -> {
+      var gone = sim.scope().named("gone").newActor((String message) -> {});
+      gone.close();
+      gone.sendMessage("hello");
+    };
+    Simulation.run(options -> options.withSeeds(20), program);
+
+    var failure = assertThrows(SimulationFailure.class,
+        () -> Simulation.run(options -> options.withSeeds(20).withoutDeadLetters(), program));
+
+    assertText("when all scopes had closed, there are dead letters: ", failure);
+  }
+
+  @Test
+  void aRunThatIsNotRepeatable() {
+    var runs = new AtomicInteger();
+
+    var failure = failure(sim -> {
+      for (int i = runs.incrementAndGet() % 7; i > 0; i--) Thread.sleep(1);
+    });
+
+    assertText(" is not repeatable: two runs part at event ", failure);
+    assertText("\n    at ", failure);
+    assertText("Something else than the seed decides what happens: ", failure);
+  }
+
+  @Test
+  void aThreadFromOutsideThatWakesOneOfIts() {
+    try (var outside = new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>())) {
+      outside.prestartAllCoreThreads();
+
+      var failure = failure(sim -> {
+        var latch = new CountDownLatch(1);
+        var waits = Thread.currentThread();
+        outside.execute(() -> {
+          while (waits.getState() != Thread.State.WAITING) Thread.onSpinWait();
+          latch.countDown();
+        });
+        latch.await();
+      });
+
+      assertText("a thread from outside the simulation woke main, which waited\n", failure);
+    }
+  }
+
+  @Test
+  void aSimulationInASimulation() {
+    var failure = failure(sim -> Simulation.run(inner -> {}));
+
+    assertEquals("a simulation inside a simulation; run one after the other", failure.getCause().getMessage());
+  }
+}

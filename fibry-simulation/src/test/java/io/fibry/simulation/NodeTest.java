@@ -1,0 +1,142 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.AskTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+class NodeTest {
+
+  private static void simulate(Simulation.Program program) {
+    Simulation.run(options -> options.withSeeds(100), program);
+  }
+
+  @Test
+  void aCrashEndsThreadsWithoutAWord() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var wentOn = new AtomicBoolean();
+      node.start("program", () -> {
+        try {
+          Thread.sleep(1_000);
+        } finally {
+          wentOn.set(true);
+        }
+        return null;
+      });
+      Thread.sleep(500);
+      node.crash();
+      Thread.sleep(1_000);
+      assertFalse(wentOn.get());
+    });
+  }
+
+  @Test
+  void whoAsksAnActorOfACrashedNodeHearsNothing() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var actor = node.openScope("scope").named("actor").newActorWithReturn((String message) -> {
+        Thread.sleep(10);
+        return message;
+      });
+      assertEquals("a", actor.ask("a"));
+      node.crash();
+      assertThrows(AskTimeoutException.class, () -> actor.ask("b", Duration.ofSeconds(1)));
+    });
+  }
+
+  @Test
+  void aNodeThatCrashesItselfDoesNotGoOn() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var wentOn = new AtomicBoolean();
+      node.start("program", () -> {
+        node.crash();
+        wentOn.set(true);
+        return null;
+      });
+      Thread.sleep(1);
+      assertFalse(wentOn.get());
+    });
+  }
+
+  @Test
+  void whatWasForcedIsThereAfterwardsAndTheRestPerhaps() {
+    Set<Integer> seen = new HashSet<>();
+
+    simulate(sim -> {
+      var node = sim.node("one");
+      var disk = node.disk();
+      disk.create("file", 8);
+      disk.forceNames();
+      disk.write("file", 0, ByteBuffer.allocate(4).putInt(7).flip());
+      disk.force("file");
+      disk.write("file", 4, ByteBuffer.allocate(4).putInt(8).flip());
+      node.crash();
+
+      var read = ByteBuffer.allocate(8);
+      node.restart().disk().read("file", 0, read);
+      assertEquals(7, read.getInt(0));
+      seen.add(read.getInt(4));
+    });
+
+    assertEquals(Set.of(0, 8), seen);
+  }
+
+  @Test
+  void aCrashedNodeTakesNothingNew() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      assertThrows(IllegalStateException.class, node::restart);
+      node.crash();
+      node.crash();
+      var refused = assertThrows(IllegalStateException.class, () -> node.openScope("scope"));
+      assertEquals("node one has crashed; use the one that restart() returns", refused.getMessage());
+      assertThrows(IllegalStateException.class, () -> node.start("program", () -> null));
+      assertEquals("one", node.restart().name());
+    });
+  }
+
+  @Test
+  void whatANodeLeavesIsToldUnlessItCrashed() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      node.openScope("scope").named("actor").newActor((String message) -> {}).sendMessage("hello");
+      node.start("program", () -> {
+        Thread.sleep(Duration.ofDays(1));
+        return null;
+      });
+      Thread.sleep(1);
+      node.crash();
+    });
+
+    var failure = assertThrows(SimulationFailure.class, () -> simulate(sim -> sim.node("one").start("program", () -> {
+      Thread.sleep(Duration.ofDays(1));
+      return null;
+    })));
+    assertTrue(failure.getMessage().contains("threads were left\n  program at "), failure.getMessage());
+  }
+
+  @Test
+  void timersOfACrashedNodeAreGone() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var ticks = new HashSet<Long>();
+      var clock = node.openScope("scope").named("clock").newActor((String tick) -> ticks.add(System.nanoTime()));
+      node.start("program", () -> clock.sendMessageEvery("tick", Duration.ofSeconds(1)));
+      Thread.sleep(3_500);
+      node.crash();
+      Thread.sleep(10_000);
+      assertEquals(3, ticks.size(), () -> List.copyOf(ticks).toString());
+    });
+  }
+}

@@ -1,0 +1,32 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ProgramsTest {
+
+  @ParameterizedTest
+  @EnumSource
+  void aProgramThatIsRightNeverFails(Programs program) {
+    var summary = Simulation.run(program.program(false));
+
+    assertEquals(1_001, summary.runs());
+    assertTrue(summary.orders() > 10, summary.toString());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aBugIsFoundAndItsRunRepeated(Programs program) {
+    var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(program.program(true)));
+
+    System.out.println(failure.getMessage());
+    var again = assertThrows(SimulationFailure.class,
+        () -> Simulation.run(options -> options.withReplay(failure.replay()), program.program(true)));
+    assertEquals(failure.replay(), again.replay());
+    assertEquals(failure.diagram(), again.diagram());
+  }
+}

@@ -1,0 +1,83 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
+import org.junit.platform.launcher.listeners.TestExecutionSummary;
+
+class SimulatedTestTest {
+  private static final AtomicInteger RUNS = new AtomicInteger();
+
+  /** Run by the tests below only. */
+  static class Cases {
+
+    @SimulatedTest(seeds = 10)
+    void right(TestInfo info, Simulation sim) {
+      assertNotNull(info.getDisplayName());
+      assertNotNull(sim.scope());
+      RUNS.incrementAndGet();
+    }
+
+    @SimulatedTest(seeds = 10)
+    void wrong(Simulation sim) {
+      throw new IllegalStateException("no paper");
+    }
+
+    @SimulatedTest(seeds = 10, deadLetters = false)
+    void withADeadLetter(Simulation sim) {
+      var gone = sim.scope().named("gone").newActor((String message) -> {});
+      gone.close();
+      gone.sendMessage("hello");
+    }
+
+    @SimulatedTest(seeds = 300, policy = Policy.OLDEST)
+    void inOneOrder(Simulation sim) {
+      RUNS.incrementAndGet();
+    }
+  }
+
+  private static TestExecutionSummary run(String name, String parameters) {
+    RUNS.set(0);
+    var request = LauncherDiscoveryRequestBuilder.request()
+        .selectors(selectMethod(Cases.class.getName() + "#" + name + "(" + parameters + ")")).build();
+    var listener = new SummaryGeneratingListener();
+    LauncherFactory.create().execute(request, listener);
+    return listener.getSummary();
+  }
+
+  @Test
+  void aTestIsRunOnceForEachSeed() {
+    var summary = run("right", "org.junit.jupiter.api.TestInfo,io.fibry.simulation.Simulation");
+
+    assertEquals(1, summary.getTestsSucceededCount(), () -> "" + summary.getFailures().getFirst().getException());
+    assertEquals(16, RUNS.get()); // 10, and 0 twice, and four of them again to see that they are repeatable
+  }
+
+  @Test
+  void whatATestThrowsFailsIt() {
+    var summary = run("wrong", "io.fibry.simulation.Simulation");
+
+    assertEquals(1, summary.getTestsFailedCount());
+    var failure = assertInstanceOf(SimulationFailure.class, summary.getFailures().getFirst().getException());
+    assertEquals("no paper", failure.getCause().getMessage());
+  }
+
+  @Test
+  void aDeadLetterFailsATestThatSaysSo() {
+    assertEquals(1, run("withADeadLetter", "io.fibry.simulation.Simulation").getTestsFailedCount());
+  }
+
+  @Test
+  void thePolicyIsTheTests() {
+    assertEquals(1, run("inOneOrder", "io.fibry.simulation.Simulation").getTestsSucceededCount());
+    assertEquals(311, RUNS.get());
+  }
+}

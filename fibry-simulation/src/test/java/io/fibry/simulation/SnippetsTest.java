@@ -1,0 +1,69 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The code in the Javadoc. */
+class SnippetsTest {
+
+  private record Shop(Actor<String> clerk, List<String> sold) {
+    static Shop open(ActorScope scope, int hats) {
+      var sold = new ArrayList<String>();
+      var store = scope.named("store").newActorWithReturn((String what) -> hats - sold.size());
+      var clerk = scope.named("clerk").newActor((String customer) -> {
+        if (store.ask("hats left?") > 0) sold.add(customer);
+      });
+      return new Shop(clerk, sold);
+    }
+  }
+
+  @Test
+  void simulation() {
+    // @start region="simulation"
+    var summary = Simulation.run(sim -> {                 // 1,000 seeds, each another order
+      var shop = Shop.open(sim.scope(), 2);               // the program knows nothing of this
+      sim.always("no hat is sold twice", () -> shop.sold().size() <= 2);
+      for (int i = 0; i < 5; i++) shop.clerk().sendMessage("customer " + i);
+    });
+    System.out.println(summary);
+    // @end
+    assertEquals(1_001, summary.runs());
+    assertTrue(summary.orders() > 100, summary.toString());
+  }
+
+  @Test
+  void twoClerksSellTheSameHat() {
+    var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
+      var shop = Shop.open(sim.scope(), 2);
+      var second = sim.scope().named("second").newActor((String customer) -> {
+        if (shop.sold().size() < 2) {
+          sim.point();
+          shop.sold().add(customer);
+        }
+      });
+      sim.always("no hat is sold twice", () -> shop.sold().size() <= 2);
+      for (int i = 0; i < 3; i++) {
+        shop.clerk().sendMessage("customer " + i);
+        second.sendMessage("customer " + i);
+      }
+    }));
+
+    assertTrue(failure.getMessage().contains("not always so: no hat is sold twice"), failure.getMessage());
+  }
+
+  // @start region="junit"
+  @SimulatedTest
+  void noHatIsSoldTwice(Simulation sim) {
+    var shop = Shop.open(sim.scope(), 2);
+    sim.always("no hat is sold twice", () -> shop.sold().size() <= 2);
+    for (int i = 0; i < 5; i++) shop.clerk().sendMessage("customer " + i);
+  }
+  // @end
+}
