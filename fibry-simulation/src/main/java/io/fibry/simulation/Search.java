@@ -2,8 +2,9 @@ package io.fibry.simulation;
 
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
-import java.util.Set;
 import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,20 +27,32 @@ final class Search {
   }
 
   Simulation.Summary all() {
-    // Class initializers look at clocks, so the first run of a program is another than the second.
-    estimate = run(Replay.of(0).with(new Decisions()), false).steps();
-    if (options.replay() != null) return repeat(options.replay());
     long end = System.nanoTime() + Clock.nanos(options.limit());
-    see(run(Replay.of(0).with(new Decisions()), false));
+    var quiet = quiet();
+    estimate = quiet.steps();
+    if (options.replay() != null) return repeat(options.replay());
+    see(quiet);
     long seed = options.firstSeed();
     for (long last = seed + options.seeds(); seed < last && System.nanoTime() - end < 0; seed++) {
+      if (Thread.currentThread().isInterrupted()) throw new CancellationException("interrupted after " + summary());
       var outcome = run(Replay.of(seed), false);
       if (Long.bitCount(seed) == 1) repeated(outcome);
       see(outcome);
     }
-    var summary = new Simulation.Summary(runs, hashes.size(), steps, time);
+    var summary = summary();
     if (runs <= options.seeds()) LOG.warn("only {}, of {} seeds, in {}", summary, options.seeds(), options.limit());
     return summary;
+  }
+
+  private Simulation.Summary summary() {
+    return new Simulation.Summary(runs, hashes.size(), steps, time);
+  }
+
+  /** Class initializers look at clocks, so the first run of a program is another than the second. */
+  private Outcome quiet() {
+    var oldest = Replay.of(0).with(new Decisions());
+    run(oldest, false);
+    return run(oldest, false);
   }
 
   private Outcome run(Replay replay, boolean traced) {

@@ -84,6 +84,7 @@ public final class Simulation {
    * @param program what is simulated
    * @return what was simulated
    * @throws SimulationFailure for the first run that goes wrong
+   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
    */
   public static Summary run(UnaryOperator<Options> options, Program program) {
     var all = Objects.requireNonNull(options.apply(Options.DEFAULT), "the changed options").withProperties();
@@ -139,7 +140,7 @@ public final class Simulation {
   }
 
   /**
-   * Waits until all clients have ended.
+   * Waits until all clients have ended, as the simulation does after the program.
    *
    * @throws InterruptedException if interrupted
    */

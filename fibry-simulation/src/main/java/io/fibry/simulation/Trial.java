@@ -43,6 +43,7 @@ final class Trial {
     var simulation = new Simulation(run, scope);
     try {
       program.run(simulation);
+      simulation.join();
     } catch (Throwable thrown) {
       run.fail(Failure.thrown(thrown));
       return;

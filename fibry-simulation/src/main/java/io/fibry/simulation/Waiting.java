@@ -34,7 +34,8 @@ final class Waiting {
         || frame.getClassName().startsWith("io.fibry.simulation.tap.");
   }
 
+  /** Our examples are as a program of a user. */
   private static boolean isOurs(StackTraceElement frame) {
-    return frame.getClassName().startsWith("io.fibry.");
+    return frame.getClassName().startsWith("io.fibry.") && !frame.getClassName().startsWith("io.fibry.examples.");
   }
 }

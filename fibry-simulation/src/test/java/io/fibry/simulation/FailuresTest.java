@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.simulation.Simulation.Program;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -201,6 +202,20 @@ class FailuresTest {
 
       assertText("a thread from outside the simulation woke main, which waited\n", failure);
     }
+  }
+
+  @Test
+  void anInterruptEndsTheSearch() {
+    var runs = new AtomicInteger();
+    var searching = Thread.currentThread();
+
+    var ended = assertThrows(CancellationException.class, () -> Simulation.run(sim -> {
+      if (runs.incrementAndGet() == 10) searching.interrupt();
+    }));
+
+    assertTrue(Thread.interrupted());
+    assertTrue(runs.get() < 15, runs + " runs");
+    assertTrue(ended.getMessage().startsWith("interrupted after "), ended.getMessage());
   }
 
   @Test

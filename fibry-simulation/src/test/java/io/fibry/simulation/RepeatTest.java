@@ -1,0 +1,96 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.simulation.Simulation.Options;
+import io.fibry.simulation.Simulation.Program;
+import io.fibry.simulation.agent.Attach;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The same seed is the same run: in a thousand repeats, on all machines, on Java 21 and 25. */
+class RepeatTest {
+  private static final int STEPS = 100; // an estimate that does not depend on a run
+
+  /**
+   * Of all runs of all programs, the right ones. It may change with the library, the policies and
+   * the programs; then Java 21 and 25 must tell the same new one.
+   */
+  private static final long HASH = -3_971_221_538_858_845_224L;
+
+  @BeforeEach
+  void enters() {
+    Attach.ensure();
+    Stage.enter();
+  }
+
+  @AfterEach
+  void leaves() {
+    Stage.leave();
+  }
+
+  private static Outcome run(Program program, Replay replay, boolean traced) {
+    return Trial.of(program, Options.DEFAULT, replay, STEPS, Events.none(), traced);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aThousandRepeatsAreTheSame(Programs program) {
+    run(program.program(false), Replay.of(7), false);
+    var first = run(program.program(false), Replay.of(7), false);
+
+    for (int i = 0; i < 500; i++) {
+      assertEquals(first.hash(), run(program.program(false), Replay.of(7), false).hash());
+      assertEquals(first.hash(), run(program.program(false), first.replay(), i % 100 == 0).hash());
+    }
+  }
+
+  @Test
+  void allJavasAndMachinesHaveTheSameRuns() {
+    long all = 17;
+    for (var program : Programs.values()) {
+      run(program.program(false), Replay.of(0), false);
+      for (long seed = 1; seed <= 300; seed++)
+        all = all * 31 + run(program.program(false), Replay.of(seed), false).hash();
+    }
+
+    assertEquals(HASH, all);
+  }
+
+  @Test
+  void runsLeaveNothingBehind() {
+    Program stuck = sim -> {
+      var node = sim.node("node");
+      node.openScope("scope").named("actor").newActor((String message) -> {}).sendMessage("hello");
+      node.crash();
+      sim.client("never", () -> {
+        new CountDownLatch(1).await();
+        return null;
+      });
+      sim.join();
+    };
+    for (int i = 0; i < 2_000; i++) assertNotNull(run(stuck, Replay.of(i), false).failure());
+    long before = used();
+
+    for (int i = 0; i < 10_000; i++) run(stuck, Replay.of(i), false);
+
+    long grown = (used() - before) / 1_000;
+    assertTrue(grown < 4_000, grown + " kB more after 10,000 runs");
+  }
+
+  private static long used() {
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < 5; i++) {
+      System.gc();
+      var memory = Runtime.getRuntime();
+      least = Math.min(least, memory.totalMemory() - memory.freeMemory());
+    }
+    return least;
+  }
+}
