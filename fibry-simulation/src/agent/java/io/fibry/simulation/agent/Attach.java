@@ -62,9 +62,8 @@ public final class Attach {
         .orElseThrow(() -> new IOException("the system does not say which program this JVM is"));
   }
 
-  /** The module's jar is the agent. A folder gets a jar that only names it. */
+  /** A jar that only names them: they may be in a folder, or in a jar with another manifest. */
   private static Path agentJar(Path home) throws IOException {
-    if (!Files.isDirectory(home)) return home;
     var jar = Files.createTempFile("fibry-simulation-agent", ".jar");
     jar.toFile().deleteOnExit();
     var manifest = new Manifest();

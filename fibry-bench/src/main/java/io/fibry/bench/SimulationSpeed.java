@@ -1,0 +1,133 @@
+package io.fibry.bench;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.simulation.Simulation;
+import io.fibry.simulation.agent.Attach;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * How many runs of a program a simulation makes in a second, beside the same program on real
+ * threads, in turns.
+ */
+public final class SimulationSpeed {
+  private static final int ROUNDS = 7;
+  private static final int RUNS = 2_000; // of a round
+
+  private record Take(long cents) implements Request<Take, Boolean> {}
+
+  private interface Program {
+    void run(ActorScope scope) throws Exception;
+  }
+
+  private SimulationSpeed() {}
+
+  public static void main(String[] args) throws Exception {
+    long begun = System.nanoTime();
+    Attach.ensure();
+    System.out.printf("the agent was there after %d ms%n", (System.nanoTime() - begun) / 1_000_000);
+    measure("bank", RUNS, SimulationSpeed::bank);
+    measure("web", RUNS / 10, SimulationSpeed::web);
+    year();
+  }
+
+  /** Three clerks take from two accounts. */
+  private static void bank(ActorScope scope) throws Exception {
+    var accounts = new ArrayList<Actor<Take>>();
+    for (int i = 0; i < 2; i++) accounts.add(scope.named("account" + i).initialState(() -> new long[] {100})
+        .newActor((long[] left, Take take, ActorContext<Take> context) -> {
+          boolean enough = left[0] >= take.cents();
+          if (enough) left[0] -= take.cents();
+          context.reply(take, enough);
+        }));
+    atOnce(3, clerk -> {
+      for (int i = 0; i < 2; i++) accounts.get((clerk + i) % 2).ask(new Take(30));
+    });
+  }
+
+  /** Four clients of a server. */
+  private static void web(ActorScope scope) throws Exception {
+    try (var server = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().text("GET /", exchange -> "hello"),
+        options -> options)) {
+      atOnce(4, client -> {
+        try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+          socket.getOutputStream()
+              .write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+          var page = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+          if (!page.startsWith("HTTP/1.1 200")) throw new IOException(page);
+        }
+      });
+    }
+  }
+
+  private interface Work {
+    void of(int number) throws Exception;
+  }
+
+  private static void atOnce(int threads, Work work) throws Exception {
+    try (var executor = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<?>> all = new ArrayList<>();
+      for (int i = 0; i < threads; i++) {
+        int number = i;
+        all.add(executor.submit(() -> {
+          work.of(number);
+          return null;
+        }));
+      }
+      for (var one : all) one.get();
+    }
+  }
+
+  private static void measure(String name, int runs, Program program) throws Exception {
+    var ratios = new ArrayList<Double>();
+    double simulated = 0;
+    double steps = 0;
+    for (int round = -2; round < ROUNDS; round++) {
+      long begun = System.nanoTime();
+      var summary = Simulation.run(options -> options.withSeeds(runs), sim -> program.run(sim.scope()));
+      double seconds = (System.nanoTime() - begun) / 1e9;
+      begun = System.nanoTime();
+      for (int i = 0; i < runs; i++) {
+        try (var scope = ActorSystem.openScope("real")) {
+          program.run(scope);
+        }
+      }
+      double real = (System.nanoTime() - begun) / 1e9;
+      if (round < 0) continue; // a warm-up
+      ratios.add(real / seconds);
+      simulated += seconds / ROUNDS;
+      steps += (double) summary.steps() / ROUNDS;
+    }
+    ratios.sort(null);
+    System.out.printf("%-5s %,8.0f seeds/s, %.2f us a step of %.0f; runs beside real threads: %.2f (%.2f..%.2f)%n",
+        name,
+        runs / simulated, 1e6 * simulated / steps, steps / runs, ratios.get(ROUNDS / 2), ratios.getFirst(),
+        ratios.getLast());
+  }
+
+  /** It has no reference: nobody waits for a year. */
+  private static void year() {
+    long begun = System.nanoTime();
+    var summary = Simulation.run(options -> options.withSeeds(RUNS), sim -> {
+      var daily = sim.scope().named("daily").newActor((String tick) -> {});
+      daily.sendMessageEvery("tick", Duration.ofDays(1));
+      Thread.sleep(Duration.ofDays(365));
+    });
+    double seconds = (System.nanoTime() - begun) / 1e9;
+    System.out.printf("year  %,8.0f seeds/s: %.0f years in %.1f s%n", RUNS / seconds, summary.seconds() / 31_536_000,
+        seconds);
+  }
+}
