@@ -1,0 +1,83 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.Request;
+import org.junit.jupiter.api.Test;
+
+/** What a failure tells a person. */
+class ReportTest {
+  private static final String STEP = "(?m)^ +\\d+ +0\\.000000 s  ";
+
+  private record Ask(String what) implements Request<Ask, Integer> {
+    @Override
+    public String toString() {
+      return "Ask[" + what + "]\nand more; much more #1";
+    }
+  }
+
+  private static SimulationFailure failure() {
+    return assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withReplay("0:"), sim -> {
+      Actor<Ask> second = sim.scope().anonymous()
+          .newActor((Ask ask, ActorContext<Ask> context) -> context.reply(ask, 1));
+      var first = sim.scope().named("first").newActorWithReturn((String text) -> second.ask(new Ask(text)));
+      sim.note("it begins");
+      first.ask("hello");
+      throw new IllegalStateException("it ends");
+    }));
+  }
+
+  @Test
+  void messagesAnswersAndNotesAreShownInTheirOrder() {
+    var text = failure().getMessage().replaceAll(STEP, "").replaceFirst("after \\d+ steps", "after 9 steps");
+
+    assertEquals("""
+        seed 0 fails after 9 steps
+        java.lang.IllegalStateException: it ends
+        ** it begins
+        main --> first: hello
+        first --> anonymous-2: Ask[hello] and more; much more #1
+        anonymous-2 ..> first
+        first ..> main
+        again: -Dfibry.simulation=0:""", text);
+  }
+
+  @Test
+  void aDiagramHasNothingThatMermaidTakesForItsOwn() {
+    assertEquals("""
+        sequenceDiagram
+          participant p0 as main
+          participant p1 as first
+          participant p2 as anonymous-2
+          Note over p0,p2: it begins
+          p0->>p1: hello
+          p1->>p2: Ask[hello] and more, much more  1
+          p2-->>p1: answer
+          p1-->>p0: answer
+        """, failure().diagram());
+  }
+
+  @Test
+  void aThreadThatWentOutOfTurnIsMarked() {
+    var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
+      var last = new String[1];
+      var first = sim.scope().named("first").newActor((String text) -> last[0] = "first");
+      var second = sim.scope().named("second").newActor((String text) -> last[0] = "second");
+      first.sendMessage("hello");
+      second.sendMessage("hello");
+      first.close();
+      second.close();
+      assertEquals("second", last[0]);
+    }));
+
+    assertTrue(failure.getMessage().contains("hello   <-- out of turn"), failure.getMessage());
+    assertTrue(failure.getMessage().lines().findFirst().orElseThrow()
+        .matches("seed \\d+ fails after \\d+ steps; \\d+ decisions against the order of a quiet machine,"
+            + " [12] after \\d+ more runs"),
+        failure.getMessage());
+  }
+}
