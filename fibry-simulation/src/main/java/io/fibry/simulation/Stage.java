@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The thread on which all simulated threads run. There is one in a JVM, and one run at a time: a
@@ -14,10 +15,15 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Stage {
   private static final int PATIENCE = Integer.getInteger("fibry.simulation.patience", 10); // s of one step
   private static final ReentrantLock LOCK = new ReentrantLock(); // held by the thread whose simulation it is
-  private static final SynchronousQueue<Runnable> WORK = new SynchronousQueue<>();
-  private static Carrier thread; // under the lock; null: none
+  private static @Nullable Stage stage; // under the lock; null: none
 
-  private Stage() {}
+  private final SynchronousQueue<Runnable> work = new SynchronousQueue<>();
+  private final Carrier thread = new Carrier(this::work, "simulation");
+  private volatile boolean lost; // to a run that held it
+
+  private Stage() {
+    thread.start();
+  }
 
   static void enter() {
     LOCK.lock();
@@ -31,18 +37,18 @@ final class Stage {
 
   /** Plays a run to its end, or until it holds its thread for too long. */
   static void play(Run run, Runnable main) {
-    if (thread == null) {
-      thread = new Carrier(Stage::work, "simulation");
-      thread.start();
-    }
-    var carrier = thread;
+    if (stage == null) stage = new Stage();
+    stage.playHere(run, main);
+  }
+
+  private void playHere(Run run, Runnable main) {
     var done = new CountDownLatch(1);
     boolean interrupted = put(() -> {
-      carrier.machine = run;
+      thread.machine = run;
       try {
         run.play(main);
       } finally {
-        carrier.machine = null;
+        thread.machine = null;
         done.countDown();
       }
     });
@@ -55,25 +61,25 @@ final class Stage {
       } catch (InterruptedException again) {
         interrupted = true;
       }
-      if (idle == PATIENCE) isHeld(run, carrier);
+      if (idle == PATIENCE) isHeld(run);
     }
     if (interrupted) Thread.currentThread().interrupt();
   }
 
-  private static void work() {
-    while (true) {
+  private void work() {
+    while (!lost) {
       try {
-        WORK.take().run();
+        work.take().run();
       } catch (InterruptedException stray) {
         // of a run that is over
       }
     }
   }
 
-  private static boolean put(Runnable work) {
+  private boolean put(Runnable run) {
     for (boolean interrupted = false;;) {
       try {
-        WORK.put(work);
+        work.put(run);
         return interrupted;
       } catch (InterruptedException again) {
         interrupted = true;
@@ -81,11 +87,12 @@ final class Stage {
     }
   }
 
-  private static void isHeld(Run run, Carrier carrier) {
+  private void isHeld(Run run) {
     var stack = new Throwable(run.current() + " is here");
-    stack.setStackTrace(carrier.getStackTrace());
+    stack.setStackTrace(thread.getStackTrace());
     run.fail(new Failure(Failure.Kind.HELD, "held: " + run.current() + " has run for " + PATIENCE
         + " s, or waits where its thread cannot be taken from it; on Java 21 also in synchronized code", stack));
-    thread = null;
+    lost = true;
+    stage = null;
   }
 }

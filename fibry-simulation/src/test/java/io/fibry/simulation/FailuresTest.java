@@ -204,6 +204,33 @@ class FailuresTest {
     }
   }
 
+  private static final CountDownLatch OPEN = new CountDownLatch(1);
+
+  /** Its initializer waits where no thread can be taken off its carrier. */
+  private static final class Blocked {
+    static {
+      try {
+        OPEN.await();
+      } catch (InterruptedException end) {
+        // it ends
+      }
+    }
+
+    private static void touch() {}
+  }
+
+  @Test
+  void aWaitThatHoldsTheCarrier() {
+    var failure = failure(sim -> {
+      sim.scope().named("holder").newActor((String go) -> Blocked.touch()).sendMessage("go");
+    });
+    OPEN.countDown();
+
+    assertText("has run for 10 s, or waits where its thread cannot be taken from it", failure);
+    assertTrue(failure.getCause().getMessage().endsWith(" is here"), failure.getCause().getMessage());
+    Simulation.run(options -> options.withSeeds(20), sim -> sim.point()); // the next one has another carrier
+  }
+
   @Test
   void anInterruptEndsTheSearch() {
     var runs = new AtomicInteger();
