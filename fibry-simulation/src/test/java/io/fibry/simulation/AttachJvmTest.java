@@ -2,20 +2,13 @@ package io.fibry.simulation;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.simulation.agent.Agent;
 import io.fibry.simulation.agent.Attach;
 import io.fibry.simulation.tap.Machine;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
-import java.util.jar.Attributes;
-import java.util.jar.JarEntry;
-import java.util.jar.JarOutputStream;
-import java.util.jar.Manifest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,8 +16,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** The agent comes into a JVM by its flag, or is attached; from a jar, or from a folder. */
 @Timeout(120)
 class AttachJvmTest {
-  private static final Path CLASSES = Path.of("target/classes").toAbsolutePath();
-
   /** Attaches from several threads at once, while virtual threads are at work. */
   static final class Program {
     public static void main(String[] args) throws Exception {
@@ -64,12 +55,12 @@ class AttachJvmTest {
 
   @Test
   void attachesTheJar(@TempDir Path folder) throws Exception {
-    assertSimulates(Jvm.run(0, List.of(), withJar(jar(folder)), Program.class));
+    assertSimulates(Jvm.run(0, List.of(), withJar(Jvm.jar(folder)), Program.class));
   }
 
   @Test
   void theJarIsTheAgent(@TempDir Path folder) throws Exception {
-    var jar = jar(folder);
+    var jar = Jvm.jar(folder);
 
     var printed =
         Jvm.run(0, List.of("-javaagent:" + jar, "-XX:-EnableDynamicAgentLoading"), withJar(jar), Program.class);
@@ -104,26 +95,6 @@ class AttachJvmTest {
   }
 
   private static String withJar(Path jar) {
-    return Jvm.CLASS_PATH.replace(CLASSES.toString(), jar.toString());
-  }
-
-  /** What Maven makes, as far as the agent goes. */
-  private static Path jar(Path folder) throws IOException {
-    var jar = folder.resolve("a jar.jar");
-    var manifest = new Manifest();
-    manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-    for (var entry : List.of("Premain-Class", "Agent-Class"))
-      manifest.getMainAttributes().putValue(entry, Agent.class.getName());
-    for (var entry : List.of("Can-Redefine-Classes", "Can-Retransform-Classes"))
-      manifest.getMainAttributes().putValue(entry, "true");
-    try (var out = new JarOutputStream(Files.newOutputStream(jar), manifest); var files = Files.walk(CLASSES)) {
-      for (var file : files.filter(Files::isRegularFile).toList()) {
-        var name = CLASSES.relativize(file).toString().replace('\\', '/');
-        if (name.startsWith("io/fibry/simulation/tap/")) continue;
-        out.putNextEntry(new JarEntry(name));
-        Files.copy(file, out);
-      }
-    }
-    return jar;
+    return Jvm.CLASS_PATH.replace(Jvm.CLASSES.toString(), jar.toString());
   }
 }

@@ -3,17 +3,25 @@ package io.fibry.simulation;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.simulation.agent.Agent;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 
 /** A child JVM with the Java of this one, and without its agent. */
 public final class Jvm {
   /** The class path of this JVM. */
   public static final String CLASS_PATH = System.getProperty("java.class.path");
+  /** The classes of this module. */
+  public static final Path CLASSES = Path.of("target/classes").toAbsolutePath();
   private static final int PATIENCE = 60; // seconds
 
   private Jvm() {}
@@ -21,10 +29,16 @@ public final class Jvm {
   /** Runs a program until it ends; returns what it printed. */
   public static String run(int exit, List<String> flags, String classPath, Class<?> main)
       throws IOException, InterruptedException {
+    var arguments = new ArrayList<>(flags);
+    arguments.addAll(List.of("-cp", classPath, main.getName()));
+    return run(exit, arguments);
+  }
+
+  /** Runs what its arguments say until it ends; returns what it printed. */
+  public static String run(int exit, List<String> arguments) throws IOException, InterruptedException {
     var command = new ArrayList<String>();
     command.add(ProcessHandle.current().info().command().orElseThrow());
-    command.addAll(flags);
-    command.addAll(List.of("-cp", classPath, main.getName()));
+    command.addAll(arguments);
     var printed = File.createTempFile("jvm", ".txt");
     var process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(printed).start();
     try {
@@ -37,5 +51,26 @@ public final class Jvm {
       process.destroyForcibly();
       printed.delete();
     }
+  }
+
+  /** What Maven makes, as far as agent and module go. */
+  public static Path jar(Path folder) throws IOException {
+    var jar = folder.resolve("a jar.jar");
+    var manifest = new Manifest();
+    manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    manifest.getMainAttributes().putValue("Automatic-Module-Name", "io.fibry.simulation");
+    for (var entry : List.of("Premain-Class", "Agent-Class"))
+      manifest.getMainAttributes().putValue(entry, Agent.class.getName());
+    for (var entry : List.of("Can-Redefine-Classes", "Can-Retransform-Classes"))
+      manifest.getMainAttributes().putValue(entry, "true");
+    try (var out = new JarOutputStream(Files.newOutputStream(jar), manifest); var files = Files.walk(CLASSES)) {
+      for (var file : files.filter(Files::isRegularFile).toList()) {
+        var name = CLASSES.relativize(file).toString().replace('\\', '/');
+        if (name.startsWith("io/fibry/simulation/tap/") || name.startsWith("sun/")) continue;
+        out.putNextEntry(new JarEntry(name));
+        Files.copy(file, out);
+      }
+    }
+    return jar;
   }
 }

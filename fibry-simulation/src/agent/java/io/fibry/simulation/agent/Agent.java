@@ -25,6 +25,9 @@ public final class Agent {
   /** Classes of the tap, which are initialised in this order before anything is redirected. */
   private static final List<String> TAPS = List.of("Taps", "Clocks", "Chance", "Threads", "Pools", "Delays", "Sockets");
 
+  /** Packages of the core that a simulation uses, and that its module hides from all others. */
+  private static final List<String> SEAM = List.of("io.fibry.engine.scope", "io.fibry.engine.world");
+
   private Agent() {}
 
   /** With -javaagent. */
@@ -44,6 +47,7 @@ public final class Agent {
       var redirects = Redirects.of(Redirects.TABLE, Runtime.version().feature());
       open(jvm);
       redirect(jvm, redirects);
+      ModuleLayer.boot().findModule("io.fibry").ifPresent(core -> connect(jvm, core));
       System.setProperty(STATE, READY);
     } catch (Throwable failure) {
       System.setProperty(STATE, text(failure));
@@ -90,6 +94,18 @@ public final class Agent {
         .filter(type -> jvm.isModifiableClass(type) && !type.isArray() && !type.isHidden())
         .filter(type -> Transformer.isChanged(type.getClassLoader(), type.getName().replace('.', '/')));
     jvm.retransformClasses(loaded.toArray(Class<?>[]::new));
+  }
+
+  /**
+   * Where the core is a module, it shows its seam to us alone. The modules that use it may call us,
+   * since calls in their code are redirected to our classes.
+   */
+  private static void connect(Instrumentation jvm, Module core) {
+    var us = Set.of(Agent.class.getModule());
+    var seam = SEAM.stream().collect(Collectors.toMap(name -> name, name -> us));
+    jvm.redefineModule(core, Set.of(), seam, Map.of(), Set.of(), Map.of());
+    for (var module : ModuleLayer.boot().modules())
+      if (module.canRead(core)) jvm.redefineModule(module, us, Map.of(), Map.of(), Set.of(), Map.of());
   }
 
   /** A static initialiser that failed says why in its cause. */

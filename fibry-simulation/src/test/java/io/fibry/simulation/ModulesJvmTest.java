@@ -1,0 +1,110 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.spi.ToolProvider;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A program that is a module, as the core is: it is simulated, too. */
+@Timeout(120)
+class ModulesJvmTest {
+  private static final String PROGRAM = """
+      package shop;
+
+      import io.fibry.mailbox.Mailbox;
+      import io.fibry.mailbox.Overflow;
+      import io.fibry.simulation.Simulation;
+      import java.time.Duration;
+
+      class Shop {
+        public static void main(String[] args) {
+          System.out.println(Simulation.run(options -> options.withSeeds(50), sim -> {
+            sim.faults().smallMailboxes(0.5);
+            var till = sim.node("till").openScope("shop").named("till")
+                .mailbox(Mailbox.bounded(8, Overflow.REJECT)).newActorWithReturn((Integer cents) -> 2 * cents);
+            long began = System.nanoTime();
+            Thread.sleep(Duration.ofDays(1));
+            if (till.ask(21) != 42 || System.nanoTime() - began < 86_400_000_000_000L) throw new AssertionError();
+          }));
+        }
+      }
+      """;
+
+  @TempDir
+  private Path folder;
+
+  /** Its agent needs a module of the JDK, which the flag brings along. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theSimulationIsAModule(boolean flag) throws Exception {
+    var jar = Jvm.jar(folder);
+
+    var printed = simulated(jar, "requires io.fibry.simulation; requires io.fibry.durable;", List.of(),
+        flag ? List.of("-javaagent:" + jar, "-XX:-EnableDynamicAgentLoading")
+            : List.of("--add-modules", "java.instrument"));
+
+    assertTrue(printed.contains("51 runs in "), printed);
+  }
+
+  /** As in tests of a modular project that Maven runs. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theSimulationIsOnTheClassPath(boolean flag) throws Exception {
+    var jar = Jvm.jar(folder);
+
+    var printed = simulated(jar, "", List.of("--add-reads", "shop=ALL-UNNAMED"),
+        flag ? List.of("-javaagent:" + jar, "-XX:-EnableDynamicAgentLoading") : List.of());
+
+    assertTrue(printed.contains("51 runs in "), printed);
+  }
+
+  private String simulated(Path jar, String requires, List<String> reads, List<String> flags) throws Exception {
+    var module = Files.createDirectory(folder.resolve("module"));
+    Files.writeString(folder.resolve("module-info.java"), "module shop { requires io.fibry; " + requires + " }");
+    Files.writeString(folder.resolve("Shop.java"), PROGRAM);
+    var classPath = Jvm.CLASS_PATH.replace(Jvm.CLASSES.toString(), jar.toString());
+    var paths = new ArrayList<>(List.of("--module-path", modules(module, jar), "--class-path", classPath));
+    paths.addAll(reads);
+
+    javac(Stream.concat(paths.stream(), Stream.of("-d", module.toString(),
+        folder.resolve("module-info.java").toString(), folder.resolve("Shop.java").toString())));
+
+    var arguments = new ArrayList<>(flags);
+    arguments.addAll(paths);
+    arguments.addAll(List.of("--module", "shop/shop.Shop"));
+    return Jvm.run(0, arguments);
+  }
+
+  /** The program, what it is simulated with, and those of its libraries that are modules. */
+  private static String modules(Path program, Path jar) {
+    var libraries = Stream.of(Jvm.CLASS_PATH.split(File.pathSeparator)).filter(
+        part -> part.contains("fibry-core") || part.contains("fibry-durable") || part.contains("slf4j-api"));
+    return Stream.concat(Stream.of(program.toString(), jar.toString()), libraries)
+        .filter(part -> !part.contains("test-classes")).collect(Collectors.joining(File.pathSeparator));
+  }
+
+  private static void javac(Stream<String> arguments) {
+    var tool = ToolProvider.findFirst("javac");
+    assumeTrue(tool.isPresent(), "no javac in this Java runtime");
+    var said = new StringWriter();
+    int exit;
+    try (var out = new PrintWriter(said)) {
+      exit = tool.get().run(out, out, arguments.toArray(String[]::new));
+    }
+    assertEquals(0, exit, said::toString);
+  }
+}
