@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -286,6 +287,7 @@ class ExamplesTest {
   @Test
   void everyExampleIsRunHere() throws Exception {
     var tested = new TreeSet<>(PRINTED.keySet());
+    tested.addAll(SimulatedExamplesTest.PRINTED.keySet());
     tested.addAll(List.of("Tour", "Deadlock"));
 
     assertEquals(tested, sources(1).stream().map(ExamplesTest::name).collect(Collectors.toCollection(TreeSet::new)));
@@ -327,9 +329,16 @@ class ExamplesTest {
   }
 
   private String run(String example, String argument, String... options) throws Exception {
+    return run(folder, example, argument, options);
+  }
+
+  /** Returns what it prints, also to a file in a folder. */
+  static String run(Path folder, String example, String argument, String... options) throws Exception {
     var command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow()));
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")); // both begin sooner
     command.addAll(List.of(options));
+    command.addAll(List.of("-XX:+EnableDynamicAgentLoading", "--add-modules", "java.instrument", "--add-reads",
+        "io.fibry.examples=ALL-UNNAMED", "--class-path", testKits()));
     command.addAll(List.of("--module-path", modules(), "--module",
         "io.fibry.examples/io.fibry.examples.start.Start", example));
     if (argument != null) command.add(argument);
@@ -347,10 +356,21 @@ class ExamplesTest {
 
   /** The module path of a program that uses the library. */
   static String modules() {
-    var parts = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator));
-    return parts
-        .filter(part -> !part.contains("test-classes") && !part.contains("fibry-test") && !part.contains("junit")
-            && !part.contains("opentest4j") && !part.contains("apiguardian") && !part.contains("ecj"))
+    return parts(part -> !part.contains("test-classes") && !isTestKit(part) && !part.contains("junit")
+        && !part.contains("opentest4j") && !part.contains("apiguardian") && !part.contains("ecj"));
+  }
+
+  /** Those that have no descriptor. */
+  private static String testKits() {
+    return parts(ExamplesTest::isTestKit);
+  }
+
+  private static boolean isTestKit(String part) {
+    return part.contains("fibry-test") || part.contains("fibry-simulation");
+  }
+
+  private static String parts(Predicate<String> chosen) {
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).filter(chosen)
         .collect(Collectors.joining(File.pathSeparator));
   }
 }

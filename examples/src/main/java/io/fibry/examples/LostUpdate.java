@@ -1,0 +1,60 @@
+package io.fibry.examples;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.simulation.Simulation;
+import io.fibry.simulation.SimulationFailure;
+import java.time.Duration;
+import java.util.ArrayList;
+
+/** Two tills read how many hats are left, then write one less: a simulation finds the lost sale. */
+class LostUpdate {
+  sealed interface Message {}
+  record Left() implements Message {}
+  record Write(int left) implements Message {}
+
+  /** What mends it: one message, Sell, for which the stock itself takes a hat. */
+  record Shop(ActorWithReturn<Message, Integer> stock, Actor<String> first, Actor<String> second) {
+    static Shop open(ActorScope scope) {
+      var stock = scope.named("stock").initialState(() -> new int[] {10})
+          .newActorWithReturn(
+              (int[] hats, Message message) -> message instanceof Write(int left) ? hats[0] = left : hats[0]);
+      return new Shop(stock, till(scope, "till 1", stock), till(scope, "till 2", stock));
+    }
+
+    private static Actor<String> till(ActorScope scope, String name, ActorWithReturn<Message, Integer> stock) {
+      return scope.named(name).newActor((String customer) -> {
+        int left = stock.ask(new Left());
+        stock.ask(new Write(left - 1));
+      });
+    }
+  }
+
+  public static void main(String[] args) throws Exception {
+    try (var town = ActorSystem.openScope("town")) {
+      var shops = new ArrayList<Shop>();
+      for (int i = 0; i < 300; i++) shops.add(Shop.open(town.openScope("shop " + i)));
+      for (var shop : shops) shop.first().sendMessage("Ada");
+      Thread.sleep(2_000); // then comes the next customer
+      for (var shop : shops) shop.second().sendMessage("Bob");
+      town.awaitQuiet(Duration.ofMinutes(1));
+      long wrong = shops.stream().filter(shop -> shop.stock().ask(new Left()) != 8).count();
+      System.out.println("real threads: " + wrong + " of 300 shops have lost a sale");
+    }
+    try {
+      Simulation.run(sim -> {
+        sim.faults().delays(0.1, Duration.ofSeconds(5)); // a thread that waits for a processor
+        var shop = Shop.open(sim.scope());
+        shop.first().sendMessage("Ada");
+        Thread.sleep(2_000);
+        shop.second().sendMessage("Bob");
+        sim.scope().awaitQuiet(Duration.ofMinutes(1));
+        if (shop.stock().ask(new Left()) != 8) throw new AssertionError("a sale is lost");
+      });
+    } catch (SimulationFailure found) {
+      System.out.println(found.getMessage());
+    }
+  }
+}
