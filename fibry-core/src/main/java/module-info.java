@@ -25,7 +25,7 @@ import org.jspecify.annotations.NullMarked;
  *
  * <p>Start at {@link io.fibry.ActorSystem}, which makes actors;
  * {@link io.fibry.stereotype.Stereotypes} has ready-made ones. To learn, read the
- * <a href="https://fibry.io/fibry/docs/guide/README.md">guide</a>, eleven short chapters, and the
+ * <a href="https://fibry.io/fibry/docs/guide/README.md">guide</a>, twelve short chapters, and the
  * examples in the <a href="https://fibry.io/fibry">repository</a>.
  */
 @NullMarked

@@ -27,7 +27,7 @@ class DocumentsTest {
   private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
   private static final Pattern CLASS = Pattern.compile("^class (\\w+)");
   private static final Pattern FRONT_PAGE = Pattern.compile("(?s)\\{@snippet :\n(.*?)\n \\* }\n \\*\n");
-  private static final String IMPORTS = JshellTest.imports();
+  private static final String IMPORTS = JshellTest.imports() + "import io.fibry.simulation.*;\n";
 
   /** A block, by its number in its document. */
   record Block(Path document, int number, String text) {
@@ -144,7 +144,7 @@ class DocumentsTest {
   void theGuideListsItsChapters() throws Exception {
     var contents = Files.readString(DOCS.resolve("guide/README.md"));
 
-    assertEquals(11, chapters().size());
+    assertEquals(12, chapters().size());
     assertEquals(List.of(),
         chapters().stream().filter(chapter -> !contents.contains("(" + chapter.getFileName() + ")")).toList());
   }

@@ -64,13 +64,13 @@ final class Programs {
   }
 
   /**
-   * Runs its main method. Returns the printed lines once they are as wanted, or after ten seconds.
+   * Runs its main method. Returns the printed lines once they are as wanted, or after half a minute.
    * Throws what main throws.
    */
   static List<String> run(Path classes, String main, Predicate<List<String>> wanted) throws Exception {
     var printed = new ByteArrayOutputStream();
     var before = System.out;
-    var deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
+    var deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
     var loader = new URLClassLoader(urls(classes), ClassLoader.getPlatformClassLoader()); // open: its timers go on
     try (var out = new PrintStream(printed, true, StandardCharsets.UTF_8)) {
       System.setOut(out);
@@ -78,7 +78,7 @@ final class Programs {
       var method = mainOf(loader.loadClass(main));
       Thread.ofPlatform().daemon().name("main of " + main).start(() -> call(method, ended))
           .setContextClassLoader(loader);
-      ended.get(10, TimeUnit.SECONDS);
+      ended.get(30, TimeUnit.SECONDS);
       // an actor may still print
       while (!wanted.test(lines(printed)) && System.nanoTime() < deadline) Thread.yield();
       return lines(printed);
