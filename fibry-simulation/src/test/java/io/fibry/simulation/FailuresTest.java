@@ -30,6 +30,7 @@ class FailuresTest {
   }
 
   @Test
+  @Promise("29.14")
   void whatTheProgramThrows() {
     var thrown = new IOException("no paper");
 
@@ -42,6 +43,7 @@ class FailuresTest {
   }
 
   @Test
+  @Promise("29.14")
   void whatAClientThrows() {
     var failure = failure(sim -> {
       sim.client("one", () -> { throw new IOException("no ink"); });
@@ -52,6 +54,7 @@ class FailuresTest {
   }
 
   @Test
+  @Promise("29.14")
   void aFactThatIsNotAlwaysSo() {
     var failure = failure(sim -> {
       var count = new AtomicInteger();
@@ -82,6 +85,7 @@ class FailuresTest {
   }
 
   @Test
+  @Promise("29.15")
   void aDeadlock() {
     var failure = failure(sim -> {
       var one = new ReentrantLock();
@@ -107,6 +111,7 @@ class FailuresTest {
   }
 
   @Test
+  @Promise("29.15")
   void aLiveLock() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withSteps(1_000),
         sim -> {
@@ -120,6 +125,7 @@ class FailuresTest {
   }
 
   @Test
+  @Promise("29.16")
   void aThreadThatIsLeft() {
     var failure = failure(sim -> {
       var never = new CountDownLatch(1);
@@ -143,6 +149,18 @@ class FailuresTest {
   }
 
   @Test
+  void aClientThatNobodyWaitsForIsNotLeft() {
+    Simulation.run(options -> options.withSeeds(20), sim -> {
+      var actor = sim.scope().named("actor").newActorWithReturn((String message) -> message);
+      sim.client("one", () -> {
+        Thread.sleep(Duration.ofDays(1));
+        return actor.ask("hello");
+      });
+    });
+  }
+
+  @Test
+  @Promise("29.16")
   void aHandlerThatIsLeft() {
     var failure = failure(sim -> {
       var deaf = sim.scope().named("deaf").newActor((String go) -> {
@@ -158,6 +176,7 @@ class FailuresTest {
   }
 
   @Test
+  @Promise("29.16")
   void aDeadLetterIfToldSo() {
     Program program = sim -> {
       var gone = sim.scope().named("gone").newActor((String message) -> {});
@@ -173,6 +192,7 @@ class FailuresTest {
   }
 
   @Test
+  @Promise("29.1")
   void aRunThatIsNotRepeatable() {
     var runs = new AtomicInteger();
 
@@ -186,6 +206,7 @@ class FailuresTest {
   }
 
   @Test
+  @Promise("29.7")
   void aThreadFromOutsideThatWakesOneOfIts() {
     try (var outside = new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>())) {
       outside.prestartAllCoreThreads();

@@ -25,6 +25,7 @@ class FaultsTest {
   }
 
   @Test
+  @Promise("29.9")
   void killsStrikeOnlyThoseThatMayBeKilled() {
     var killed = new AtomicInteger();
 
@@ -44,6 +45,7 @@ class FaultsTest {
   }
 
   @Test
+  @Promise("29.9")
   void delaysKeepTheOrderOfASender() {
     var late = new AtomicInteger();
 
@@ -97,6 +99,7 @@ class FaultsTest {
   }
 
   @Test
+  @Promise("29.10")
   void anActorThatGetsNoThreadHasOneLater() {
     simulate(sim -> {
       sim.faults().always().noThreads(0.3);
@@ -106,6 +109,7 @@ class FaultsTest {
   }
 
   @Test
+  @Promise("29.10")
   void anAskThatGetsNoThreadForItsEndEndsAllTheSame() {
     simulate(sim -> {
       var never = new CountDownLatch(1);
@@ -142,6 +146,7 @@ class FaultsTest {
   }
 
   @Test
+  @Promise("29.8")
   void eachKindStrikesInHalfOfTheRunsUnlessAlways() {
     var struck = new AtomicInteger();
     var always = new AtomicInteger();
@@ -158,6 +163,7 @@ class FaultsTest {
   }
 
   @Test
+  @Promise("29.3")
   void aFaultThatTheFailureDoesNotNeedIsTakenOff() {
     var failure = assertThrows(SimulationFailure.class, () -> simulate(sim -> {
       sim.faults().always().stalls(0.9, Duration.ofSeconds(1)).smallMailboxes(1);

@@ -53,6 +53,7 @@ class NetworkTest {
   }
 
   @Test
+  @Promise("29.13")
   void bytesArriveInOrderAndTakeTheirTime() {
     simulate(sim -> {
       sim.network().latency(Duration.ofMillis(10), Duration.ofMillis(100)).pieces();
@@ -89,6 +90,7 @@ class NetworkTest {
   }
 
   @Test
+  @Promise("29.13")
   void partedNodesHearNothingAndThenAllAtOnce() {
     simulate(sim -> {
       var one = sim.node("one");
@@ -115,6 +117,7 @@ class NetworkTest {
   }
 
   @Test
+  @Promise("29.13")
   void connectionsToACrashedNodeAreSilentAndBreakWhenItIsBack() {
     simulate(sim -> {
       var node = sim.node("server");

@@ -21,6 +21,7 @@ class NodeTest {
   }
 
   @Test
+  @Promise("29.11")
   void aCrashEndsThreadsWithoutAWord() {
     simulate(sim -> {
       var node = sim.node("one");
@@ -41,6 +42,7 @@ class NodeTest {
   }
 
   @Test
+  @Promise("29.11")
   void whoAsksAnActorOfACrashedNodeHearsNothing() {
     simulate(sim -> {
       var node = sim.node("one");
@@ -70,6 +72,7 @@ class NodeTest {
   }
 
   @Test
+  @Promise("29.12")
   void whatWasForcedIsThereAfterwardsAndTheRestPerhaps() {
     Set<Integer> seen = new HashSet<>();
 
@@ -127,6 +130,7 @@ class NodeTest {
   }
 
   @Test
+  @Promise("29.11")
   void timersOfACrashedNodeAreGone() {
     simulate(sim -> {
       var node = sim.node("one");

@@ -21,6 +21,7 @@ class ProgramsTest {
 
   @ParameterizedTest
   @EnumSource
+  @Promise({"29.1", "29.3"})
   void aBugIsFoundAndItsRunRepeated(Programs program) {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(program.program(true)));
 

@@ -42,6 +42,7 @@ class RedirectedTest {
   private static final long YEAR_2030 = 1_893_456_000_000L;
 
   @Test
+  @Promise("29.6")
   void clocksAreTheMachines() throws Exception {
     var seen = TinyMachine.play(() -> List.of(System.nanoTime(), System.currentTimeMillis(), new Date().getTime(),
         Instant.now().toEpochMilli(), LocalDate.now(ZoneOffset.UTC).toString()));
@@ -50,6 +51,7 @@ class RedirectedTest {
   }
 
   @Test
+  @Promise({"29.6", "29.17"})
   void ordinaryThreadsSeeTheRealClocks() throws Exception {
     TinyMachine.play(() -> null);
 
@@ -99,6 +101,7 @@ class RedirectedTest {
   }
 
   @Test
+  @Promise("29.6")
   void randomNumbersAreTheMachines() throws Exception {
     assertEquals(0.0625, TinyMachine.play(Math::random));
     var uuid = TinyMachine.play(UUID::randomUUID);
@@ -122,6 +125,7 @@ class RedirectedTest {
   }
 
   @Test
+  @Promise({"29.6", "29.17"})
   void ordinaryThreadsDrawTheirOwnNumbers() throws Exception {
     TinyMachine.play(() -> null);
 
@@ -131,6 +135,7 @@ class RedirectedTest {
   }
 
   @Test
+  @Promise("29.6")
   void socketsAreTheMachines() throws Exception {
     var failure = assertThrows(IOException.class, () -> TinyMachine.play(() -> {
       try (var socket = new Socket()) {

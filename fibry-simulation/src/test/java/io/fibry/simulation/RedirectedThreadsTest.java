@@ -60,6 +60,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
+  @Promise("29.6")
   void platformThreadsAreDoneByVirtualOnes() throws Exception {
     assertTrue(TinyMachine.play(() -> {
       var worker = new Worker();
@@ -118,6 +119,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
+  @Promise({"29.6", "29.17"})
   void ordinaryThreadsStartRealPlatformThreads() throws Exception {
     TinyMachine.play(() -> null);
 
@@ -159,6 +161,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
+  @Promise("29.6")
   void futuresRunOnSimulatedThreads() throws Exception {
     assertTrue(TinyMachine.play(() -> CompletableFuture.supplyAsync(TinyMachine::isSimulated)
         .thenApplyAsync(first -> first && TinyMachine.isSimulated()).get()));
@@ -228,6 +231,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
+  @Promise("29.7")
   void parallelStreamsAreRefused() throws Exception {
     var failure = assertThrows(UnsupportedOperationException.class,
         () -> TinyMachine.play(() -> IntStream.range(0, 100_000).parallel().map(i -> i + 1).sum()));
@@ -240,6 +244,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
+  @Promise("29.7")
   void theCommonPoolIsRefused() throws Exception {
     var failure = assertThrows(UnsupportedOperationException.class,
         () -> TinyMachine.play(() -> ForkJoinPool.commonPool().submit(() -> 1)));

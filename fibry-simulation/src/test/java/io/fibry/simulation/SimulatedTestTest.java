@@ -76,6 +76,7 @@ class SimulatedTestTest {
   }
 
   @Test
+  @Promise("29.2")
   void thePolicyIsTheTests() {
     assertEquals(1, run("inOneOrder", "io.fibry.simulation.Simulation").getTestsSucceededCount());
     assertEquals(311, RUNS.get());

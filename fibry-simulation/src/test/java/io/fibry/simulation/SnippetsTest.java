@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,7 @@ class SnippetsTest {
   }
 
   @Test
+  @Promise("29.2")
   void simulation() {
     // @start region="simulation"
     var summary = Simulation.run(sim -> {                 // 1,000 seeds, each another order
@@ -56,6 +58,19 @@ class SnippetsTest {
     }));
 
     assertTrue(failure.getMessage().contains("not always so: no hat is sold twice"), failure.getMessage());
+  }
+
+  /** In README.md. */
+  @Test
+  void faults() {
+    Simulation.run(options -> options.withSeeds(200).withoutDeadLetters(), sim -> {
+      sim.faults().delays(0.1, Duration.ofSeconds(5)).kills(0.01, actor -> actor.name().equals("store"));
+      sim.network().latency(Duration.ofMillis(1), Duration.ofMillis(50)).pieces().cuts(0.01);
+      var node = sim.node("shop");
+      node.start("program", () -> Shop.open(node.openScope("shop"), 2));
+      Thread.sleep(Duration.ofDays(1));                   // takes no time
+      node.crash();
+    });
   }
 
   // @start region="junit"

@@ -23,6 +23,7 @@ class TimeTest {
   }
 
   @Test
+  @Promise("29.4")
   void timeStandsStillUnlessAllWait() {
     simulate(sim -> {
       long before = System.nanoTime();
@@ -46,6 +47,7 @@ class TimeTest {
   }
 
   @Test
+  @Promise("29.5")
   void everyKindOfWaitFollowsTheClock() {
     simulate(sim -> {
       long begin = System.nanoTime();
@@ -84,6 +86,7 @@ class TimeTest {
   }
 
   @Test
+  @Promise("29.5")
   void aLoopThatLooksAtTheClockEnds() {
     simulate(sim -> {
       long end = System.nanoTime() + 1_000_000;
@@ -93,6 +96,7 @@ class TimeTest {
   }
 
   @Test
+  @Promise("29.5")
   void aLoopThatGivesWayEnds() {
     simulate(sim -> {
       var over = new AtomicBoolean();
@@ -119,6 +123,7 @@ class TimeTest {
   }
 
   @Test
+  @Promise("29.5")
   void timersOfActorsFollowTheClock() {
     simulate(sim -> {
       var ticks = new AtomicInteger();

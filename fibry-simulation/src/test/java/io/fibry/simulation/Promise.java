@@ -1,0 +1,10 @@
+package io.fibry.simulation;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Target;
+
+/** The promises of docs/semantics.md that a test shows: "29.4" is line 4 of section 29. */
+@Target(ElementType.METHOD)
+@interface Promise {
+  String[] value();
+}

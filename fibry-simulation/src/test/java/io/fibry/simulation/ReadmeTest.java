@@ -1,0 +1,45 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** {@link SnippetsTest} runs the code of README.md, which names all that there is. */
+class ReadmeTest {
+  private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
+
+  private static String readme() throws Exception {
+    return Files.readString(Path.of("README.md"));
+  }
+
+  @Test
+  void itsCodeIsRunByATest() throws Exception {
+    var run = unindented(Files.readString(Path.of("src/test/java/io/fibry/simulation/SnippetsTest.java")));
+    var shown = BLOCK.matcher(readme()).results().map(found -> found.group(1)).toList();
+
+    assertEquals(3, shown.size());
+    assertEquals(List.of(), shown.stream().filter(block -> !run.contains(unindented(block))).toList());
+  }
+
+  private static String unindented(String code) {
+    return code.replaceAll("(?m)^ +", "");
+  }
+
+  @Test
+  void itNamesEveryPublicMethod() throws Exception {
+    var text = readme();
+
+    var names = Stream.of(Simulation.class, Simulation.Options.class, Faults.class, Network.class)
+        .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
+        .filter(method -> Modifier.isPublic(method.getModifiers())).map(method -> method.getName());
+
+    assertEquals(List.of(), names.distinct().filter(name -> !text.contains(name)).sorted().toList());
+  }
+}
