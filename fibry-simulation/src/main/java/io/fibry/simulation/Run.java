@@ -123,6 +123,10 @@ final class Run implements Machine, SmallMailboxes.Room {
     return current == null ? elsewhere : current.at;
   }
 
+  Place elsewhere() {
+    return elsewhere;
+  }
+
   @Override
   public long nanoTime() {
     return clock.look();

@@ -116,14 +116,15 @@ public final class Simulation {
   }
 
   /**
-   * Starts a thread beside the program's own.
+   * Starts a thread beside the program's own, on no node. A run that the program has ended waits for
+   * all of them before it closes the scopes.
    *
    * @param name of the thread
    * @param code what it does; what it throws fails the run
    * @return the thread
    */
   public Thread client(String name, Callable<?> code) {
-    var client = thread(name, run.place(), code);
+    var client = thread(name, run.elsewhere(), code);
     clients.add(client);
     return client;
   }
