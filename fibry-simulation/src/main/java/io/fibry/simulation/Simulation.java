@@ -116,8 +116,8 @@ public final class Simulation {
   }
 
   /**
-   * Starts a thread beside the program's own, on no node. A run that the program has ended waits for
-   * all of them before it closes the scopes.
+   * Starts a thread beside the program's own, on no node. The run waits for it, after the program
+   * and before the scopes close.
    *
    * @param name of the thread
    * @param code what it does; what it throws fails the run
