@@ -64,7 +64,7 @@ final class Programs {
   }
 
   /**
-   * Runs its main method. Returns the printed lines once they are as wanted, or after half a minute.
+   * Runs its main method. Returns the printed lines once they are as wanted, or after 30 seconds.
    * Throws what main throws.
    */
   static List<String> run(Path classes, String main, Predicate<List<String>> wanted) throws Exception {
