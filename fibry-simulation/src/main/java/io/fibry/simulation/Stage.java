@@ -91,7 +91,8 @@ final class Stage {
     var stack = new Throwable(run.current() + " is here");
     stack.setStackTrace(thread.getStackTrace());
     run.fail(new Failure(Failure.Kind.HELD, "held: " + run.current() + " has run for " + PATIENCE
-        + " s, or waits where its thread cannot be taken from it; on Java 21 also in synchronized code", stack));
+        + " s, or waits where its thread cannot be taken from it; on Java 21 also in synchronized code."
+        + " A debugger needs more: -Dfibry.simulation.patience=3600", stack));
     lost = true;
     stage = null;
   }
