@@ -32,12 +32,12 @@ final class Decisions {
     return Arrays.copyOf(all, found);
   }
 
-  /** {@return a copy that takes the oldest at these} */
+  /** {@return a copy that takes the oldest at these, as far as there are so many} */
   Decisions without(int[] at, int from, int to) {
     var fewer = new Decisions();
     fewer.ranks = ranks.clone();
     fewer.count = count;
-    for (int i = from; i < to; i++) fewer.ranks[at[i]] = 0;
+    for (int i = from; i < to && at[i] < count; i++) fewer.ranks[at[i]] = 0;
     return fewer;
   }
 

@@ -29,6 +29,7 @@ class DecisionsTest {
 
     assertEquals("1=1", decisions.without(decisions.deviations(), 1, 3).toString());
     assertEquals("1=1,4=7,9=2", decisions.toString());
+    assertEquals("1=1,4=7", decisions.without(new int[] {9, 1_000}, 0, 2).toString());
   }
 
   @ParameterizedTest
