@@ -113,9 +113,11 @@ final class Run implements Machine, SmallMailboxes.Room {
     return task;
   }
 
+  /** Whether the library starts it: what a handler starts has engine frames too, further out. */
   private static boolean isOfStrategy() {
-    return StackWalker.getInstance()
-        .walk(frames -> frames.anyMatch(frame -> frame.getClassName().startsWith("io.fibry.engine.jvm.")));
+    return StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
+        .filter(name -> !name.startsWith("java.") && !name.startsWith("io.fibry.simulation.")).findFirst())
+        .filter(name -> name.startsWith("io.fibry.engine.jvm.")).isPresent();
   }
 
   /** Of the thread that runs; for timers, that of no node. */
