@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Run implements Machine, SmallMailboxes.Room {
   private static final long AFTERWARDS = 3_600_000_000_000L; // ns that what the program left may take
-  private static final int IDLE = 100;
+  private static final int IDLE = 100; // steps
+  private static final int TALKS = 100; // steps with messages, for one in which threads only give way
   private static final Sentinel SENTINEL = new Sentinel();
   private static final long OUTSIDE = 500_000_000; // ns of real time
   private static final int SPINS = 64; // until a thread that only spins or yields lets all others go first
@@ -62,7 +63,8 @@ final class Run implements Machine, SmallMailboxes.Room {
   private int spins;
   private boolean overtook; // the thread that runs was not the oldest
   private boolean progress; // something happened to another thread
-  private int idle; // steps without
+  boolean talks; // it has sent or handled a message: to itself, perhaps
+  private int idle; // steps without progress, times TALKS
   private long end = Long.MAX_VALUE; // of the time after the program
 
   Run(Faults faults, SplittableRandom chance, Choice choice, Events events, long mostSteps,
@@ -306,7 +308,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   }
 
   private void run(Task task) {
-    progress = false;
+    progress = talks = false;
     current = task;
     task.step.run();
     current = null;
@@ -319,7 +321,7 @@ final class Run implements Machine, SmallMailboxes.Room {
       choice.gaveWay(task);
     }
     if (progress) idle = 0;
-    else if (++idle > IDLE + 10 * ready.size()) {
+    else if ((idle += talks ? 1 : TALKS) > TALKS * (IDLE + 10 * ready.size())) {
       idle = 0;
       clock.moveOn();
     }

@@ -26,6 +26,7 @@ final class Witness implements Carrier<String> {
   public String capture(Actor<?> to, Object message) {
     if (Taps.machine() != run || run.current() == null) return "";
     if (run.faults.mayStrike(Fault.KILLS)) mayKill(to);
+    run.talks = true;
     String sender = "";
     if (run.trace != null) {
       run.trace.sends(run, to);
@@ -58,6 +59,7 @@ final class Witness implements Carrier<String> {
     task.actor = at;
     task.at = place;
     if (task.isGone()) Run.stopHere();
+    run.talks = true;
     if (run.trace != null) run.trace.handles(run, sender, at, message);
     return () -> {
       task.actor = before;
