@@ -88,8 +88,9 @@ final class Stage {
   }
 
   private void isHeld(Run run) {
-    var stack = new Throwable(run.current() + " is here");
-    stack.setStackTrace(thread.getStackTrace());
+    var holder = run.current();
+    var stack = new Throwable(holder + " is here");
+    stack.setStackTrace((holder == null ? thread : holder.thread).getStackTrace());
     run.fail(new Failure(Failure.Kind.HELD, "held: " + run.current() + " has run for " + PATIENCE
         + " s, or waits where its thread cannot be taken from it; on Java 21 also in synchronized code."
         + " A debugger needs more: -Dfibry.simulation.patience=3600", stack));
