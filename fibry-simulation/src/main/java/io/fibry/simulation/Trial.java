@@ -6,10 +6,12 @@ import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
 import java.time.Duration;
 import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
 
 /** A program in one run, from its beginning until nothing of it is left. */
 final class Trial {
   private static final Duration CLOSE = Duration.ofMinutes(5);
+  private static final int LOOKS = 100; // at handlers that were cut off
 
   private final Run run;
   private final Program program;
@@ -49,10 +51,21 @@ final class Trial {
       return;
     }
     run.programEnds();
-    check(scope.closeWithin(CLOSE), scope);
-    check(ActorSystem.root().closeWithin(CLOSE), ActorSystem.root());
+    check(closed(scope), scope);
+    check(closed(ActorSystem.root()), ActorSystem.root());
     simulation.closeNodes(CLOSE);
     ended = true;
+  }
+
+  /** A handler that was cut off may take some more time. */
+  private static ActorScope.Report closed(ActorScope scope) {
+    var report = scope.closeWithin(CLOSE);
+    for (int look = 0; look < LOOKS && !report.running().isEmpty(); look++) {
+      Thread.interrupted(); // else it would not park
+      LockSupport.parkNanos(CLOSE.toNanos() / LOOKS);
+      report = scope.report();
+    }
+    return report;
   }
 
   private void check(ActorScope.Report report, ActorScope scope) {
