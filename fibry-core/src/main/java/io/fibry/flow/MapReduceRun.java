@@ -62,7 +62,7 @@ final class MapReduceRun<T, R> {
   CompletableFuture<R> start() {
     addWorker();
     result.whenComplete((value, failure) -> {
-      if (end(null)) Strategy.FIBER.activate(this::closeItems);
+      if (end(null)) elsewhere(this::closeItems);
     });
     return result;
   }
@@ -150,7 +150,7 @@ final class MapReduceRun<T, R> {
       if (source == null)
         iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items is null"));
       // ended before the iterator was set; this thread is interrupted
-      if (over) Strategy.FIBER.activate(this::closeItems);
+      if (over) elsewhere(this::closeItems);
       else if (!exhausted && !(exhausted = !source.hasNext())) {
         item = Objects.requireNonNull(source.next(), "an item is null");
         worker.number = taken++;
@@ -189,7 +189,7 @@ final class MapReduceRun<T, R> {
       if (over) return;
       over = true; // no worker maps any more
     }
-    Strategy.FIBER.activate(() -> {
+    elsewhere(() -> {
       result.complete(value);
       closeItems();
     });
@@ -198,10 +198,18 @@ final class MapReduceRun<T, R> {
   private void fail(Worker worker, Throwable failure) {
     if (!end(worker)) return;
     worker.actor.sendPoisonPill(); // no kill: its failure policy decides first
-    Strategy.FIBER.activate(() -> { // chained stages must not run here
+    elsewhere(() -> { // chained stages must not run here
       result.completeExceptionally(failure);
       closeItems();
     });
+  }
+
+  private static void elsewhere(Runnable code) {
+    try {
+      Strategy.FIBER.activate(code);
+    } catch (Throwable noThread) {
+      code.run(); // better here than never
+    }
   }
 
   /** Kills all workers but {@code spared}. One that has not begun sees the end in {@code join}. */

@@ -18,6 +18,7 @@ import org.slf4j.LoggerFactory;
 /** The timers of addresses. */
 final class EntityTimers {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
+  private static final Duration NO_THREAD = Duration.ofMillis(50); // until it tries to get one again
 
   interface Address<M> extends Actor<M> {
     /** Runs {@code found} when the actor has been found or made, before the message is offered. */
@@ -108,7 +109,15 @@ final class EntityTimers {
         case OFFERING -> Sending.AGAIN;
         case FINDING, AGAIN -> now;
       });
-      if (before == Sending.IDLE) Strategy.FIBER.activate(this::send);
+      if (before == Sending.IDLE) begin();
+    }
+
+    private void begin() {
+      try {
+        Strategy.FIBER.activate(this::send);
+      } catch (Throwable noThread) { // its message must not be lost
+        clock.after(NO_THREAD, this::begin);
+      }
     }
 
     private void send() {

@@ -2,8 +2,8 @@ package io.fibry.engine.actor;
 
 import io.fibry.Exitable;
 import io.fibry.engine.cell.Cell;
+import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
-import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.queue.SharedQueue;
 import io.fibry.engine.queue.WorkerSlot;
 import io.fibry.time.Scheduler;
@@ -45,7 +45,7 @@ final class Retirement {
     try {
       // on a fiber: an end may run user code
       timer = clock.after(Duration.ofNanos(left),
-          clock == Scheduler.system() ? () -> Threads.startFiber(this::retire) : this::retire);
+          clock == Scheduler.system() ? () -> Assured.start(this::retire) : this::retire);
     } catch (Throwable failure) {
       timerSet.set(false); // the next idle worker tries again
       throw failure;

@@ -259,7 +259,7 @@ public final class Dispatch {
   /** Ends an actor that its scope refused; a closer may already wait for its end. */
   public static void endUnstarted(Cell cell, ExitReason reason) {
     cell.shutDoor(reason);
-    if (cell.settings().strategy().resident()) Threads.startFiber((Activation) cell.worker());
+    if (cell.settings().strategy().resident()) Assured.start((Activation) cell.worker());
   }
 
   /** Ends it on this thread, if it is idle and no code of a user runs at its end. */

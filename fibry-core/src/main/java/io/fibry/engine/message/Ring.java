@@ -156,7 +156,8 @@ public final class Ring {
       if (back < Math.max(1, from)) return back;
       while (steps.size() > from) {
         var step = steps.pollLastEntry();
-        if (back != NOWHERE) step.getKey().lookAgain();
+        // of the ring; this thread, behind it, would wake itself and look for ever
+        if (back != NOWHERE && step.getValue().number >= back) step.getKey().lookAgain();
       }
       return NOWHERE;
     }

@@ -4,8 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Schedules;
+import io.fibry.engine.queue.GuardedQueue;
+import io.fibry.engine.queue.RankedEntry;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
@@ -48,6 +53,30 @@ class RingTest {
       innermost.enter();
       told = Ring.closedBy(Wait.begin(other.actor, "x", other.asked)) != null;
     }
+  }
+
+  /** It would look again at once, for as long as that ring stands. */
+  @Test
+  void whoWaitsForRoomBehindARingIsNotWokenByItself() {
+    var members = List.of(new Member(), new Member(), new Member());
+    var others = List.of(new Thread(), new Thread());
+    for (int i = 0; i < 2; i++) {
+      members.get(i).handler.thread = others.get(i);
+      Wait.begin(members.get(1 - i).actor, "x", members.get(1 - i).asked, members.get(i).handler, false);
+    }
+    members.get(2).handler.enter();
+    var full = new GuardedQueue<Object>(Mailbox.bounded(1, Overflow.BLOCK), System::nanoTime, (one, two) -> one);
+    full.admit(RankedEntry.unranked("first"));
+    full.offer(RankedEntry.unranked("second"), true);
+    var entry = RankedEntry.<Object>unranked("third");
+    full.offer(entry, true);
+    assertTrue(entry.isBlocked());
+
+    assertNull(Ring.closedBy(Wait.forRoom(members.get(0).actor, "x", entry)));
+
+    long begun = System.nanoTime();
+    LockSupport.parkNanos(20_000_000);
+    assertTrue(System.nanoTime() - begun > 15_000_000, "it was woken");
   }
 
   @Test
