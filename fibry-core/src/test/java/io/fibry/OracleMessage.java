@@ -3,6 +3,7 @@ package io.fibry;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -77,9 +78,13 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
     if (starts > 1 + retries) return "was begun " + starts + " times, with " + retries + " retries";
     if (returned.get() == 1 && threw.get() != failures) return "returned after " + threw + " failures";
     if (refused && starts > 0) return "was refused and begun";
-    if (entity && told != null && told.getClass() == IllegalStateException.class)
+    if (entity && told != null && (told.getClass() == IllegalStateException.class || isWithoutThread()))
       return starts == 0 ? null : "was told that it was not born, and begun";
     return isRequest() ? requestFault(starts, hard, interrupts) : messageFault(starts, entity);
+  }
+
+  private boolean isWithoutThread() {
+    return told instanceof RejectedExecutionException;
   }
 
   /** Where no entity can be made, the dead letter is none of the scope's. */

@@ -15,6 +15,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -155,7 +156,13 @@ final class OracleRound {
 
   /** Runs a sender in the handler of an actor outside of the scope. */
   private void inHandler(Strategy strategy, Runnable sender) {
-    var driver = outside.anonymous().strategy(strategy).newActor((Runnable code) -> code.run());
+    Actor<Runnable> driver;
+    try {
+      driver = outside.anonymous().strategy(strategy).newActor((Runnable code) -> code.run());
+    } catch (RejectedExecutionException noThread) {
+      sender.run();
+      return;
+    }
     driver.sendMessage(sender);
     driver.sendPoisonPill();
     while (!driver.onExit().isDone()) {
@@ -206,7 +213,8 @@ final class OracleRound {
     messages.add(message);
     try {
       send(message, target.actor, mine);
-    } catch (IllegalStateException notBorn) { // interrupted before a new life, or in a closed scope
+    } catch (IllegalStateException | RejectedExecutionException notBorn) {
+      // interrupted before a new life, in a closed scope, or without a thread
       if (!target.isEntity) throw notBorn;
       message.refused = true;
       message.told = notBorn;

@@ -1,7 +1,6 @@
 package io.fibry;
 
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -86,8 +85,8 @@ final class StressRound {
     this.last = new int[senders * 2];
     this.inside = random.split();
     this.ready = new CountDownLatch(senders);
-    this.scope = Scopes.root("stress",
-        ActorScope.Options.defaults().withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury));
+    this.scope = ActorSystem.openScope("stress",
+        o -> o.withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury));
     var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
         .mailbox(box.mailbox(3 + random.nextInt(8)));
     if (random.nextBoolean()) builder = builder.inlineRequests();
@@ -190,6 +189,7 @@ final class StressRound {
     over = true;
     for (var item : all()) item.settle();
     check();
+    scope.close();
   }
 
   /** Each sender calls this before it begins. */

@@ -19,6 +19,8 @@ public final class Variants {
   public static final int CAPACITY = 64;
 
   public static final Map<String, Strategy> STRATEGIES = strategies();
+  /** Those that a simulation can run: the threads of the others are older than it. */
+  public static final List<String> SIMULATED = List.of("FIBER", "THREAD", "CALLER", "residentFiber", "own lambda");
   public static final Map<String, Mailbox<Object>> MAILBOXES = mailboxes();
 
   private Variants() {}

@@ -37,8 +37,9 @@ class BatchStressTest {
 
   record Message(int sender, int number) {}
 
-  private final class Episode {
+  static final class Episode {
     final Random random;
+    final List<String> strategies;
     final Letters letters = new Letters();
     final ActorScope scope =
         ActorSystem.openScope("stress", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(20)));
@@ -46,14 +47,14 @@ class BatchStressTest {
     final int senders;
     final boolean counting;
 
-    Episode(long seed) {
+    Episode(long seed, List<String> strategies) {
+      this.strategies = strategies;
       random = new Random(seed);
       senders = 1 + random.nextInt(3);
       counting = random.nextBoolean();
     }
 
     void play() {
-      var strategies = List.copyOf(Variants.STRATEGIES.entrySet());
       var strategy = strategies.get(random.nextInt(strategies.size()));
       var overflows = Overflow.values();
       var mailbox = random.nextInt(4) == 0 ? Mailbox.unbounded()
@@ -61,7 +62,7 @@ class BatchStressTest {
       int size = 1 + random.nextInt(30);
       var wait = Duration.ofNanos(1 + random.nextInt(2_000_000));
       int end = random.nextInt(4);
-      var log = open(strategy.getValue(), mailbox, size, wait);
+      var log = open(Variants.STRATEGIES.get(strategy), mailbox, size, wait);
 
       var sending =
           IntStream.range(0, senders).mapToObj(sender -> Patience.elsewhere(() -> send(log, sender))).toList();
@@ -72,7 +73,7 @@ class BatchStressTest {
       Patience.ended(log);
       scope.closeWithin(Patience.LONG);
 
-      check(strategy.getKey() + ", " + mailbox + ", size " + size + ", wait " + wait + ", end " + end);
+      check(strategy + ", " + mailbox + ", size " + size + ", wait " + wait + ", end " + end);
     }
 
     private Actor<Message> open(Strategy strategy, Mailbox<Object> mailbox, int size, Duration wait) {
@@ -141,7 +142,7 @@ class BatchStressTest {
     for (long begun = System.nanoTime(); System.nanoTime() - begun < LONG; episodes++) {
       long seed = seeds.nextLong();
       try {
-        new Episode(seed).play();
+        new Episode(seed, List.copyOf(Variants.STRATEGIES.keySet())).play();
       } catch (Throwable failure) {
         throw new AssertionError("episode " + episodes + " of seed " + SEED, failure);
       }

@@ -31,10 +31,15 @@ class FlowsStressTest {
   private final ActorScope scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters));
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final SplittableRandom random = new SplittableRandom(seed);
-  private final List<String> strategies = List.copyOf(Variants.STRATEGIES.keySet());
+  private final List<String> strategies;
 
   FlowsStressTest() {
+    this(List.copyOf(Variants.STRATEGIES.keySet()));
     System.out.println("flows: -Dfibry.seed=" + seed);
+  }
+
+  FlowsStressTest(List<String> strategies) {
+    this.strategies = strategies;
   }
 
   @AfterEach
@@ -61,23 +66,23 @@ class FlowsStressTest {
 
   @Test
   void generators() {
-    for (int round = 0; round < ROUNDS; round++) {
-      var own = random.split();
-      int elements = own.nextInt(60);
-      int failing = own.nextInt(4) == 0 ? own.nextInt(elements + 1) : -1;
-      // each may hold a thread of the pool
-      int producers = failing < 0 ? 1 + own.nextInt(2) : 1;
-      Generator<Integer> generator =
-          Generator.of(builder(own), 1 + own.nextInt(12), producers(producers, elements, failing, own));
-      int closed = own.nextInt(3) == 0 ? own.nextInt(elements + 1) : -1;
+    for (int round = 0; round < ROUNDS; round++) generator(random.split(), "round " + round);
+  }
 
-      var end = read(generator, closed, own);
+  void generator(SplittableRandom own, String what) {
+    int elements = own.nextInt(60);
+    int failing = own.nextInt(4) == 0 ? own.nextInt(elements + 1) : -1;
+    // each may hold a thread of the pool
+    int producers = failing < 0 ? 1 + own.nextInt(2) : 1;
+    Generator<Integer> generator =
+        Generator.of(builder(own), 1 + own.nextInt(12), producers(producers, elements, failing, own));
+    int closed = own.nextInt(3) == 0 ? own.nextInt(elements + 1) : -1;
 
-      String what = "round " + round;
-      if (closed >= 0 && (failing < 0 || closed <= failing)) assertEquals(closed, end.read, what);
-      else assertEquals(failing < 0 ? producers * elements : failing, end.read, what);
-      assertEquals(failing >= 0 && (closed < 0 || closed > failing) ? "failed" : "none", end.failure, what);
-    }
+    var end = read(generator, closed, own);
+
+    if (closed >= 0 && (failing < 0 || closed <= failing)) assertEquals(closed, end.read, what);
+    else assertEquals(failing < 0 ? producers * elements : failing, end.read, what);
+    assertEquals(failing >= 0 && (closed < 0 || closed > failing) ? "failed" : "none", end.failure, what);
   }
 
   private record End(int read, String failure) {}
@@ -114,35 +119,36 @@ class FlowsStressTest {
 
   @Test
   void mapReduces() {
-    for (int round = 0; round < ROUNDS; round++) {
-      var own = random.split();
-      int items = own.nextInt(60);
-      int failing = own.nextInt(4) == 0 ? own.nextInt(60) : -1;
-      int cancelled = own.nextInt(4) == 0 ? own.nextInt(60) : -1;
-      var result = new CompletableFuture<CompletableFuture<List<Integer>>>();
-      var inside = new AtomicInteger();
-      int parallel = 1 + own.nextInt(6);
-      var delays = new SplittableRandom(own.nextLong());
+    for (int round = 0; round < ROUNDS; round++) mapReduce(random.split(), "round " + round);
+  }
 
-      result.complete(MapReduce.start(builder(own), parallel, IntStream.range(0, items).boxed().toList(), i -> {
-        if (inside.incrementAndGet() > parallel) throw new AssertionError("more than " + parallel + " at once");
-        synchronized (delays) {
-          pause(delays);
-        }
-        inside.decrementAndGet();
-        if (i == failing) throw new IllegalStateException("failed");
-        if (i == cancelled && result.isDone()) result.join().cancel(true);
-        return List.of(i);
-      }, List.<Integer>of(), FlowsStressTest::joined));
+  void mapReduce(SplittableRandom own, String what) {
+    int items = own.nextInt(60);
+    int failing = own.nextInt(4) == 0 ? own.nextInt(60) : -1;
+    int cancelled = own.nextInt(4) == 0 ? own.nextInt(60) : -1;
+    var result = new CompletableFuture<CompletableFuture<List<Integer>>>();
+    var inside = new AtomicInteger();
+    int parallel = 1 + own.nextInt(6);
+    var delays = new SplittableRandom(own.nextLong());
 
-      var outcome = Patience.value(result.join().handle((value, failure) -> failure == null ? value
-          : failure instanceof CancellationException ? "cancelled" : failure.getMessage()));
-      boolean fails = failing >= 0 && failing < items;
-      var complete = IntStream.range(0, items).boxed().toList();
-      var allowed = new ArrayList<Object>(List.of(fails ? "failed" : complete));
-      if (cancelled >= 0 && cancelled < items) allowed.addAll(List.of("cancelled"));
-      assertEquals(true, allowed.contains(outcome), "round " + round + ": " + outcome);
-    }
+    result.complete(MapReduce.start(builder(own), parallel, IntStream.range(0, items).boxed().toList(), i -> {
+      if (inside.incrementAndGet() > parallel) throw new AssertionError("more than " + parallel + " at once");
+      synchronized (delays) {
+        pause(delays);
+      }
+      inside.decrementAndGet();
+      if (i == failing) throw new IllegalStateException("failed");
+      if (i == cancelled && result.isDone()) result.join().cancel(true);
+      return List.of(i);
+    }, List.<Integer>of(), FlowsStressTest::joined));
+
+    var outcome = Patience.value(result.join().handle((value, failure) -> failure == null ? value
+        : failure instanceof CancellationException ? "cancelled" : failure.getMessage()));
+    boolean fails = failing >= 0 && failing < items;
+    var complete = IntStream.range(0, items).boxed().toList();
+    var allowed = new ArrayList<Object>(List.of(fails ? "failed" : complete));
+    if (cancelled >= 0 && cancelled < items) allowed.addAll(List.of("cancelled"));
+    assertEquals(true, allowed.contains(outcome), what + ": " + outcome);
   }
 
   private static List<Integer> joined(List<Integer> left, List<Integer> right) {

@@ -94,7 +94,7 @@ class FsmStressTest {
       play(new SplittableRandom(seed), strategy.getKey() + ", -Dfibry.seed=" + seed, strategy.getValue());
   }
 
-  private static void play(SplittableRandom random, String where, Strategy strategy) throws Exception {
+  static void play(SplittableRandom random, String where, Strategy strategy) throws Exception {
     var letters = new Letters();
     var crossing = new Crossing();
     var answers = new ConcurrentLinkedQueue<CompletableFuture<Integer>>();

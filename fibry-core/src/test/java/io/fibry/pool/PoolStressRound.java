@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -79,7 +80,7 @@ final class PoolStressRound {
   private final CountDownLatch ready;
   private volatile boolean over; // `waitForExit` has returned
 
-  PoolStressRound(SplittableRandom random) {
+  PoolStressRound(SplittableRandom random, List<String> strategies) {
     this.random = random;
     this.kind = Kinds.values()[random.nextInt(Kinds.values().length)];
     this.workers = 1 + random.nextInt(4);
@@ -89,7 +90,6 @@ final class PoolStressRound {
     this.ending = Ending.values()[random.nextInt(Ending.values().length)];
     this.ready = new CountDownLatch(senders);
     for (int key = 0; key < KEYS; key++) ofKey[key] = new AtomicInteger();
-    var strategies = List.copyOf(Variants.STRATEGIES.keySet());
     this.strategy = strategies.get(random.nextInt(strategies.size()));
     this.mailbox = mailbox();
     var policies = policies();
@@ -115,10 +115,14 @@ final class PoolStressRound {
   }
 
   private static Map<String, FailurePolicy> policies() {
-    return Map.of("goOn", FailurePolicy.goOn(), "restart", FailurePolicy.restart(), "rest",
-        FailurePolicy.restart().withBackOff(Duration.ofNanos(50_000), Duration.ofMillis(2)),
-        "stop", FailurePolicy.stop(), "retries", FailurePolicy.goOn().withRetries(2), "escalate",
-        FailurePolicy.escalate());
+    var all = new LinkedHashMap<String, FailurePolicy>();
+    all.put("goOn", FailurePolicy.goOn());
+    all.put("restart", FailurePolicy.restart());
+    all.put("rest", FailurePolicy.restart().withBackOff(Duration.ofNanos(50_000), Duration.ofMillis(2)));
+    all.put("stop", FailurePolicy.stop());
+    all.put("retries", FailurePolicy.goOn().withRetries(2));
+    all.put("escalate", FailurePolicy.escalate());
+    return all;
   }
 
   private ActorBuilder<Object> sharing(ActorBuilder<Object> how) {

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Hush;
 import io.fibry.Promise;
+import io.fibry.Variants;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -31,7 +33,7 @@ class PoolStressTest {
 
   private static void play(long seed) throws InterruptedException {
     try {
-      new PoolStressRound(new SplittableRandom(seed)).play();
+      new PoolStressRound(new SplittableRandom(seed), List.copyOf(Variants.STRATEGIES.keySet())).play();
     } catch (Throwable fault) {
       throw new AssertionError("-Dfibry.seed=" + seed + ": " + fault.getMessage(), fault);
     }

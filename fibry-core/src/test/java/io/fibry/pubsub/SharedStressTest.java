@@ -70,28 +70,30 @@ class SharedStressTest {
   @Promise("21.5")
   @Test
   void aValueIsToldInOrderAndTheLastAlways() {
-    play("values", (random, strategy) -> {
-      try (var scope = ActorSystem.openScope("stress")) {
-        var value = SharedValue.of(scope.anonymous().strategy(strategy), 0);
-        var told = new ArrayList<ConcurrentLinkedQueue<Integer>>();
-        for (int i = 0; i < 3; i++) told.add(new ConcurrentLinkedQueue<>());
-        told.forEach(one -> value.subscribe(now -> one.add(now)));
+    play("values", SharedStressTest::values);
+  }
 
-        changeAtOnce(random, (changer, number, own) -> {
-          value.update(now -> now + 1);
-          if (own.nextInt(50) == 0) value.subscribe(now -> jitter(new SplittableRandom(now))).close();
-          jitter(own);
-        });
+  static void values(SplittableRandom random, Strategy strategy) {
+    try (var scope = ActorSystem.openScope("stress")) {
+      var value = SharedValue.of(scope.anonymous().strategy(strategy), 0);
+      var told = new ArrayList<ConcurrentLinkedQueue<Integer>>();
+      for (int i = 0; i < 3; i++) told.add(new ConcurrentLinkedQueue<>());
+      told.forEach(one -> value.subscribe(now -> one.add(now)));
 
-        assertEquals(CHANGERS * CHANGES, value.value());
-        assertTrue(scope.awaitQuiet(Patience.LONG));
-        for (var one : told) {
-          var all = List.copyOf(one);
-          assertEquals(all.stream().sorted().distinct().toList(), all);
-          assertEquals(CHANGERS * CHANGES, all.getLast());
-        }
+      changeAtOnce(random, (changer, number, own) -> {
+        value.update(now -> now + 1);
+        if (own.nextInt(50) == 0) value.subscribe(now -> jitter(new SplittableRandom(now))).close();
+        jitter(own);
+      });
+
+      assertEquals(CHANGERS * CHANGES, value.value());
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+      for (var one : told) {
+        var all = List.copyOf(one);
+        assertEquals(all.stream().sorted().distinct().toList(), all);
+        assertEquals(CHANGERS * CHANGES, all.getLast());
       }
-    });
+    }
   }
 
   /** The change comes just as the follower, through with the one before, comes to rest. */
@@ -117,32 +119,34 @@ class SharedStressTest {
   @Promise("21.7")
   @Test
   void aMapIsToldInTheOrderOfEachKeyAndTheLastAlways() {
-    play("maps", (random, strategy) -> {
-      try (var scope = ActorSystem.openScope("stress")) {
-        SharedMap<Integer, Integer> map = SharedMap.of(scope.anonymous().strategy(strategy));
-        var ofAll = new ConcurrentLinkedQueue<Change<Integer, Integer>>();
-        var ofOne = new ConcurrentLinkedQueue<Change<Integer, Integer>>();
-        map.subscribe(change -> ofAll.add(change));
-        map.subscribe(0, now -> ofOne.add(new Change<>(0, now)));
+    play("maps", SharedStressTest::maps);
+  }
 
-        changeAtOnce(random, (changer, number, own) -> {
-          map.update(0, now -> Optional.of(now.orElse(0) + 1)); // all of them
-          if (own.nextInt(3) == 0) map.remove(changer); // its own key
-          else map.put(changer, number);
-          if (own.nextInt(50) == 0) map.subscribe(change -> {}).close();
-          jitter(own);
-        });
+  static void maps(SplittableRandom random, Strategy strategy) {
+    try (var scope = ActorSystem.openScope("stress")) {
+      SharedMap<Integer, Integer> map = SharedMap.of(scope.anonymous().strategy(strategy));
+      var ofAll = new ConcurrentLinkedQueue<Change<Integer, Integer>>();
+      var ofOne = new ConcurrentLinkedQueue<Change<Integer, Integer>>();
+      map.subscribe(change -> ofAll.add(change));
+      map.subscribe(0, now -> ofOne.add(new Change<>(0, now)));
 
-        assertTrue(scope.awaitQuiet(Patience.LONG));
-        var last = check(ofAll);
-        last.values().removeIf(Optional::isEmpty);
-        var there = new HashMap<Integer, Optional<Integer>>();
-        map.snapshot().forEach((key, value) -> there.put(key, Optional.of(value)));
-        assertEquals(there, last);
-        assertEquals(Optional.of(CHANGERS * CHANGES), map.value(0));
-        assertEquals(map.value(0), check(ofOne).get(0));
-      }
-    });
+      changeAtOnce(random, (changer, number, own) -> {
+        map.update(0, now -> Optional.of(now.orElse(0) + 1)); // all of them
+        if (own.nextInt(3) == 0) map.remove(changer); // its own key
+        else map.put(changer, number);
+        if (own.nextInt(50) == 0) map.subscribe(change -> {}).close();
+        jitter(own);
+      });
+
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+      var last = check(ofAll);
+      last.values().removeIf(Optional::isEmpty);
+      var there = new HashMap<Integer, Optional<Integer>>();
+      map.snapshot().forEach((key, value) -> there.put(key, Optional.of(value)));
+      assertEquals(there, last);
+      assertEquals(Optional.of(CHANGERS * CHANGES), map.value(0));
+      assertEquals(map.value(0), check(ofOne).get(0));
+    }
   }
 
   /** Checks the order of each key; answers the last values. */

@@ -78,7 +78,7 @@ class TopicStressTest {
     }
   }
 
-  private void play(SplittableRandom random, Strategy strategy) {
+  void play(SplittableRandom random, Strategy strategy) {
     boxes.clear();
     for (int p = 0; p < PUBLISHERS; p++) {
       begun.set(p, 0);

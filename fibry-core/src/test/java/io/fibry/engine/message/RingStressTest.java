@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.Job;
 import io.fibry.Patience;
@@ -60,10 +61,19 @@ class RingStressTest {
   private static final Strategy[] STRATEGIES =
       {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), POOL, Strategy.CALLER};
 
-  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
-  private final AtomicInteger alarms = new AtomicInteger();
+  private final Strategy[] strategies;
+  final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  final AtomicInteger alarms = new AtomicInteger();
   private final AtomicInteger checked = new AtomicInteger();
   private volatile boolean over; // all visits are answered, and what still runs may be refused
+
+  RingStressTest() {
+    this(STRATEGIES);
+  }
+
+  RingStressTest(Strategy... strategies) {
+    this.strategies = strategies;
+  }
 
   /** Visits an actor, which visits others, up to {@code depth} levels deep. */
   record Visit(long seed, int depth) implements Request<Visit, Integer> {}
@@ -91,7 +101,7 @@ class RingStressTest {
       this.number = number;
       this.all = all;
       boolean bounded = random.nextInt(4) == 0;
-      var builder = scope.named("" + number).strategy(STRATEGIES[random.nextInt(STRATEGIES.length)])
+      var builder = scope.named("" + number).strategy(strategies[random.nextInt(strategies.length)])
           .mailbox(bounded ? Mailbox.bounded(2, Overflow.BLOCK) : Mailbox.unbounded());
       if (random.nextInt(3) == 0) builder = builder.inlineRequests();
       this.actor = builder.newActor(this::handle);
@@ -273,8 +283,8 @@ class RingStressTest {
     return alarms.get() > 20 && checked.get() > 20;
   }
 
-  private void round(Random random) {
-    var scope = Variants.scope(o -> o.withAskLimit(LONGEST));
+  void round(Random random) {
+    var scope = ActorSystem.openScope("rings", o -> o.withAskLimit(LONGEST));
     var members = new ArrayList<Member>();
     int size = 2 + random.nextInt(4);
     for (int i = 0; i < size; i++) members.add(new Member(scope, i, members, random));
@@ -300,5 +310,6 @@ class RingStressTest {
     over = true;
     for (var member : members) member.actor.close();
     over = false;
+    scope.close();
   }
 }

@@ -1,0 +1,46 @@
+package io.fibry;
+
+import io.fibry.simulation.Simulation;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * How many runs a simulated test has: in a build so many that they take seconds, in a soak as many
+ * as an hour has. Each build begins with another seed, and a failure prints how to repeat its run.
+ */
+public final class Seeds {
+  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
+  private static final Duration LIMIT = SOAK ? Duration.ofHours(1) : Duration.ofSeconds(20);
+
+  private Seeds() {}
+
+  /** Simulates a program, and prints what was seen. */
+  public static void play(String what, int seeds, Simulation.Program program) {
+    long first = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
+    long begun = System.nanoTime();
+    var seen = Simulation.run(options -> options.withFirstSeed(first)
+        .withSeeds(SOAK ? Integer.MAX_VALUE : seeds).withLimit(LIMIT), program);
+    double seconds = (System.nanoTime() - begun) / 1e9;
+    System.out.printf("%s: %s; %,.0f runs/s from seed %d%n", what, seen, seen.runs() / seconds, first);
+  }
+
+  /** What rounds of the library must stand: it may be late, never wrong. */
+  public static void disturb(Simulation simulation) {
+    delay(simulation);
+    simulation.faults().noThreads(0.02).smallMailboxes(0.5);
+  }
+
+  /** For rounds that make actors in the midst of it: none can be made without a thread. */
+  public static void delay(Simulation simulation) {
+    simulation.faults().stalls(0.02, Duration.ofMillis(50)).delays(0.02, Duration.ofMillis(5));
+  }
+
+  public static <T> T any(SplittableRandom random, List<T> all) {
+    return all.get(random.nextInt(all.size()));
+  }
+
+  public static Strategy anyStrategy(SplittableRandom random) {
+    return Variants.STRATEGIES.get(any(random, Variants.SIMULATED));
+  }
+}

@@ -1,0 +1,31 @@
+package io.fibry.engine.message;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Seeds;
+import io.fibry.Strategy;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** The rounds of {@link RingStressTest}, each in an order that a seed decides. */
+class RingSimulationTest {
+
+  @Test
+  void noRingIsMissedAndNoAlarmIsFalse() {
+    var alarms = new AtomicLong();
+
+    Seeds.play("rings", 1_000, simulation -> {
+      var rings = new RingStressTest(Strategy.FIBER, Strategy.residentFiber(), Strategy.THREAD, Strategy.CALLER);
+      Seeds.delay(simulation);
+      rings.round(new Random(simulation.random().nextLong()));
+      assertEquals(List.of(), List.copyOf(rings.faults));
+      alarms.addAndGet(rings.alarms.get());
+    });
+
+    assertTrue(alarms.get() > 0, "no ring was closed");
+    System.out.println("rings: " + alarms + " alarms");
+  }
+}

@@ -1,0 +1,17 @@
+package io.fibry.fsm;
+
+import io.fibry.Seeds;
+import org.junit.jupiter.api.Test;
+
+/** State machines, each round in an order that a seed decides. */
+class FsmSimulationTest {
+
+  @Test
+  void whateverHappensNothingIsLostAndNothingOvertakes() {
+    Seeds.play("fsm", 300, simulation -> {
+      var random = simulation.random().split();
+      Seeds.delay(simulation);
+      FsmStressTest.play(random, "simulated", Seeds.anyStrategy(random));
+    });
+  }
+}

@@ -1,0 +1,58 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Seeds;
+import io.fibry.Strategy;
+import io.fibry.Variants;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Pools of every kind, and entities, each round in an order that a seed decides. */
+class PoolSimulationTest {
+
+  @Test
+  void everyMessageHasOneOutcomeAndNoPoolDoesMoreAtOnceThanItMay() {
+    Seeds.play("pools", 1_500, simulation -> {
+      var round = new PoolStressRound(simulation.random().split(), Variants.SIMULATED);
+      Seeds.disturb(simulation);
+      round.play();
+    });
+  }
+
+  @Test
+  void aKeyHasOneLifeAtATimeAndEachMessageIsHandledOnceInItsOrder() {
+    Seeds.play("entities", 2_000, simulation -> {
+      var round = new EntitiesRound(simulation.random().split());
+      Seeds.disturb(simulation);
+      round.play();
+    });
+  }
+
+  @Test
+  void idleWorkersEndThoughNoThreadIsToBeHad() {
+    Seeds.play("idle workers", 300, simulation -> {
+      var workers = new AtomicInteger();
+      var crew = Pools.scaling(simulation.scope().anonymous(), 1, 4).initialState(workers::incrementAndGet)
+          .onStop(state -> workers.decrementAndGet()).newActor((Integer state, Integer millis) -> Thread.sleep(millis));
+      simulation.faults().always().noThreads(0.3);
+      for (int i = 0; i < 20; i++) crew.sendMessage(10);
+      Thread.sleep(Duration.ofHours(1));
+      assertEquals(1, workers.get());
+    });
+  }
+
+  @Test
+  void aPoolEndsThoughNoThreadIsToBeHad() {
+    Seeds.play("pool without threads", 300, simulation -> {
+      var crew = Pools.perMessage(simulation.scope().anonymous().strategy(Strategy.residentFiber()))
+          .newActor((Integer millis) -> Thread.sleep(millis));
+      simulation.faults().always().noThreads(0.5);
+      for (int i = 0; i < 10; i++) crew.sendMessage(1);
+      crew.kill();
+      assertTrue(simulation.scope().awaitQuiet(Duration.ofHours(1)));
+    });
+  }
+}
