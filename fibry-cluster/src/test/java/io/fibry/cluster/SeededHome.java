@@ -20,6 +20,7 @@ record SeededHome(String node, SeededHistory history) {
   record Add(long id) implements Message, Request<Add, Long> {}
   record Tell(long id) implements Message {}
   record Move(long id, String to, long other) implements Message, Request<Move, Long> {}
+  record Remind(long id, long other) implements Message, Request<Remind, Long> {}
   record Read() implements Message, Request<Read, Long> {}
   record All() implements Message, Request<All, Ledger> {}
   record Ledger(List<Long> ids) {
@@ -32,6 +33,7 @@ record SeededHome(String node, SeededHistory history) {
 
   static final Durable<Message> KEPT = Durable.kind("kept", Message.class).keepsMessages(1_000)
       .state(new Ledger(List.of())).by(SeededHome::keep);
+  static final Duration LATER = Duration.ofSeconds(3);
   private static final Duration IDLE = Duration.ofSeconds(2); // so that actors sleep and wake, too
 
   void begin(Cluster cluster, ActorScope scope) {
@@ -71,6 +73,11 @@ record SeededHome(String node, SeededHistory history) {
         context.sendMessage(KEPT, move.to, new Tell(move.other));
         context.reply(move, ledger.ids.size() + 1L);
         yield ledger.with(move.id);
+      }
+      case Remind remind -> {
+        context.remind("of " + remind.id, new Tell(remind.other), LATER);
+        context.reply(remind, ledger.ids.size() + 1L);
+        yield ledger.with(remind.id);
       }
       case Read read -> {
         context.reply(read, (long) ledger.ids.size());

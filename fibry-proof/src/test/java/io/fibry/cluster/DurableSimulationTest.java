@@ -1,0 +1,13 @@
+package io.fibry.cluster;
+
+import io.fibry.Seeds;
+import org.junit.jupiter.api.Test;
+
+/** Durable actors on a machine that crashes at any moment, each round by a seed. */
+class DurableSimulationTest {
+
+  @Test
+  void whatWasToldIsThereOnceAfterAnyCrash() {
+    Seeds.play("durable", 120, simulation -> new DurableRound(simulation).play());
+  }
+}
