@@ -6,8 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.AskTimeoutException;
+import io.fibry.store.Store;
+import io.fibry.store.folder.FolderStore;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -142,5 +146,28 @@ class NodeTest {
       Thread.sleep(10_000);
       assertEquals(3, ticks.size(), () -> List.copyOf(ticks).toString());
     });
+  }
+
+  /** The index of a store has random fingerprints, which decide the order. */
+  @Test
+  void aStoreTellsOfItsActorsInTheSameOrderInTheSameRun() {
+    Set<List<String>> seen = new HashSet<>();
+
+    for (int i = 0; i < 3; i++) {
+      var order = new ArrayList<String>();
+      Simulation.run(options -> options.withReplay("7"), sim -> {
+        order.clear(); // of the run before, which is not shown
+        try (var store = FolderStore.on(sim.node("one").disk(), options -> options.withSegment(4096))) {
+          for (int actor = 0; actor < 20; actor++) {
+            var message = new Store.Waiting(new Store.Id("kind", "key" + actor), "id", Instant.EPOCH, new byte[1]);
+            assertTrue(store.accept(message, 1).toCompletableFuture().get());
+          }
+          store.waiting("kind", (actor, due) -> order.add(actor.key()));
+        }
+      });
+      seen.add(order);
+    }
+
+    assertEquals(1, seen.size(), seen::toString);
   }
 }

@@ -9,9 +9,11 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.simulation.tap.Chance;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -110,6 +112,13 @@ class RedirectedTest {
     assertEquals(uuid, TinyMachine.play(UUID::randomUUID));
     assertEquals(TinyMachine.play(() -> ThreadLocalRandom.current().nextLong()),
         TinyMachine.play(() -> ThreadLocalRandom.current().nextLong()));
+    Callable<List<Object>> secure = () -> {
+      var bytes = new byte[20];
+      new SecureRandom().nextBytes(bytes);
+      return List.of(new SecureRandom().nextLong(), new SecureRandom().nextInt(), new SecureRandom().nextInt(1_000),
+          new BigInteger(bytes));
+    };
+    assertEquals(TinyMachine.play(secure), TinyMachine.play(secure));
   }
 
   @Test
@@ -132,6 +141,7 @@ class RedirectedTest {
     assertEquals(2, TinyMachine.beside(UUID::randomUUID).stream().distinct().count());
     assertEquals(2, TinyMachine.beside(() -> ThreadLocalRandom.current().nextLong()).stream().distinct().count());
     assertEquals(2, TinyMachine.beside(Math::random).stream().distinct().count());
+    assertEquals(2, TinyMachine.beside(() -> new SecureRandom().nextLong()).stream().distinct().count());
   }
 
   @Test

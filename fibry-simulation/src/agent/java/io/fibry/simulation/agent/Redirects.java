@@ -30,6 +30,10 @@ final class Redirects {
       call("java/lang/Math", "random", "()D", "Chance"),
       call("java/util/UUID", "randomUUID", "()Ljava/util/UUID;", "Chance"),
       call(CONCURRENT + "ThreadLocalRandom", "current", "()Ljava/util/concurrent/ThreadLocalRandom;", "Chance"),
+      ofSecureRandom("nextLong", "()J"),
+      ofSecureRandom("nextInt", "()I"),
+      ofSecureRandom("nextInt", "(I)I"),
+      ofSecureRandom("nextBytes", "([B)V"),
 
       // Threads
       ofThread("start", "()V"),
@@ -166,6 +170,11 @@ final class Redirects {
   private static Redirect ofThread(String name, String type) {
     return new Redirect(Jdks.ALL, "java/lang/Thread", name, type, TAP + "Threads", name,
         "(Ljava/lang/Thread;" + type.substring(1), OUTSIDE);
+  }
+
+  private static Redirect ofSecureRandom(String name, String type) {
+    return new Redirect(Jdks.ALL, "java/security/SecureRandom", name, type, TAP + "Chance", name,
+        "(Ljava/security/SecureRandom;" + type.substring(1), EVERYWHERE);
   }
 
   private static Redirect threadId(String name) {

@@ -1,6 +1,7 @@
 package io.fibry.simulation.tap;
 
 import java.lang.invoke.VarHandle;
+import java.security.SecureRandom;
 import java.util.Collections;
 import java.util.Random;
 import java.util.SplittableRandom;
@@ -51,5 +52,30 @@ public final class Chance {
       SEED.set(thread, machine.random());
     }
     return ThreadLocalRandom.current();
+  }
+
+  /** For {@link SecureRandom#nextLong()}. */
+  public static long nextLong(SecureRandom random) {
+    var machine = Taps.machine();
+    return machine == null ? random.nextLong() : machine.random();
+  }
+
+  /** For {@link SecureRandom#nextInt()}. */
+  public static int nextInt(SecureRandom random) {
+    var machine = Taps.machine();
+    return machine == null ? random.nextInt() : (int) machine.random();
+  }
+
+  /** For {@link SecureRandom#nextInt(int)}. */
+  public static int nextInt(SecureRandom random, int bound) {
+    var machine = Taps.machine();
+    return machine == null ? random.nextInt(bound) : new Random(machine.random()).nextInt(bound);
+  }
+
+  /** For {@link SecureRandom#nextBytes(byte[])}. */
+  public static void nextBytes(SecureRandom random, byte[] into) {
+    var machine = Taps.machine();
+    if (machine == null) random.nextBytes(into);
+    else new Random(machine.random()).nextBytes(into);
   }
 }
