@@ -224,14 +224,23 @@ final class Delivery implements AutoCloseable {
   // ---- couriers
 
   private void wake(String key) {
+    Instant until;
+    boolean early;
     synchronized (this) {
       if (closed) return;
       var hand = hand(key);
       hand.again = true;
-      if (hand.courier || hand.until.isAfter(now())) return;
-      hand.courier = true;
-      hand.beginLooking();
+      if (hand.courier) return;
+      until = hand.until;
+      early = until.isAfter(now());
+      hand.courier = !early;
+      if (!early) hand.beginLooking();
     }
+    if (early) calendar.add(key, until); // it did not take that one while it had an earlier one
+    else start(key);
+  }
+
+  private void start(String key) {
     boolean started = false;
     try {
       Thread.ofVirtual().name("courier of " + kind.id(key)).start(() -> run(key));

@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
@@ -20,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -145,6 +147,27 @@ class CourierTest {
 
       while (gone.size() < 3) Thread.onSpinWait();
       assertEquals(List.of("first", "second", "third"), gone);
+    }
+  }
+
+  @Test
+  void afterOneThatFailedTheNextOneComesThoughSomethingIsDueBefore() throws InterruptedException {
+    try (var delivery = new Delivery(store, (Kinds<Add>) KIND, clock, key -> true)) {
+      delivery.start(none -> null);
+      delivery.told("ada", Instant.EPOCH.plusMillis(500));
+      delivery.told("ada", Instant.MIN);
+      begun.acquireUninterruptibly();
+      var failed = order(delivery);
+      fails = true;
+      mayLook.release();
+      failed.join();
+
+      fails = false;
+      mayLook.release(MANY);
+      clock.advance(Duration.ofMillis(500));
+      clock.advance(Duration.ofMillis(500));
+
+      assertTrue(begun.tryAcquire(10, TimeUnit.SECONDS));
     }
   }
 
