@@ -42,7 +42,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   final Network network;
   final RunScheduler scheduler = new RunScheduler(this);
   final @Nullable Trace trace; // null: not wanted
-  private final Place elsewhere = new Place(this, "no node");
+  final Place elsewhere = new Place(this, "no node");
   private final Choice choice;
   private final long mostSteps;
   private final Decisions decisions = new Decisions();
@@ -125,10 +125,6 @@ final class Run implements Machine, SmallMailboxes.Room {
   /** Of the thread that runs; for timers, that of no node. */
   Place place() {
     return current == null ? elsewhere : current.at;
-  }
-
-  Place elsewhere() {
-    return elsewhere;
   }
 
   @Override

@@ -124,7 +124,7 @@ public final class Simulation {
    * @return the thread
    */
   public Thread client(String name, Callable<?> code) {
-    var client = thread(name, run.elsewhere(), code);
+    var client = thread(name, run.elsewhere, code);
     clients.add(client);
     return client;
   }
