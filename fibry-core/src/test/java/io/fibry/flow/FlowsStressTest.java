@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,15 +32,18 @@ class FlowsStressTest {
   private final ActorScope scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters));
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final SplittableRandom random = new SplittableRandom(seed);
-  private final List<String> strategies;
+  private List<String> strategies = List.copyOf(Variants.STRATEGIES.keySet());
 
-  FlowsStressTest() {
-    this(List.copyOf(Variants.STRATEGIES.keySet()));
-    System.out.println("flows: -Dfibry.seed=" + seed);
+  /** For a simulation, which has no threads but its own. */
+  static FlowsStressTest of(List<String> strategies) {
+    var test = new FlowsStressTest();
+    test.strategies = strategies;
+    return test;
   }
 
-  FlowsStressTest(List<String> strategies) {
-    this.strategies = strategies;
+  @BeforeEach
+  void tellsItsSeed() {
+    System.out.println("flows: -Dfibry.seed=" + seed);
   }
 
   @AfterEach

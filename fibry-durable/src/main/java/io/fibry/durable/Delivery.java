@@ -102,8 +102,6 @@ final class Delivery implements AutoCloseable {
     return kept.looked() && !kept.due().isAfter(start) && begun.add(kept.unique() + " of " + key);
   }
 
-  // ---- in hand
-
   private Hand hand(String key) {
     return hands.computeIfAbsent(key, none -> new Hand());
   }
@@ -163,9 +161,7 @@ final class Delivery implements AutoCloseable {
     wake(key);
   }
 
-  /**
-   * Done at once, or when a courier has given what it sees, so that a request does not overtake it.
-   */
+  /** Done at once, or when a courier has given what it sees: no request overtakes that. */
   synchronized CompletableFuture<Void> order(String key) {
     var order = new CompletableFuture<Void>();
     var hand = hands.get(key);
@@ -241,20 +237,17 @@ final class Delivery implements AutoCloseable {
   }
 
   private void start(String key) {
-    boolean started = false;
     try {
       Thread.ofVirtual().name("courier of " + kind.id(key)).start(() -> run(key));
-      started = true;
-    } finally {
-      if (!started) retry(key, "there is no thread");
+    } catch (Throwable noThread) {
+      retry(key, "there is no thread");
+      throw noThread;
     }
   }
 
   private void run(String key) {
     try {
-      while (isGoingOn(key)) {
-        // to the next messages
-      }
+      while (isGoingOn(key)) {} // to the next messages
     } catch (StoreClosedException over) { // what waits is given when the store is open again
       synchronized (this) {
         hand(key).endLooking();
@@ -359,9 +352,7 @@ final class Delivery implements AutoCloseable {
   private static void await(CompletableFuture<Object> answer) throws InterruptedException {
     try {
       answer.get();
-    } catch (ExecutionException | CancellationException failed) {
-      // the actor's policy has heard of it
-    }
+    } catch (ExecutionException | CancellationException failed) {} // the actor's policy has heard of it
   }
 
   /** Empty: it cannot be read, and waits until another version of the program reads it. */

@@ -20,7 +20,7 @@ class FlowSimulationTest {
   @Test
   void aGeneratorGivesAllUntilItIsClosedOrFails() {
     Seeds.play("generators", 1_500, simulation -> {
-      var flows = new FlowsStressTest(Variants.SIMULATED);
+      var flows = FlowsStressTest.of(Variants.SIMULATED);
       Seeds.delay(simulation);
       flows.generator(simulation.random().split(), "simulated");
       flows.nothingIsLeft();
@@ -30,7 +30,7 @@ class FlowSimulationTest {
   @Test
   void aMapReduceEndsWithAllOrOneFailure() {
     Seeds.play("map-reduces", 1_500, simulation -> {
-      var flows = new FlowsStressTest(Variants.SIMULATED);
+      var flows = FlowsStressTest.of(Variants.SIMULATED);
       Seeds.delay(simulation);
       flows.mapReduce(simulation.random().split(), "simulated");
       flows.nothingIsLeft();
@@ -40,7 +40,7 @@ class FlowSimulationTest {
   @Test
   void aMapReduceEndsThoughNoThreadIsToBeHad() {
     Seeds.play("map-reduces without threads", 1_000, simulation -> {
-      var flows = new FlowsStressTest(List.of("FIBER", "CALLER"));
+      var flows = FlowsStressTest.of(List.of("FIBER", "CALLER"));
       simulation.faults().always().noThreads(0.2);
       flows.mapReduce(simulation.random().split(), "simulated");
       flows.nothingIsLeft();

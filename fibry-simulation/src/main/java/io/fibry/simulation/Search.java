@@ -48,7 +48,7 @@ final class Search {
     return new Simulation.Summary(runs, hashes.size(), steps, time);
   }
 
-  /** Class initializers look at clocks, so the first run of a program is another than the second. */
+  /** Class initializers look at clocks, so the first run is another than the second. */
   private Outcome quiet() {
     var oldest = Replay.of(0).with(new Decisions());
     var first = run(oldest, false);

@@ -61,18 +61,17 @@ class RingStressTest {
   private static final Strategy[] STRATEGIES =
       {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), POOL, Strategy.CALLER};
 
-  private final Strategy[] strategies;
+  private Strategy[] strategies = STRATEGIES;
   final Queue<String> faults = new ConcurrentLinkedQueue<>();
   final AtomicInteger alarms = new AtomicInteger();
   private final AtomicInteger checked = new AtomicInteger();
   private volatile boolean over; // all visits are answered, and what still runs may be refused
 
-  RingStressTest() {
-    this(STRATEGIES);
-  }
-
-  RingStressTest(Strategy... strategies) {
-    this.strategies = strategies;
+  /** For a simulation, which has no threads but its own. */
+  static RingStressTest of(Strategy... strategies) {
+    var test = new RingStressTest();
+    test.strategies = strategies;
+    return test;
   }
 
   /** Visits an actor, which visits others, up to {@code depth} levels deep. */
