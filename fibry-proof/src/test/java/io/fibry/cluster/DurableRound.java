@@ -56,6 +56,7 @@ final class DurableRound {
   void play() throws InterruptedException {
     node = simulation.node("bank");
     Seeds.delay(simulation);
+    simulation.faults().kills(0.01, actor -> true);
     for (int crashes = random.nextInt(4); crashes > 0; crashes--) {
       start();
       for (int points = random.nextInt(150); points > 0; points--) simulation.point();
