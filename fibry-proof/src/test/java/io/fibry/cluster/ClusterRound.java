@@ -37,6 +37,7 @@ final class ClusterRound {
   private static final int SENDS = 40;
   private static final int DISTURBANCES = 3;
   private static final Duration LIMIT = Duration.ofSeconds(4); // of a request
+  private static final Duration STANDS = Duration.ofSeconds(6); // a thread, in the midst of a turn, say
   private static final Duration HEALING = Duration.ofSeconds(12);
   private static final Duration LOOKING = Duration.ofSeconds(65); // homes look once a minute at what waits at the store
   private static final Duration LONG = Duration.ofMinutes(2);
@@ -120,12 +121,14 @@ final class ClusterRound {
     named = front.actor("named", Message.class);
     simulation.eventually("all have joined", LONG, () -> homes.stream().allMatch(home -> home.cluster != null));
 
+    if (!onlyMoves) simulation.faults().delays(0.001, STANDS);
     for (int i = 0; i < SENDS; i++) {
       send();
       if (random.nextInt(SENDS) < DISTURBANCES) disturb();
       Thread.sleep(random.nextInt(300));
     }
     network.heal();
+    simulation.faults().stop();
     Thread.sleep(HEALING);
     simulation.eventually("all have an end", LONG, () -> open == 0);
     if (areMissing()) Thread.sleep(LOOKING);

@@ -106,20 +106,19 @@ final class Run implements Machine, SmallMailboxes.Room {
   }
 
   private Task birth(Runnable step) {
-    if (faults.mayStrike(Fault.THREADS) && isOfStrategy() && faults.strikes(Fault.THREADS))
+    if (faults.mayStrike(Fault.THREADS) && Task.isOfStrategy() && faults.strikes(Fault.THREADS))
       throw new RejectedExecutionException("the simulation has no thread for it: a fault");
     var thread = VirtualThreads.of(step);
-    var task = new Task(step, thread, idOf(thread), starting == null ? place() : starting);
+    var task = new Task(step, thread, idOf(thread), placeOfNew());
     tasks.put(step, task);
     choice.born(task);
     return task;
   }
 
-  /** Whether the library starts it: what a handler starts has engine frames too, further out. */
-  private static boolean isOfStrategy() {
-    return StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
-        .filter(name -> !name.startsWith("java.") && !name.startsWith("io.fibry.simulation.")).findFirst())
-        .filter(name -> name.startsWith("io.fibry.engine.jvm.")).isPresent();
+  private Place placeOfNew() {
+    if (starting != null) return starting;
+    var to = current == null ? null : current.sendsTo;
+    return to != null && to != current.at && Task.isOfStrategy() ? to : place();
   }
 
   /** Of the thread that runs; for timers, that of no node. */
@@ -306,6 +305,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   private void run(Task task) {
     progress = talks = false;
     current = task;
+    task.sendsTo = null;
     task.step.run();
     current = null;
     if (!task.thread.isAlive()) tasks.remove(task.step);

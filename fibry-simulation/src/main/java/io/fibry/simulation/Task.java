@@ -11,6 +11,8 @@ final class Task {
   @Nullable
   Actor<?> actor; // whose message it handles; null: of none
   Place at; // of that actor, or where the thread was started
+  @Nullable
+  Place sendsTo; // in this step, last: the thread that it may start for an actor is there
   int priority; // of a policy
   int gaveWay; // times, since it did something else
   boolean ready; // or held back: another wake-up changes nothing
@@ -20,6 +22,13 @@ final class Task {
     this.thread = thread;
     this.number = number;
     this.at = at;
+  }
+
+  /** Whether the library starts it: what a handler starts has engine frames too, further out. */
+  static boolean isOfStrategy() {
+    return StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
+        .filter(name -> !name.startsWith("java.") && !name.startsWith("io.fibry.simulation.")).findFirst())
+        .filter(name -> name.startsWith("io.fibry.engine.jvm.")).isPresent();
   }
 
   boolean isGone() {

@@ -33,6 +33,7 @@ final class Witness implements Carrier<String> {
       sender = run.trace.name(run.current());
     }
     run.point();
+    run.current().sendsTo = place;
     return sender;
   }
 

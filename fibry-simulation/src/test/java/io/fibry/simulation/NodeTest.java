@@ -60,6 +60,25 @@ class NodeTest {
     });
   }
 
+  /** Its thread was started by one of that node. */
+  @Test
+  void anActorElsewhereHandlesWhatACrashedNodeHasSent() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var got = new HashSet<String>();
+      var actor = sim.scope().named("actor").newActor((String message) -> {
+        sim.point();
+        got.add(message);
+      });
+      node.start("sender", () -> actor.sendMessage("a"));
+      while (sim.random().nextInt(4) > 0) sim.point();
+      node.crash();
+      actor.sendMessage("b");
+      assertTrue(sim.scope().awaitQuiet(Duration.ofMinutes(1)));
+      assertTrue(got.contains("b"));
+    });
+  }
+
   @Test
   void aNodeThatCrashesItselfDoesNotGoOn() {
     simulate(sim -> {
