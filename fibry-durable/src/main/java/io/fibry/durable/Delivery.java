@@ -247,7 +247,8 @@ final class Delivery implements AutoCloseable {
 
   private void run(String key) {
     try {
-      while (isGoingOn(key)) {} // to the next messages
+      while (isGoingOn(key)) {
+      } // to the next messages
     } catch (StoreClosedException over) { // what waits is given when the store is open again
       synchronized (this) {
         hand(key).endLooking();

@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A {@link MemoryNetwork} on a machine of its own: what nodes say to it takes time, keeps its order,
+ * A {@link MemoryNetwork} on its own machine: what nodes say to it takes time, keeps its order,
  * and is dropped while a node is cut off or has crashed. So no crash leaves the network's monitors
  * locked. The store is another machine, which a node that is cut off still reaches: it must fence.
  * For threads of a simulation.
