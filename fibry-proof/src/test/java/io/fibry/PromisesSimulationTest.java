@@ -1,0 +1,12 @@
+package io.fibry;
+
+import org.junit.jupiter.api.Test;
+
+/** Promises that the accounts of the other rounds do not show. */
+class PromisesSimulationTest {
+
+  @Test
+  void eachIsKeptThoughOthersEndCancelOrReplaceMeanwhile() {
+    Seeds.play("promises", 3_000, simulation -> new PromisesRound(simulation).play());
+  }
+}

@@ -1,0 +1,13 @@
+package io.fibry.durable;
+
+import io.fibry.Seeds;
+import org.junit.jupiter.api.Test;
+
+/** Durable actors on a machine that loses its power, at any step that a seed decides. */
+class CrashSimulationTest {
+
+  @Test
+  void whatWasAnsweredIsThereAndWhatWasNotIsThereOnceOrNever() {
+    Seeds.play("crashes", 1_000, simulation -> new CrashRound(simulation).play());
+  }
+}
