@@ -118,17 +118,17 @@ final class PromisesRound {
   private void whatWasStashedIsNotLost() throws Exception {
     var done = new ArrayList<Integer>();
     var open = new boolean[1];
-    var fails = new boolean[] {random.nextBoolean()};
+    var failing = new boolean[] {random.nextBoolean()};
     var actor = simulation.scope().named("door").strategy(strategy()).mailbox(Mailbox.unbounded().selective())
         .onFailure(FailurePolicy.restart().withoutLog()).initialState(Object::new)
         .newActor((Object state, Work work, ActorContext<Work> context) -> {
           if (work.number() == 0) {
-            if (fails[0]) {
-              fails[0] = false;
-              throw new IllegalStateException("planned");
-            }
+            boolean fails = failing[0];
+            boolean shut = !open[0];
+            failing[0] = false;
             open[0] = true;
-            context.unstash();
+            if (fails) throw new IllegalStateException("planned"); // the restart brings the stash back
+            if (shut) context.unstash();
           } else if (!open[0]) {
             context.stash();
             return;
