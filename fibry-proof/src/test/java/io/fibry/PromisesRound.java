@@ -30,12 +30,13 @@ final class PromisesRound {
 
   void play() throws Exception {
     simulation.faults().stalls(0.05, Duration.ofMillis(5)).delays(0.05, Duration.ofMillis(5));
-    switch (random.nextInt(7)) {
+    switch (random.nextInt(8)) {
       case 0 -> anEndDoesNotWaitForARestart();
       case 1 -> aRestartBringsANewState();
       case 2 -> whatWasStashedIsNotLost();
       case 3 -> watchersAreTold();
       case 4 -> aPromiseFailsAtTheEnd();
+      case 6 -> anAskEndsAtItsLimit();
       case 5 -> onlyTheLastTimerOfAKeyGoesOff();
       default -> aCancelledRequestGivesItsRoomBack();
     }
@@ -227,6 +228,23 @@ final class PromisesRound {
     check(!first.isDone() && !second.isDone(), "there was no room: " + first + ", " + second);
     (random.nextBoolean() ? first : second).cancel(true);
     check(actor.sendMessage(new Work(3)), "there is no room, though a request was taken back");
+    actor.kill();
+  }
+
+  private void anAskEndsAtItsLimit() throws Exception {
+    var actor = simulation.scope().named("deaf").strategy(strategy())
+        .newActor((Work work, ActorContext<Work> context) -> Thread.sleep(LONG));
+    refuseThreads();
+    var told = new int[1];
+    for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
+      try {
+        actor.ask(new Work(1), Duration.ofSeconds(1));
+      } catch (AskTimeoutException late) {
+        told[0]++;
+      }
+      return null;
+    });
+    simulation.eventually("each asker is told that it is late", SOON, () -> told[0] == 3);
     actor.kill();
   }
 }
