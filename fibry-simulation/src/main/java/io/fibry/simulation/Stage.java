@@ -2,6 +2,7 @@ package io.fibry.simulation;
 
 import io.fibry.engine.world.World;
 import io.fibry.simulation.tap.Carrier;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
@@ -25,8 +26,14 @@ final class Stage {
     thread.start();
   }
 
+  /** An interrupt ends the wait for another simulation. */
   static void enter() {
-    LOCK.lock();
+    try {
+      LOCK.lockInterruptibly();
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while it waited for another simulation in this JVM to end");
+    }
     World.other = Place.WORLD;
   }
 

@@ -8,8 +8,6 @@ import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
 import io.fibry.simulation.agent.Attach;
 import java.util.concurrent.CountDownLatch;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,19 +22,14 @@ class RepeatTest {
    */
   private static final long HASH = -7_060_158_657_290_840_693L;
 
-  @BeforeEach
-  void enters() {
+  private static Outcome run(Program program, Replay replay, boolean traced) {
     Attach.ensure();
     Stage.enter();
-  }
-
-  @AfterEach
-  void leaves() {
-    Stage.leave();
-  }
-
-  private static Outcome run(Program program, Replay replay, boolean traced) {
-    return Trial.of(program, Options.DEFAULT, replay, STEPS, Events.none(), traced);
+    try {
+      return Trial.of(program, Options.DEFAULT, replay, STEPS, Events.none(), traced);
+    } finally {
+      Stage.leave();
+    }
   }
 
   @ParameterizedTest
