@@ -3,7 +3,6 @@ package io.fibry.engine.scope;
 import io.fibry.ActorScope.Farewell;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
-import java.util.Comparator;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -15,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * begin in the order in which they were registered.
  */
 final class Farewells {
-  private final Set<Registered> open = new ConcurrentSkipListSet<>(Comparator.comparingLong(one -> one.number));
+  private final Set<Registered> open = new ConcurrentSkipListSet<>();
   private final AtomicLong numbers = new AtomicLong();
 
   /** The caller looks afterwards whether the scope has begun to close. */
@@ -34,7 +33,7 @@ final class Farewells {
     return CompletableFuture.allOf(open.stream().map(one -> one.end).toArray(CompletableFuture<?>[]::new));
   }
 
-  private final class Registered implements Farewell {
+  private final class Registered implements Farewell, Comparable<Registered> {
     private final long number;
     private final Runnable code;
     private final String scope;
@@ -70,6 +69,11 @@ final class Farewells {
     private void leave() {
       open.remove(this);
       end.complete(null);
+    }
+
+    @Override
+    public int compareTo(Registered other) {
+      return Long.compare(number, other.number);
     }
 
     @Override
