@@ -39,13 +39,14 @@ public final class SimulationSpeed {
     long begun = System.nanoTime();
     Attach.ensure();
     System.out.printf("the agent was there after %d ms%n", (System.nanoTime() - begun) / 1_000_000);
-    measure("bank", RUNS, SimulationSpeed::bank);
+    measure("bank", RUNS, scope -> bank(scope, 2));
+    measure("long", RUNS / 20, scope -> bank(scope, 200)); // hardly more than steps
     measure("web", RUNS / 10, SimulationSpeed::web);
     year();
   }
 
-  /** Three clerks take from two accounts. */
-  private static void bank(ActorScope scope) throws Exception {
+  /** Three clerks take from two accounts, each so many times. */
+  private static void bank(ActorScope scope, int times) throws Exception {
     var accounts = new ArrayList<Actor<Take>>();
     for (int i = 0; i < 2; i++) accounts.add(scope.named("account" + i).initialState(() -> new long[] {100})
         .newActor((long[] left, Take take, ActorContext<Take> context) -> {
@@ -54,7 +55,7 @@ public final class SimulationSpeed {
           context.reply(take, enough);
         }));
     atOnce(3, clerk -> {
-      for (int i = 0; i < 2; i++) accounts.get((clerk + i) % 2).ask(new Take(30));
+      for (int i = 0; i < times; i++) accounts.get((clerk + i) % 2).ask(new Take(30));
     });
   }
 
