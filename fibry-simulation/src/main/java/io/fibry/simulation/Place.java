@@ -1,5 +1,6 @@
 package io.fibry.simulation;
 
+import io.fibry.Actor;
 import io.fibry.engine.scope.Scope;
 import io.fibry.engine.world.World;
 import io.fibry.simulation.tap.Taps;
@@ -19,6 +20,11 @@ final class Place {
     @Override
     public <T> T single(T ofProcess, Supplier<? extends T> maker) {
       return Taps.machine() instanceof Run run ? run.place().own(ofProcess, maker) : ofProcess;
+    }
+
+    @Override
+    public void note(Object actor, Supplier<String> what) {
+      if (Taps.machine() instanceof Run run && run.trace != null) run.trace.note(run, (Actor<?>) actor, what.get());
     }
   };
 

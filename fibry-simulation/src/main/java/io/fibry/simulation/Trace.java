@@ -55,6 +55,10 @@ final class Trace {
     add(run, Arrow.NOTE, "", "", what);
   }
 
+  void note(Run run, Actor<?> actor, String what) {
+    note(run, name(actor) + " " + what);
+  }
+
   private void add(Run run, Arrow arrow, String from, String to, String what) {
     events.add(new Event(run.steps(), run.clock.now(), arrow, from, to, what,
         arrow == Arrow.MESSAGE && run.overtook()));

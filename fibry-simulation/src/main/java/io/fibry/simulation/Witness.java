@@ -42,7 +42,7 @@ final class Witness implements Carrier<String> {
     if (!run.faults.strikes(Fault.KILLS)) return;
     var victim = run.faults.victim();
     if (victim == null) return;
-    if (run.trace != null) run.trace.note(run, "kill of " + victim.name());
+    if (run.trace != null) run.trace.note(run, victim, "is killed: a fault");
     victim.kill();
   }
 

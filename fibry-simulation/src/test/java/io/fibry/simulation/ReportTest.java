@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
+import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +45,31 @@ class ReportTest {
         anonymous-2 ..> first
         first ..> main
         again: -Dfibry.simulation=0:""", text);
+  }
+
+  @Test
+  void failuresRestartsAndKillsAreShown() {
+    var failure =
+        assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withReplay("0:"), sim -> {
+          sim.faults().always().kills(1, actor -> actor.name().equals("victim"));
+          var cart =
+              sim.scope().anonymous().onFailure(FailurePolicy.restart().withoutLog()).newActor((Integer number) -> {
+                throw new IllegalStateException("none of " + number);
+              });
+          var victim = sim.scope().named("victim").newActor((Integer number) -> {});
+          cart.sendMessage(5);
+          victim.sendMessage(6);
+          throw new IllegalStateException("it ends");
+        }));
+
+    assertEquals("""
+        seed 0 fails after 4 steps
+        java.lang.IllegalStateException: it ends
+        faults: kills
+        ** victim is killed: a fault
+        main --> anonymous-2: 5
+        ** anonymous-2 failed at 5; it restarts; java.lang.IllegalStateException: none of 5
+        again: -Dfibry.simulation=0:""", failure.getMessage().replaceAll(STEP, ""));
   }
 
   @Test

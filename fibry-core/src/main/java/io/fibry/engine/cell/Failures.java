@@ -13,9 +13,11 @@ import io.fibry.engine.jvm.Texts;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Events;
 import io.fibry.engine.message.Refusals;
+import io.fibry.engine.world.World;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.util.concurrent.CancellationException;
+import java.util.function.Supplier;
 
 /** What becomes of an actor whose handler threw. */
 public final class Failures {
@@ -58,7 +60,7 @@ public final class Failures {
     if (cell.isEnding()) {
       tell(context, failure);
       boolean obeys = failure instanceof InterruptedException || failure instanceof CancellationException;
-      if (!obeys) Events.failure(cell, given, failure);
+      if (!obeys) show(cell, given, failure, "it is ending");
       if (policy.logs() && !obeys || isFatal(failure)) log(cell, given, failure, "it is ending", policy);
       return;
     }
@@ -70,11 +72,11 @@ public final class Failures {
     int again = most > 0 && (goesOn || decision.verdict() == Verdict.RESTART) ? context.giveAgain(most) : 0;
     if (again > 0 && context.received != null) context.failUnanswered(failure);
     else if (most > 0 && again == 0) tell(context, failure);
-    Events.failure(cell, given, failure);
+    String then = (own != null ? "" : "its scope '" + cell.owner().name() + "' decides: ") + shown(decision);
+    show(cell, given, failure, then);
     if (decision.verdict() == Verdict.RESTART) restart(context, failure, decision.pause());
     else if (goesOn) suspend(context, decision.pause());
     else if (decision.verdict() == Verdict.STOP) cell.shutDoor(new ExitReason.Failed(failure));
-    String then = (own != null ? "" : "its scope '" + cell.owner().name() + "' decides: ") + shown(decision);
     if (policy.logs() && again > 0) Log.LOG.warn("actor '{}' failed at {}; {} and is given this again: {} of {}; {}",
         cell.name(), text(cell, given), then, again, most, Texts.shown(failure));
     else if (policy.logs()) log(cell, given, failure, then, policy);
@@ -87,6 +89,17 @@ public final class Failures {
       context.fail(context.request, Control.given(context.message), failure);
     if (context.received != null) context.failUnanswered(failure);
     if (!context.stashed) count(context, failure);
+  }
+
+  /** To those who look on. */
+  private static void show(Cell cell, Object given, Throwable failure, String then) {
+    Events.failure(cell, given, failure);
+    note(cell, () -> "failed at " + text(cell, given) + "; " + then + "; " + Texts.shown(failure));
+  }
+
+  private static void note(Cell cell, Supplier<String> what) {
+    var other = World.other;
+    if (other != null) other.note(cell.front(), what);
   }
 
   /** An actor that goes on may fail at each message, so equal failures share a line. */
@@ -147,6 +160,7 @@ public final class Failures {
     dropState(context.cell, "at its restart");
     context.emptyStash();
     Events.restart(context.cell, cause, pause);
+    if (cause == null) note(context.cell, () -> "restarts, since another actor failed");
   }
 
   public static void dropState(Cell cell, String when) {

@@ -23,4 +23,12 @@ public abstract class World {
    * @param maker called by the first thread of a simulation that asks, unless this was given one
    */
   public abstract <T> T single(T ofProcess, Supplier<? extends T> maker);
+
+  /**
+   * Called where an actor has failed, or restarts. Must not throw.
+   *
+   * @param actor a {@code io.fibry.Actor}, which this layer does not know
+   * @param what a text, made when asked
+   */
+  public abstract void note(Object actor, Supplier<String> what);
 }

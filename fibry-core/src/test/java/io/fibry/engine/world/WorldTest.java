@@ -4,11 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
+import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Patience;
 import io.fibry.engine.scope.Scope;
@@ -21,7 +24,9 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,12 +40,18 @@ class WorldTest {
   private static final class Run extends World {
     private final Thread inside = Thread.currentThread();
     private final Map<Object, Object> singles = new IdentityHashMap<>();
+    private final List<String> notes = new CopyOnWriteArrayList<>();
 
     @Override
     @SuppressWarnings("unchecked") // each is kept by what it stands for
     public <T> T single(T ofProcess, Supplier<? extends T> maker) {
       return Thread.currentThread() != inside ? ofProcess
           : (T) singles.computeIfAbsent(ofProcess, none -> maker.get());
+    }
+
+    @Override
+    public void note(Object actor, Supplier<String> what) {
+      notes.add(((Actor<?>) actor).name() + " " + what.get());
     }
   }
 
@@ -173,5 +184,24 @@ class WorldTest {
     Scheduler.system().after(Duration.ZERO, () -> ran.complete(true));
 
     assertTrue(Patience.value(ran));
+  }
+
+  @Test
+  void aRunIsToldOfFailuresAndRestarts() {
+    var run = enter();
+    try (var scope = ActorSystem.openScope("watched",
+        options -> options.withFailurePolicy(FailurePolicy.restartAll().withoutLog()))) {
+      var healthy = scope.named("healthy").newActorWithReturn((Integer number) -> number);
+      var failing = scope.named("failing").onFailure(FailurePolicy.escalate()).newActorWithReturn((Integer number) -> {
+        if (number == 5) throw new IllegalStateException("none of 5");
+        return number;
+      });
+      assertThrows(IllegalStateException.class, () -> failing.ask(5));
+      assertEquals(6, failing.ask(6));
+      healthy.ask(1);
+    }
+
+    assertEquals(Set.of("healthy restarts, since another actor failed", "failing failed at 5; its scope 'watched'"
+        + " decides: it restarts; java.lang.IllegalStateException: none of 5"), Set.copyOf(run.notes));
   }
 }
