@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
@@ -24,18 +23,16 @@ import java.util.function.Consumer;
  * {@snippet class="io.fibry.test.CrashDiskTest" region="disk"}
  */
 public final class CrashDisk implements Disk {
-  private static final int SECTOR = 512;
-
   /** The content of a file, which several names may lead to. */
   private static final class Content {
-    private byte[] forced;
-    private byte[] now;
+    private Sectors forced;
+    private Sectors now;
     private final TreeMap<Integer, List<byte[]>> unforced = new TreeMap<>(); // sector -> its contents since
     private final Set<Integer> dirty = new TreeSet<>(); // sectors that the next force brings to the disk
 
-    Content(byte[] bytes) {
-      forced = bytes;
-      now = bytes.clone();
+    Content(Sectors all) {
+      forced = all;
+      now = all.copy();
     }
   }
 
@@ -91,7 +88,7 @@ public final class CrashDisk implements Disk {
 
   @Override
   public synchronized long size(String name) throws IOException {
-    return content(name).now.length;
+    return content(name).now.size();
   }
 
   private Content content(String name) throws IOException {
@@ -103,13 +100,13 @@ public final class CrashDisk implements Disk {
   @Override
   public synchronized void create(String name, long size) throws IOException {
     begin("create");
-    var content = new Content(new byte[0]);
+    var content = new Content(Sectors.zeros(0));
     change(new Change(name, content, null));
     after.run();
-    content.now = new byte[(int) size];
-    content.forced = new byte[(int) size / 2];
+    content.now = Sectors.zeros(size);
+    content.forced = Sectors.zeros(size / 2);
     after.run();
-    content.forced = content.now.clone();
+    content.forced = content.now.copy();
     after.run();
   }
 
@@ -123,19 +120,13 @@ public final class CrashDisk implements Disk {
     begin("write");
     var content = content(name);
     var left = bytes.duplicate();
-    for (int place = (int) at; left.hasRemaining();) {
-      int sector = place / SECTOR;
-      int size = Math.min(left.remaining(), (sector + 1) * SECTOR - place);
-      left.get(content.now, place, size);
-      content.unforced.computeIfAbsent(sector, none -> new ArrayList<>()).add(sector(content.now, sector));
+    for (long place = at; left.hasRemaining();) {
+      int sector = Sectors.sectorOf(place);
+      place += content.now.write(place, left);
+      content.unforced.computeIfAbsent(sector, none -> new ArrayList<>()).add(content.now.get(sector));
       content.dirty.add(sector);
-      place += size;
     }
     after.run();
-  }
-
-  private static byte[] sector(byte[] bytes, int sector) {
-    return Arrays.copyOfRange(bytes, sector * SECTOR, Math.min(bytes.length, (sector + 1) * SECTOR));
   }
 
   @Override
@@ -144,10 +135,7 @@ public final class CrashDisk implements Disk {
     var dirty = Set.copyOf(content.dirty);
     content.dirty.clear(); // also if this fails
     begin("force");
-    for (int sector : dirty) {
-      byte[] last = content.unforced.remove(sector).getLast();
-      System.arraycopy(last, 0, content.forced, sector * SECTOR, last.length);
-    }
+    for (int sector : dirty) content.forced.put(sector, content.unforced.remove(sector).getLast());
     after.run();
   }
 
@@ -187,8 +175,7 @@ public final class CrashDisk implements Disk {
 
   @Override
   public synchronized void read(String name, long at, ByteBuffer into) throws IOException {
-    byte[] now = content(name).now;
-    into.put(now, (int) at, (int) Math.min(into.remaining(), now.length - at));
+    content(name).now.read(at, into);
   }
 
   @Override
@@ -263,22 +250,20 @@ public final class CrashDisk implements Disk {
     var left = new TreeMap<>(forcedNames);
     for (var change : changes) if (chooser.choose(2) == 1) change.apply(left);
     var kept = new IdentityHashMap<Content, Content>();
-    for (var content : contents()) kept.put(content, new Content(bytes(content, chooser)));
+    for (var content : contents()) kept.put(content, new Content(left(content, chooser)));
     var image = new CrashDisk();
     left.forEach((name, content) -> image.forcedNames.put(name, kept.get(content)));
     image.names.putAll(image.forcedNames);
     return image;
   }
 
-  private static byte[] bytes(Content content, Chooser chooser) {
-    byte[] bytes = content.forced.clone();
+  private static Sectors left(Content content, Chooser chooser) {
+    var left = content.forced.copy();
     content.unforced.forEach((sector, versions) -> {
       int version = chooser.choose(versions.size() + 1);
-      if (version == 0) return;
-      byte[] part = versions.get(version - 1);
-      System.arraycopy(part, 0, bytes, sector * SECTOR, part.length);
+      if (version > 0) left.put(sector, versions.get(version - 1));
     });
-    return bytes;
+    return left;
   }
 
   /**
@@ -288,15 +273,15 @@ public final class CrashDisk implements Disk {
    * @param bit which
    */
   public synchronized void flip(String name, long bit) {
-    byte[] bytes = names.get(name).now;
-    bytes[(int) (bit / 8)] ^= (byte) (1 << bit % 8);
-    replace(name, bytes);
+    var changed = names.get(name).now.copy();
+    changed.flip(bit);
+    replace(name, changed);
   }
 
-  private void replace(String name, byte[] bytes) {
+  private void replace(String name, Sectors all) {
     var content = names.get(name);
-    content.now = bytes;
-    content.forced = bytes.clone();
+    content.now = all;
+    content.forced = all.copy();
     content.unforced.clear();
     content.dirty.clear();
   }
@@ -307,8 +292,8 @@ public final class CrashDisk implements Disk {
    * @param name of the file
    * @param size what is left
    */
-  public synchronized void truncate(String name, int size) {
-    replace(name, Arrays.copyOf(names.get(name).now, size));
+  public synchronized void truncate(String name, long size) {
+    replace(name, names.get(name).now.resized(size));
   }
 
   /** {@return a disk with the same files, all of them forced} */

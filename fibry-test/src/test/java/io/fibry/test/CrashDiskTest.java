@@ -10,6 +10,7 @@ import io.fibry.store.folder.FolderStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -75,6 +76,42 @@ class CrashDiskTest {
     assertEquals(Set.of("00", "01", "10", "11", "20", "21"), seen);
     disk.force("file");
     assertEquals("21", contents(disk.cutPower(1)));
+  }
+
+  @Test
+  void aFileTakesTheMemoryOfWhatWasWrittenOnly() throws IOException {
+    long size = 64L << 30;
+    var disk = CrashDisk.empty();
+    disk.create("file", size);
+    disk.forceNames();
+    disk.write("file", size - 1, ByteBuffer.wrap(new byte[] {7}));
+    disk.force("file");
+
+    var left = disk.cutPower(1);
+    var end = ByteBuffer.allocate(10);
+    left.read("file", size - 3, end);
+
+    assertEquals(size, left.size("file"));
+    assertEquals(ByteBuffer.wrap(new byte[] {0, 0, 7}), end.flip());
+    var thrown = assertThrows(IndexOutOfBoundsException.class,
+        () -> left.write("file", size - 1, ByteBuffer.allocate(2)));
+    assertEquals("2 bytes at 68719476735 do not fit into a file of 68719476736", thrown.getMessage());
+  }
+
+  @Test
+  void whatIsCutOffIsGone() throws IOException {
+    var disk = CrashDisk.empty();
+    disk.create("file", 2_000);
+    disk.write("file", 0, ByteBuffer.wrap("x".repeat(2_000).getBytes(StandardCharsets.US_ASCII)));
+
+    disk.truncate("file", 1_000);
+    disk.truncate("file", 1_500);
+    disk.flip("file", 8_000);
+
+    var bytes = ByteBuffer.allocate(1_600);
+    disk.read("file", 0, bytes);
+    assertEquals("x".repeat(1_000) + "\1" + "\0".repeat(499),
+        StandardCharsets.US_ASCII.decode(bytes.flip()).toString());
   }
 
   private static String contents(CrashDisk disk) {
