@@ -47,14 +47,19 @@ final class Calendar {
 
   private void setTimer() {
     if (timer != null) timer.cancel();
-    var left = untilLook(now.get(), queue.peek().at);
+    var left = untilLook(queue.peek().at);
     timer = scheduler.after(left.isNegative() ? Duration.ZERO : left, this::look);
   }
 
   /** From now to a time, or to the next look at the clock. */
-  static Duration untilLook(Instant now, Instant time) {
-    var left = Duration.between(now, time);
+  private Duration untilLook(Instant time) {
+    var left = Duration.between(now.get(), time);
     return left.compareTo(LOOK) > 0 ? LOOK : left;
+  }
+
+  void sleepUntil(Instant time) throws InterruptedException {
+    for (var left = untilLook(time); left.isPositive(); left = untilLook(time))
+      scheduler.sleepUntil(scheduler.nanoTime() + left.toNanos());
   }
 
   private void look() {

@@ -38,6 +38,7 @@ final class Delivery implements AutoCloseable {
   private static final int MOST_RETRY = 6; // the pauses double so often
 
   private final Store store;
+  private final Home home;
   private final Kinds<?> kind;
   private final Scheduler scheduler;
   private final Map<String, Hand> hands = new HashMap<>(); // by key; this and all below under this object's monitor
@@ -50,6 +51,7 @@ final class Delivery implements AutoCloseable {
 
   Delivery(Store store, Kinds<?> kind, Scheduler scheduler, Predicate<String> keys) {
     this.store = store;
+    this.home = Home.of(store);
     this.kind = kind;
     this.scheduler = scheduler;
     this.keys = keys;
@@ -65,10 +67,8 @@ final class Delivery implements AutoCloseable {
     return Instant.ofEpochMilli(store.clock().millis());
   }
 
-  /** By the store's clock. */
   void sleepUntil(Instant time) throws InterruptedException {
-    for (var left = Calendar.untilLook(now(), time); left.isPositive(); left = Calendar.untilLook(now(), time))
-      scheduler.sleepUntil(scheduler.nanoTime() + left.toNanos());
+    calendar.sleepUntil(time);
   }
 
   // ---- what waits
@@ -79,7 +79,7 @@ final class Delivery implements AutoCloseable {
       if (closed) return;
       actors = who;
       start = now();
-      Home.of(store).add(this);
+      home.add(this);
     }
     store.waiting(kind.name(), (id, due) -> {
       if (serves(id)) told(id.key(), due);
@@ -134,7 +134,7 @@ final class Delivery implements AutoCloseable {
     try {
       answer = actor.sendMessageReturn(kept);
     } catch (RuntimeException unborn) {
-      Home.of(store).refusals().tell("what waits for " + kind.id(key) + " could not be given to it", unborn);
+      home.refusals().tell("what waits for " + kind.id(key) + " could not be given to it", unborn);
       answer = CompletableFuture.failedFuture(unborn);
     } finally {
       if (answer == null) over(key);
@@ -395,6 +395,6 @@ final class Delivery implements AutoCloseable {
     }
     keys.forEach(this::free);
     calendar.close();
-    Home.of(store).remove(this);
+    home.remove(this);
   }
 }

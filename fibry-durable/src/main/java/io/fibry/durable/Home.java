@@ -6,8 +6,8 @@ import io.fibry.store.Copy;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import java.lang.ref.WeakReference;
 import java.time.Instant;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -21,9 +21,13 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/** What lives here of a store. Thread-safe. */
+/**
+ * What lives here of a store, for as long as anything does: its deliveries, actors and readers keep
+ * it. The store does not, or actors that nobody has and that never ended would keep their store.
+ * Thread-safe.
+ */
 final class Home {
-  private static final Map<Store, Home> HOMES = Collections.synchronizedMap(new WeakHashMap<>());
+  private static final Map<Store, WeakReference<Home>> HOMES = new WeakHashMap<>(); // under its own monitor
 
   private final Map<Store.Id, Place> alive = new ConcurrentHashMap<>();
   private final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
@@ -37,7 +41,15 @@ final class Home {
   private Home() {}
 
   static Home of(Store store) {
-    return HOMES.computeIfAbsent(Objects.requireNonNull(store, "store"), none -> new Home());
+    Objects.requireNonNull(store, "store");
+    synchronized (HOMES) {
+      var known = HOMES.get(store);
+      var home = known == null ? null : known.get();
+      if (home != null) return home;
+      var made = new Home();
+      HOMES.put(store, new WeakReference<>(made));
+      return made;
+    }
   }
 
   /** It is no copy that was not finished, the actors of which would know too little. */
@@ -62,18 +74,18 @@ final class Home {
 
   /** Two actors of one key would end each other's lives. */
   static <M> Actor<M> only(Store store, Store.Id id, Supplier<Actor<M>> maker) {
-    var alive = of(store).alive;
+    var home = of(store);
     var place = new Place();
-    if (alive.merge(id, place, (before, mine) -> before.isLeft() ? mine : before) != place)
+    if (home.alive.merge(id, place, (before, mine) -> before.isLeft() ? mine : before) != place)
       throw new IllegalStateException(taken(id, store));
     boolean made = false;
     try {
-      var actor = maker.get().closeOnExit(() -> alive.remove(id, place));
+      var actor = maker.get().closeOnExit(() -> home.alive.remove(id, place)); // and keeps the home
       place.actor = actor;
       made = true;
       return actor;
     } finally {
-      if (!made) alive.remove(id, place);
+      if (!made) home.alive.remove(id, place);
     }
   }
 

@@ -6,8 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.AskTimeoutException;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
@@ -15,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
@@ -165,6 +169,32 @@ class NodeTest {
       Thread.sleep(10_000);
       assertEquals(3, ticks.size(), () -> List.copyOf(ticks).toString());
     });
+  }
+
+  /** Its actors never end, and its thread never goes on. */
+  @Test
+  void aCrashedNodeKeepsNoStore() {
+    record Count() implements Request<Count, Integer> {}
+    var counter = Durable.kind("counter", Count.class).state(0).by((n, count, context) -> {
+      context.reply(count, n + 1);
+      return n + 1;
+    });
+    var stores = new ArrayList<WeakReference<FolderStore>>();
+
+    Simulation.run(options -> options.withSeeds(20), sim -> {
+      var node = sim.node("one");
+      var counted = new CompletableFuture<Integer>();
+      node.start("program", () -> {
+        var store = FolderStore.on(node.disk(), options -> options); // its files have 64 MiB
+        stores.add(new WeakReference<>(store));
+        return counted.complete(counter.newActor(node.openScope("scope").named("counter"), store).ask(new Count()));
+      });
+      assertEquals(1, counted.join());
+      node.crash();
+    });
+
+    for (int i = 0; i < 20 && !stores.stream().allMatch(one -> one.refersTo(null)); i++) System.gc();
+    assertEquals(0, stores.stream().filter(one -> !one.refersTo(null)).count());
   }
 
   /** The index of a store has random fingerprints, which decide the order. */
