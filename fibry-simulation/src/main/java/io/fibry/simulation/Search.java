@@ -81,7 +81,7 @@ final class Search {
     var shortest = Shrink.of(first, replay -> run(replay, false));
     var shown = run(shortest.best().replay(), true);
     if (shown.hash() != shortest.best().hash()) return Report.of(first, shown,
-        "; another run is shown, since the texts of its messages, which it needs, change it");
+        "; another run is shown: the texts of messages, or something outside the simulation, change it");
     return Report.of(first, shown, shortest.toString());
   }
 

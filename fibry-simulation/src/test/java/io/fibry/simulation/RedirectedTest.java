@@ -10,9 +10,15 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.simulation.tap.Chance;
 import java.io.IOException;
 import java.math.BigInteger;
+import java.net.DatagramSocket;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.http.HttpClient;
+import java.nio.channels.AsynchronousSocketChannel;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
@@ -161,6 +167,32 @@ class RedirectedTest {
         return socket.getLocalPort();
       }
     })) assertTrue(port > 0);
+  }
+
+  @Test
+  @Promise("29.7")
+  void socketsThatWouldBeRealAreRefused() throws Exception {
+    checkRefused("a channel or selector of java.nio", SocketChannel::open);
+    checkRefused("a channel or selector of java.nio", Selector::open);
+    checkRefused("a channel or selector of java.nio", HttpClient::newHttpClient);
+    checkRefused("an asynchronous channel of java.nio", AsynchronousSocketChannel::open);
+    checkRefused("a datagram socket", () -> new DatagramSocket(0));
+    for (var port : TinyMachine.beside(() -> {
+      try (var socket = new DatagramSocket(0);
+          var channel = ServerSocketChannel.open();
+          var selector = Selector.open()) {
+        return channel.isOpen() && selector.isOpen() ? socket.getLocalPort() : 0;
+      }
+    })) assertTrue(port > 0);
+  }
+
+  private static void checkRefused(String what, Callable<?> opening) {
+    var failure = assertThrows(UnsupportedOperationException.class, () -> TinyMachine.play(opening));
+    assertTrue(
+        failure.getMessage().startsWith("the simulated thread 'main' opens " + what + " at io.fibry.simulation."),
+        failure.getMessage());
+    assertTrue(failure.getMessage().endsWith("use java.net.Socket, or keep it out of the simulation"),
+        failure.getMessage());
   }
 
   @Test

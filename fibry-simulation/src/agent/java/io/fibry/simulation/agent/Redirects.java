@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 final class Redirects {
   private static final String TAP = "io/fibry/simulation/tap/";
   private static final String CONCURRENT = "java/util/concurrent/";
+  private static final String CHANNELS = "java/nio/channels/";
   private static final Where EVERYWHERE = type -> true;
   /** Not in the virtual thread's own class: its hash code is its number, and must never change. */
   private static final Where OUTSIDE = type -> !type.equals("java/lang/VirtualThread");
@@ -85,6 +86,13 @@ final class Redirects {
 
       // Sockets
       call("java/net/SocketImpl", "createPlatformSocketImpl", "(Z)Ljava/net/SocketImpl;", "Sockets"),
+      call("java/net/DatagramSocket", "createDelegate",
+          "(Ljava/net/SocketAddress;Ljava/lang/Class;)Ljava/net/DatagramSocket;", "Sockets"),
+      new Redirect(Jdks.ALL, CHANNELS + "spi/SelectorProvider", "provider", "()L" + CHANNELS + "spi/SelectorProvider;",
+          TAP + "Sockets", "selectors", "()L" + CHANNELS + "spi/SelectorProvider;", EVERYWHERE),
+      new Redirect(Jdks.ALL, CHANNELS + "spi/AsynchronousChannelProvider", "provider",
+          "()L" + CHANNELS + "spi/AsynchronousChannelProvider;", TAP + "Sockets", "channels",
+          "()L" + CHANNELS + "spi/AsynchronousChannelProvider;", EVERYWHERE),
 
       // Mailboxes of users; the library's own keep their bounds
       new Redirect(Jdks.ALL, "io/fibry/mailbox/Mailbox", "bounded",
@@ -95,7 +103,7 @@ final class Redirects {
   private static final List<String> CHANGED = List.of("java/lang/VirtualThread", CONCURRENT, "java/time/",
       "java/util/Random", "java/util/Collections", "java/util/Date", "java/util/Calendar",
       "java/util/GregorianCalendar", "java/util/Timer", "java/net/Socket", "java/net/ServerSocket",
-      "java/net/SocksSocket");
+      "java/net/SocksSocket", "java/net/DatagramSocket", "java/net/MulticastSocket", CHANNELS);
 
   private static final String THREAD = "java/lang/Thread";
 

@@ -46,19 +46,9 @@ public final class Pools {
   }
 
   static UnsupportedOperationException refused(String what) {
-    return new UnsupportedOperationException("the simulated thread '" + Thread.currentThread().getName() + "' uses "
-        + what + " at " + caller() + ", whose threads are real and run in no order that a seed decides; make the stream"
-        + " sequential, or give the task to an executor of your own, as Executors.newVirtualThreadPerTaskExecutor()");
-  }
-
-  /** The first frame that is neither ours nor the JDK's. */
-  private static String caller() {
-    return StackWalker.getInstance().walk(frames -> frames.filter(frame -> !inside(frame.getClassName())).findFirst())
-        .map(frame -> frame.toStackTraceElement().toString()).orElse("no code of yours");
-  }
-
-  private static boolean inside(String name) {
-    return name.startsWith("java.") || name.startsWith("jdk.") || name.startsWith("io.fibry.simulation.tap.");
+    return Taps.refused("uses " + what,
+        "whose threads are real and run in no order that a seed decides; make the stream"
+            + " sequential, or give the task to an executor of your own, as Executors.newVirtualThreadPerTaskExecutor()");
   }
 
   private static void start(Runnable task) {

@@ -1,18 +1,50 @@
 package io.fibry.simulation.tap;
 
 import java.lang.invoke.MethodHandle;
+import java.net.DatagramSocket;
+import java.net.SocketAddress;
 import java.net.SocketImpl;
+import java.nio.channels.spi.AsynchronousChannelProvider;
+import java.nio.channels.spi.SelectorProvider;
 
-/** What is below {@link java.net.Socket} and {@link java.net.ServerSocket}. */
+/**
+ * What is below {@link java.net.Socket} and {@link java.net.ServerSocket}. Sockets of other kinds
+ * are real, and wait for what no seed decides, so simulated threads cannot open them.
+ */
 public final class Sockets {
-  private static final MethodHandle REAL =
+  private static final MethodHandle STREAM =
       Insides.function(SocketImpl.class, "createPlatformSocketImpl", SocketImpl.class, boolean.class);
+  private static final MethodHandle DATAGRAM =
+      Insides.function(DatagramSocket.class, "createDelegate", DatagramSocket.class, SocketAddress.class, Class.class);
 
   private Sockets() {}
 
   /** For the JDK's own method of this name. */
   public static SocketImpl createPlatformSocketImpl(boolean server) throws Throwable {
     var machine = Taps.machine();
-    return machine == null ? (SocketImpl) REAL.invokeExact(server) : machine.socket(server);
+    return machine == null ? (SocketImpl) STREAM.invokeExact(server) : machine.socket(server);
+  }
+
+  /** For the JDK's own method of this name. */
+  public static DatagramSocket createDelegate(SocketAddress address, Class<?> type) throws Throwable {
+    check("a datagram socket");
+    return (DatagramSocket) DATAGRAM.invokeExact(address, type);
+  }
+
+  /** For the one that makes channels and selectors. */
+  public static SelectorProvider selectors() {
+    check("a channel or selector of java.nio");
+    return SelectorProvider.provider();
+  }
+
+  /** For the one that makes asynchronous channels. */
+  public static AsynchronousChannelProvider channels() {
+    check("an asynchronous channel of java.nio");
+    return AsynchronousChannelProvider.provider();
+  }
+
+  private static void check(String what) {
+    if (Taps.machine() != null) throw Taps.refused("opens " + what,
+        "which is real, and waits for what no seed decides; use java.net.Socket, or keep it out of the simulation");
   }
 }

@@ -29,6 +29,23 @@ public final class Taps {
     return (Executor) SCHEDULER.get(thread) instanceof Machine machine ? machine : null;
   }
 
+  /** What this simulated thread does cannot be simulated. */
+  static UnsupportedOperationException refused(String does, String why) {
+    return new UnsupportedOperationException(
+        "the simulated thread '" + Thread.currentThread().getName() + "' " + does + " at " + caller() + ", " + why);
+  }
+
+  /** The first frame that is neither ours nor the JDK's. */
+  private static String caller() {
+    return StackWalker.getInstance().walk(frames -> frames.filter(frame -> !inside(frame.getClassName())).findFirst())
+        .map(frame -> frame.toStackTraceElement().toString()).orElse("no code of yours");
+  }
+
+  private static boolean inside(String name) {
+    return name.startsWith("java.") || name.startsWith("jdk.") || name.startsWith("sun.")
+        || name.startsWith("io.fibry.simulation.tap.");
+  }
+
   /** Calls a method of the JDK that declares no checked exception. */
   static Object call(MethodHandle method, Object... arguments) {
     try {
