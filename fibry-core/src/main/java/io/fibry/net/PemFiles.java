@@ -18,6 +18,7 @@ import java.security.cert.CertificateFactory;
 import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.List;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import javax.net.ssl.KeyManagerFactory;
@@ -33,41 +34,58 @@ final class PemFiles implements Supplier<SSLContext> {
   private static final char[] NO_PASSWORD = {};
   private static final byte[] NO_TEXT = {0};
 
+  private static final List<FileTime> MISSING = List.of();
+
   private final Path certificates;
   private final Path key;
+  private final LongSupplier clock; // nanoseconds
   private volatile SSLContext context;
   // under the monitor
-  private List<FileTime> seen;
+  private List<FileTime> seen; // times of the files that the context is from
+  private List<FileTime> refused; // times of files that were logged as unusable; null: none since
   private volatile long next; // look; also read without the monitor, which is good enough
 
   PemFiles(Path certificates, Path key) {
+    this(certificates, key, System::nanoTime);
+  }
+
+  /** By another clock, for tests. */
+  PemFiles(Path certificates, Path key, LongSupplier clock) {
     this.certificates = certificates;
     this.key = key;
+    this.clock = clock;
     try {
       this.seen = times();
       this.context = read();
     } catch (IOException unreadable) {
       throw new UncheckedIOException("a certificate cannot be read: " + unreadable, unreadable);
     }
-    this.next = System.nanoTime() + PERIOD;
+    this.next = clock.getAsLong() + PERIOD;
   }
 
   @Override
   public SSLContext get() {
-    if (System.nanoTime() - next >= 0) look();
+    if (clock.getAsLong() - next >= 0) look();
     return context;
   }
 
   private synchronized void look() {
-    if (System.nanoTime() - next < 0) return;
-    next = System.nanoTime() + PERIOD;
+    if (clock.getAsLong() - next < 0) return;
+    next = clock.getAsLong() + PERIOD;
+    var now = MISSING;
     try {
-      var now = times();
-      if (now.equals(seen)) return;
-      context = read();
-      seen = now; // after it: what could not be read is tried again
-      LOG.info("{} was read anew", certificates);
+      now = times();
+      if (now.equals(seen)) {
+        if (refused != null) LOG.info("{} is again what it was", certificates);
+      } else {
+        context = read();
+        seen = now; // after it: what could not be read is tried again
+        LOG.info("{} was read anew", certificates);
+      }
+      refused = null;
     } catch (IOException | RuntimeException unreadable) {
+      if (now.equals(refused)) return; // each change is logged once, not each look
+      refused = now;
       LOG.warn("{} has changed and cannot be used, so the certificate stays what it was",
           certificates, unreadable);
     }

@@ -45,8 +45,8 @@ public final class Tls {
 
   /**
    * With a certificate from two files in PEM form, as authorities give them. Changed files are read
-   * anew, at most a second later. While they cannot be read, or do not fit together, that is
-   * logged, and the certificate stays what it was.
+   * anew, at most a second later. While they cannot be read, or do not fit together, the
+   * certificate stays what it was, and each change is logged once.
    *
    * @param certificates that of the server first, then those that lead to its authority
    * @param key its private key (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
