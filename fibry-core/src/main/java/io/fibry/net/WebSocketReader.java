@@ -134,10 +134,8 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   /** A frame of a message; {@code whole}: all of it. */
   private void data(boolean whole) throws IOException {
     long length = length();
-    if (length > longestFrame)
-      throw broken(refusal(WebSocketClose.TOO_BIG, "a frame longer than " + longestFrame + " bytes"));
-    if (length > longest - size)
-      throw broken(refusal(WebSocketClose.TOO_BIG, "a message longer than " + longest + " bytes"));
+    if (length > longestFrame && longestFrame < longest) throw tooLong("frame", longestFrame, "withMaxFrame");
+    if (length > longest - size) throw tooLong("message", longest, "withMaxMessage");
     int mask = mask();
     for (int done = 0; done < length;) {
       int left = (int) length - done;
@@ -196,6 +194,11 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   // ---- what the client must not send
 
+  private IOException tooLong(String what, int limit, String option) {
+    return broken(refusal(WebSocketClose.TOO_BIG, "a " + what + " longer than " + limit + " bytes",
+        "; " + option + " allows more"));
+  }
+
   private IOException breach(String what) {
     return broken(refusal(WebSocketClose.PROTOCOL_ERROR, what));
   }
@@ -211,9 +214,14 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   /** Of what was well formed. */
   IOException refusal(int code, String what) {
+    return refusal(code, what, "");
+  }
+
+  /** {@code advice}: for the server's side only. */
+  private IOException refusal(int code, String what, String advice) {
     answers.close(new WebSocketClose(code, what));
     return in.socket.clientFault(
-        new ProtocolException(in.socket + " sent " + what + ", and the connection was closed with " + code));
+        new ProtocolException(in.socket + " sent " + what + ", and the connection was closed with " + code + advice));
   }
 
   // ---- the end

@@ -215,6 +215,31 @@ class WebSocketLimitsTest {
     peers.forEach(WebSocketPeer::close);
   }
 
+  private void refused(UnaryOperator<WebSocketOptions> options, int length, String told) {
+    open(options);
+    try (var peer = connect()) {
+      peer.text("x".repeat(length));
+
+      assertEquals("close 1009", peer.next().toString());
+      assertTrue(cause(Patience.value(outcome)).getMessage().endsWith(" sent " + told),
+          () -> outcome.join().toString());
+    }
+  }
+
+  @Promise("27.15")
+  @Test
+  void aFrameThatNoMessageMayHaveIsToldByTheLimitOfMessages() {
+    refused(o -> o.withMaxMessage(1_000).withMaxFrame(2_000), 2_001,
+        "a message longer than 1000 bytes, and the connection was closed with 1009; withMaxMessage allows more");
+  }
+
+  @Promise("27.15")
+  @Test
+  void aFrameThatIsTooLongIsToldByTheLowerLimit() {
+    refused(o -> o.withMaxMessage(1_000).withMaxFrame(100), 1_001,
+        "a frame longer than 100 bytes, and the connection was closed with 1009; withMaxFrame allows more");
+  }
+
   @Promise("27.17")
   @Test
   void aWebSocketThatWaitsIsNoExchangeAtWork() throws IOException {
