@@ -95,7 +95,16 @@ final class ClientInput extends InputStream {
 
   @Override
   public int available() throws IOException {
-    return end - at + (ended ? 0 : socket.available());
+    if (ended) return end - at;
+    try {
+      return end - at + socket.link.available();
+    } catch (IOException failure) {
+      throw socket.clientFault(failure);
+    }
+  }
+
+  boolean hasUnread() throws IOException {
+    return at < end || !ended && socket.link.hasUnread();
   }
 
   @Override

@@ -35,7 +35,7 @@ final class ClientSocket implements AutoCloseable {
     return ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), name, VarHandle.class, ClientSocket.class, type);
   }
 
-  private final Link link;
+  final Link link; // others ask it for what has come
   private final Scheduler clock;
   private final ListenerLimits limits;
   private final long totalDeadline;
@@ -155,10 +155,6 @@ final class ClientSocket implements AutoCloseable {
       if (turn) step.resume();
       READ_DEADLINE.setOpaque(this, 0L);
     }
-  }
-
-  int available() throws IOException {
-    return link.available();
   }
 
   /** The current read, or the next one, finds the end of the stream. */

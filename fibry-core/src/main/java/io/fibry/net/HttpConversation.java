@@ -108,7 +108,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   /** Then a close would be a reset, and destroy the answer. */
   private boolean hasMore() {
     try {
-      return in.available() > 0;
+      return in.hasUnread();
     } catch (IOException gone) {
       return false;
     }

@@ -29,7 +29,11 @@ interface Link {
 
   int read(byte[] bytes, int offset, int length) throws IOException;
 
+  /** Bytes that {@link #read} gives without waiting. */
   int available() throws IOException;
+
+  /** Whether anything has come and was not read, also what is no content, or not whole yet. */
+  boolean hasUnread() throws IOException;
 
   void write(byte[] bytes, int offset, int length) throws IOException;
 

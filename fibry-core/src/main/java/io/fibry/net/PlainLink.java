@@ -42,6 +42,11 @@ final class PlainLink implements Link {
   }
 
   @Override
+  public boolean hasUnread() throws IOException {
+    return in.available() > 0;
+  }
+
+  @Override
   public void write(byte[] bytes, int offset, int length) throws IOException {
     out.write(bytes, offset, length);
   }

@@ -30,6 +30,7 @@ final class TlsLink implements Link {
   private static final int LAST_TYPE = 23;
   private static final int SHORTEST_METHOD = 3; // letters
   private static final byte[] NOTHING = {};
+  private static final String BROKEN = "an Error broke reading off";
   private static final byte[] USE_HTTPS = ByteBuilder.latin("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
       + "Content-Type: text/plain\r\nContent-Length: 51\r\n\r\nThis port speaks TLS: ask it by https, not by http.");
 
@@ -128,27 +129,29 @@ final class TlsLink implements Link {
 
   @Override
   public int read(byte[] bytes, int offset, int length) throws IOException {
-    if (broken) throw new SocketException("an Error broke reading off");
+    if (broken) throw new SocketException(BROKEN);
     try {
       while (contentAt == contentEnd) {
         if (ended) return -1;
         if (!hasRecord()) return endOfStream();
-        int record = recordLength();
-        if (length >= record) { // then its content has room
+        if (length >= recordLength()) { // then its content has room
           int some = decrypt(ByteBuffer.wrap(bytes, offset, length));
           if (some > 0) return some;
-        } else {
-          content = new byte[record];
-          contentAt = 0;
-          contentEnd = 0;
-          contentEnd = decrypt(ByteBuffer.wrap(content));
-        }
+        } else keepContent();
       }
       return copy(bytes, offset, length);
     } catch (Error half) {
       broken = true;
       throw half;
     }
+  }
+
+  /** Of one record, for the reads that follow. */
+  private void keepContent() throws IOException {
+    content = new byte[recordLength()];
+    contentAt = 0;
+    contentEnd = 0;
+    contentEnd = decrypt(ByteBuffer.wrap(content));
   }
 
   private int copy(byte[] bytes, int offset, int length) {
@@ -230,9 +233,29 @@ final class TlsLink implements Link {
     return true;
   }
 
+  /** What has come is decrypted for it: how much content a record has, nobody knows before. */
   @Override
   public int available() throws IOException {
-    return contentEnd - contentAt + end - at + wire.available();
+    if (broken) throw new SocketException(BROKEN);
+    try {
+      while (contentAt == contentEnd && !ended && hasWholeRecord()) keepContent();
+    } catch (Error half) {
+      broken = true;
+      throw half;
+    }
+    return contentEnd - contentAt;
+  }
+
+  /** As far as it has come: does not wait. */
+  private boolean hasWholeRecord() throws IOException {
+    for (int length = recordLength(); end - at < length; length = recordLength())
+      if (wire.available() == 0 || !receive(length)) return false;
+    return true;
+  }
+
+  @Override
+  public boolean hasUnread() throws IOException {
+    return contentAt < contentEnd || at < end || wire.hasUnread();
   }
 
   @Override

@@ -1,0 +1,115 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.Patience;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How much a handler can read through TLS without waiting. */
+@Timeout(60)
+class TlsAvailableTest {
+  private static final SSLContext CONTEXT = Certificates.context();
+
+  private final ServerScope net = new ServerScope();
+
+  @AfterEach
+  void close() {
+    net.close();
+  }
+
+  /** A record is longer than its content, and some have none. */
+  @ParameterizedTest
+  @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
+  void whatIsAvailableCanBeReadWithoutWaiting(String protocol) throws Exception {
+    var available = new CompletableFuture<Integer>();
+    var acceptor = net.open(client -> {
+      var in = client.getInputStream();
+      Patience.eventually(() -> available(in) > 0);
+      available.complete(available(in));
+    }, o -> o.withTls(CONTEXT));
+
+    try (var socket = Certificates.connect(CONTEXT, acceptor.port(), protocol)) {
+      if (protocol.equals("TLSv1.3")) socket.startHandshake(); // asks for new keys
+      socket.getOutputStream().write("hello".getBytes());
+
+      assertEquals(5, Patience.value(available));
+    }
+  }
+
+  private static int available(InputStream in) {
+    try {
+      return in.available();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Half a record may hold anything. */
+  @Test
+  void ofHalfARecordNothingIsAvailable() throws Exception {
+    var sent = new CompletableFuture<Void>();
+    var available = new LinkedBlockingQueue<Integer>();
+    var acceptor = net.open(client -> {
+      var in = client.getInputStream();
+      Patience.value(sent);
+      available.add(available(in));
+      Patience.eventually(() -> available(in) > 0);
+      available.add(available(in));
+    }, o -> o.withTls(CONTEXT));
+
+    try (var slow = new LastByteHeld(acceptor.port());
+        var socket = (SSLSocket) CONTEXT.getSocketFactory().createSocket(slow, "localhost", acceptor.port(), true)) {
+      socket.startHandshake();
+      slow.holds = true;
+      socket.getOutputStream().write("hello".getBytes());
+      sent.complete(null);
+      assertEquals(0, available.poll(20, TimeUnit.SECONDS));
+
+      slow.sendHeld();
+      assertEquals(5, available.poll(20, TimeUnit.SECONDS));
+    }
+  }
+
+  /** Keeps the last byte of a write back. */
+  private static final class LastByteHeld extends Socket {
+    private volatile boolean holds;
+    private byte held;
+
+    LastByteHeld(int port) throws IOException {
+      super(InetAddress.getLoopbackAddress(), port);
+    }
+
+    @Override
+    public OutputStream getOutputStream() throws IOException {
+      return new FilterOutputStream(super.getOutputStream()) {
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+          int now = holds ? length - 1 : length;
+          held = bytes[offset + length - 1];
+          out.write(bytes, offset, now);
+        }
+      };
+    }
+
+    void sendHeld() throws IOException {
+      holds = false;
+      super.getOutputStream().write(held);
+    }
+  }
+}
