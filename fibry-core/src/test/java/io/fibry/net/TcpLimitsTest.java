@@ -16,12 +16,16 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -214,6 +218,39 @@ class TcpLimitsTest {
       cutWith("sent nothing for 1 min");
       peer.closed();
     }
+  }
+
+  /** All of it has ten seconds, and more bytes give no more time. */
+  @Promise("25.12")
+  @Test
+  void halfAHandshakeIsCutOffInTime() throws Exception {
+    var tls = Certificates.context();
+    var acceptor = open(TcpLimitsTest::readAll, o -> o.withTls(tls).withMaxConnections(1));
+    try (var half = new Peer(acceptor.port())) {
+      half.send(hello(tls));
+      assertEquals(22, half.socket.getInputStream().read()); // it was answered, so the limit has begun
+      clock.manual.advance(Duration.ofSeconds(8));
+      half.send(new byte[] {22, 3, 3, 2, 0, 1}); // of 512 bytes one
+      clock.manual.advance(Duration.ofSeconds(1));
+      assertEquals(1, acceptor.connections().size());
+
+      clock.manual.advance(Duration.ofSeconds(2));
+
+      half.closed();
+      try (var next = Certificates.connect(tls, acceptor.port())) { // its place is free again
+        next.getOutputStream().write('x');
+        assertEquals('x', next.getInputStream().read());
+      }
+    }
+  }
+
+  /** The first words of a client. */
+  private static byte[] hello(SSLContext tls) throws SSLException {
+    var engine = tls.createSSLEngine();
+    engine.setUseClientMode(true);
+    var hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
+    engine.wrap(ByteBuffer.allocate(0), hello);
+    return Arrays.copyOf(hello.array(), hello.position());
   }
 
   @Test

@@ -278,23 +278,6 @@ class TlsTest {
     Patience.eventually(() -> acceptor.connections().isEmpty());
   }
 
-  @Promise("25.12")
-  @Test
-  void halfAHandshakeIsCutOffInTime() throws Exception {
-    var acceptor = open(o -> o.withIdleLimit(Duration.ofMillis(300)).withMaxConnections(1));
-    try (var half = new Peer(acceptor.port())) {
-      half.send(new byte[] {22, 3, 1, 2, 0, 1});
-
-      assertThrows(Exception.class, () -> {
-        if (half.rest().isEmpty()) throw new IOException("the end");
-      });
-      try (var socket = connect(acceptor)) { // its place is free again
-        send(socket, "hello\n");
-        assertEquals("hello", in(socket).readLine());
-      }
-    }
-  }
-
   @Test
   void bytesOfAnyKindDoNotHarmTheServer() throws Exception {
     var acceptor = open();
