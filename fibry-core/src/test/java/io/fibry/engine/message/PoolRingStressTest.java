@@ -31,13 +31,16 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Pools and actors that wait for each other at random. No ring may be missed: waits for an answer
- * have a limit, and none may end by it; waits for room have none. No alarm may be false: a handler
+ * have a limit, and none may end by it; waits for room have none. The limit is long, since a wait
+ * lasts on a machine that is short of processors, without a ring. No alarm may be false: a handler
  * that is told pauses for a while, and its answer must not come meanwhile, unless another handler
  * that was told has gone on.
  */
 @Timeout(240)
 class PoolRingStressTest {
   private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
+  private static final Duration LONGEST = LIMIT.multipliedBy(6);
+  private static final int ENOUGH = 20; // alarms
   private static final Strategy EXECUTOR =
       Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
   private static final Strategy[] STRATEGIES =
@@ -115,7 +118,7 @@ class PoolRingStressTest {
       var answer = target.actor.sendMessageReturn(visit);
       int before = released.get();
       try {
-        answer.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS);
+        answer.get(LONGEST.toNanos(), TimeUnit.NANOSECONDS);
       } catch (AskCycleException told) {
         alarms.incrementAndGet();
         check(answer, before, told);
@@ -127,12 +130,13 @@ class PoolRingStressTest {
 
     /**
      * If the answer came because another handler was told, that handler may not have counted itself
-     * yet: waits for it.
+     * yet: waits for it, until its thread had time on any machine.
      */
     private void check(CompletableFuture<Integer> answer, int before, AskCycleException told) {
       pause(2_000_000);
       if (!answer.isDone() || over) return;
-      for (int i = 0; i < 100 && released.get() == before; i++) pause(2_000_000);
+      long end = System.nanoTime() + LIMIT.toNanos();
+      while (released.get() == before && System.nanoTime() - end < 0) pause(2_000_000);
       if (released.get() == before) faults.add("false alarm: " + told);
     }
   }
@@ -151,15 +155,15 @@ class PoolRingStressTest {
         + Duration.ofSeconds(Boolean.getBoolean("fibry.soak") ? 60 : Integer.getInteger("fibry.seconds", 4)).toNanos();
     int rounds = 0;
 
-    for (; System.nanoTime() - end < 0 && faults.isEmpty(); rounds++) round(random, seed);
+    // a busy machine needs more time to see enough
+    for (; (System.nanoTime() - end < 0 || alarms.get() <= ENOUGH) && faults.isEmpty(); rounds++) round(random, seed);
 
     assertEquals(List.of(), List.copyOf(faults), () -> "seed " + seed);
-    assertTrue(alarms.get() > 20, () -> alarms + " alarms, seed " + seed);
     System.out.println("rings of pools: " + rounds + " rounds, " + alarms + " alarms");
   }
 
   private void round(Random random, long seed) {
-    var scope = Variants.scope(o -> o.withAskLimit(LIMIT));
+    var scope = Variants.scope(o -> o.withAskLimit(LONGEST));
     var members = new ArrayList<Member>();
     int size = 2 + random.nextInt(3);
     for (int i = 0; i < size; i++) members.add(new Member(scope, i, members, random));
@@ -177,7 +181,7 @@ class PoolRingStressTest {
       });
     }
     try {
-      assertTrue(done.await(30, TimeUnit.SECONDS), () -> "it hangs, seed " + seed + ": "
+      assertTrue(done.await(2 * LONGEST.toSeconds(), TimeUnit.SECONDS), () -> "it hangs, seed " + seed + ": "
           + members.stream().map(member -> member.kind).toList() + faults + scope.dump());
     } catch (InterruptedException interrupted) {
       throw new AssertionError(interrupted);
