@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Meters of scopes, stores and nodes, and observations that follow messages, for Micrometer. */
+/** Meters of scopes, routes, stores and nodes, and observations, for Micrometer. */
 @NullMarked
 module io.fibry.micrometer {
   requires transitive io.fibry;

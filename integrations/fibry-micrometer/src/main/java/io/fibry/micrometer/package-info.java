@@ -1,2 +1,2 @@
-/** Meters of scopes and stores, and observations that follow messages, for Micrometer. */
+/** Meters of scopes, routes, stores and nodes, and observations, for Micrometer. */
 package io.fibry.micrometer;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
 import io.fibry.cluster.Cluster;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
 import io.fibry.store.folder.FolderStore;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.File;
@@ -71,6 +73,9 @@ class ReadmeTest {
     }
     try (var cluster = Cluster.local("shop")) {
       new NodeMeters(cluster).bindTo(registry);
+    }
+    try (var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none(), options -> options)) {
+      new RouteMeters("shop", server).bindTo(registry);
     }
 
     assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName()).collect(Collectors.toSet()),

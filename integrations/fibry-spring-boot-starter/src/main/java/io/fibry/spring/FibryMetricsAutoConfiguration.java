@@ -4,7 +4,9 @@ import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster;
 import io.fibry.micrometer.FibryMetrics;
 import io.fibry.micrometer.NodeMeters;
+import io.fibry.micrometer.RouteMeters;
 import io.fibry.micrometer.StoreMeters;
+import io.fibry.net.HttpServer;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -18,7 +20,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Meters for Micrometer: outcomes, waiting messages, times, stores, a node. */
+/** Meters for Micrometer: outcomes, waiting messages, times, routes, stores, a node. */
 @AutoConfiguration(after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
   FibryClusterAutoConfiguration.class},
     afterName = {"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
@@ -48,6 +50,17 @@ public final class FibryMetricsAutoConfiguration {
     @Bean
     MeterBinder fibryNodeMetrics(Cluster cluster) {
       return registry -> new NodeMeters(cluster).bindTo(registry);
+    }
+  }
+
+  /** Each server has the name of its bean. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnBean(HttpServer.class)
+  static class Servers {
+
+    @Bean
+    MeterBinder fibryRouteMetrics(Map<String, HttpServer> servers) {
+      return registry -> servers.forEach((name, one) -> new RouteMeters(name, one).bindTo(registry));
     }
   }
 

@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
@@ -75,6 +78,16 @@ class MetricsTest {
     runner.withPropertyValues("fibry.store.folder=" + folder).run(context -> assertNotNull(
         context.getBean(MeterRegistry.class).get("fibry.store.turns").tag("store", "folderStore").functionCounter()));
     runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.store.turns").meter()));
+  }
+
+  @Test
+  void serversAreMeasuredByTheNamesOfTheirBeans() {
+    runner.withBean("front", HttpServer.class,
+        () -> HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none().text("/hello", exchange -> "hello"),
+            o -> o))
+        .run(context -> assertNotNull(context.getBean(MeterRegistry.class).get("fibry.route.answered")
+            .tags("server", "front", "route", "/hello").functionTimer()));
+    runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.route.answered").meter()));
   }
 
   @Test
