@@ -128,8 +128,8 @@ final class CrashRound {
   }
 
   private void live(Node here, boolean last) throws Exception {
-    var disk = new FailingDisk(here.disk(), simulation.random().split(), last || !fails ? 0 : 60);
-    var store = FolderStore.on(disk, options -> options.withSegment(SEGMENT));
+    if (fails && !last) fail(here);
+    var store = FolderStore.on(here.disk(), options -> options.withSegment(SEGMENT));
     var scope = here.openScope("program");
     var actors = kind.entities(scope.anonymous(), store, Duration.ofMillis(5));
     for (var one : List.copyOf(again.entrySet())) request(actors, one.getValue(), one.getKey());
@@ -151,6 +151,15 @@ final class CrashRound {
         return null;
       });
     }
+  }
+
+  private void fail(Node here) {
+    var dice = simulation.random().split();
+    here.failDisk(operation -> switch (operation) {
+      case "create", "write" -> dice.nextInt(60) == 0;
+      case "force" -> dice.nextInt(1_200) == 0;
+      default -> false;
+    });
   }
 
   private void act(Entities<String, CrashMessage> actors, String key, int which, int dice) {

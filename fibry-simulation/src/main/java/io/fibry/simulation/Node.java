@@ -4,9 +4,12 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.store.folder.Disk;
 import io.fibry.test.CrashDisk;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,6 +74,20 @@ public final class Node {
    */
   public Disk disk() {
     return new NodeDisk(simulation.run(), place, files);
+  }
+
+  /**
+   * Lets operations of its disk fail, until it crashes. One that fails changes nothing. A force
+   * that fails also forgets what it should have forced, as {@link CrashDisk} says.
+   *
+   * @param fails gets "create", "write", "force", "rename", "delete" or "forceNames"; must not wait
+   */
+  public void failDisk(Predicate<String> fails) {
+    files.beforeEach(operation -> {
+      if (!fails.test(operation)) return;
+      simulation.note(operation + " fails on the disk of " + place.name);
+      throw new UncheckedIOException(new IOException("made up: " + operation + " on the disk of " + place.name));
+    });
   }
 
   /**

@@ -10,6 +10,7 @@ import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -120,6 +121,25 @@ class NodeTest {
     });
 
     assertEquals(Set.of(0, 8), seen);
+  }
+
+  @Test
+  void aDiskFailsAsItIsToldUntilItsNodeCrashes() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var disk = node.disk();
+      disk.create("file", 4);
+      disk.forceNames();
+      node.failDisk("force"::equals);
+      disk.write("file", 0, ByteBuffer.allocate(4).putInt(7).flip());
+      var failed = assertThrows(IOException.class, () -> disk.force("file"));
+      assertEquals("made up: force on the disk of one", failed.getMessage());
+      node.crash();
+
+      var again = node.restart().disk();
+      again.write("file", 0, ByteBuffer.allocate(4).putInt(8).flip());
+      again.force("file");
+    });
   }
 
   @Test

@@ -135,7 +135,7 @@ final class Redirects {
   /**
    * The row for a use within a class; null: there is none.
    *
-   * @param ancestry says which classes are threads: who starts one names its own class
+   * @param ancestry says which classes are threads: a call of {@code start} may name a subclass
    */
   Redirect find(String within, String owner, String name, String type, Ancestry ancestry) {
     var row = rows.get(key(owner, name, type));
