@@ -139,6 +139,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
 
     assertEquals("x", heavy.ask("x"));
     assertEquals("x", keyed.ask("x"));
+    assertTrue(scope.awaitQuiet(Patience.LONG)); // a worker counts its message after the answer
     assertEquals(2, scope.report().sent());
   }
 
