@@ -34,14 +34,18 @@ public final class Certificates {
 
   private static KeyStore make(String name, String algorithm) {
     try {
-      var file = Files.createTempDirectory("certificates").resolve("keys.p12");
+      var folder = Files.createTempDirectory("certificates");
+      var file = folder.resolve("keys.p12");
       var keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
           "-genkeypair", "-alias", "key", "-keyalg", algorithm, "-dname", "CN=" + name, "-ext",
           "san=dns:localhost,ip:127.0.0.1", "-keystore", file.toString(), "-storetype", "PKCS12", "-storepass",
           new String(PASSWORD), "-validity", "3650").redirectErrorStream(true).start();
       var said = new String(keytool.getInputStream().readAllBytes());
       if (keytool.waitFor() != 0) throw new IllegalStateException(said);
-      return KeyStore.getInstance(file.toFile(), PASSWORD);
+      var made = KeyStore.getInstance(file.toFile(), PASSWORD);
+      Files.delete(file);
+      Files.delete(folder);
+      return made;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     } catch (GeneralSecurityException | InterruptedException failure) {
