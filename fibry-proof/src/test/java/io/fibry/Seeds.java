@@ -6,12 +6,13 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * How many runs a simulated test has: in a build so many that they take seconds, in a soak as many
- * as an hour has. Each build begins with another seed, and a failure prints how to repeat its run.
+ * How many runs a simulated test has: in a build a third of what is asked for, so that they take
+ * seconds, in a soak as many as an hour has. Each build begins with another seed, and a failure
+ * prints how to repeat its run.
  */
 public final class Seeds {
   private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final Duration LIMIT = SOAK ? Duration.ofHours(1) : Duration.ofSeconds(20);
+  private static final Duration LIMIT = SOAK ? Duration.ofHours(1) : Duration.ofSeconds(10);
 
   private Seeds() {}
 
@@ -20,7 +21,7 @@ public final class Seeds {
     long first = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
     long begun = System.nanoTime();
     var seen = Simulation.run(options -> options.withFirstSeed(first)
-        .withSeeds(SOAK ? Integer.MAX_VALUE : seeds).withLimit(LIMIT), program);
+        .withSeeds(SOAK ? Integer.MAX_VALUE : (seeds + 2) / 3).withLimit(LIMIT), program);
     double seconds = (System.nanoTime() - begun) / 1e9;
     System.out.printf("%s: %s; %,.0f runs/s from seed %d%n", what, seen, seen.runs() / seconds, first);
   }
