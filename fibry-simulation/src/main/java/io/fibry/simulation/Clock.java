@@ -31,7 +31,7 @@ final class Clock {
   }
 
   /** Something that is due. Of those that are due together, the one made first is run first. */
-  final class Timer extends CompletableFuture<Void> implements Comparable<Timer> {
+  final class Timer extends CompletableFuture<Void> implements Comparable<Timer>, Runnable {
     private final long time;
     private final long number = ++made;
     private final Runnable task;
@@ -51,6 +51,12 @@ final class Clock {
         events.add(Events.Kind.CANCEL, time);
       }
       return cancelled;
+    }
+
+    /** It may have been cancelled since it was due. */
+    @Override
+    public void run() {
+      if (complete(null)) task.run();
     }
 
     @Override
@@ -121,7 +127,7 @@ final class Clock {
     if (first == null || first.place.crashed) return;
     now = Math.max(now, first.time);
     events.add(Events.Kind.TIME, now);
-    first.complete(null);
-    first.task.run();
+    if (first.place.isStill()) first.place.hold(first);
+    else first.run();
   }
 }

@@ -13,8 +13,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A simulated machine: actors and threads that can end without a word, and a disk that survives
- * that. For threads of the simulation.
+ * A simulated machine: actors and threads that can stand still, or end without a word, and a disk
+ * that survives that. For threads of the simulation.
  */
 public final class Node {
   private final Simulation simulation;
@@ -99,6 +99,23 @@ public final class Node {
     place.crashed = true;
     simulation.note("crash of " + place.name);
     if (simulation.run().place() == place) Run.stopHere();
+  }
+
+  /**
+   * Lets this node stand still, as a process does by SIGSTOP or a long collection of garbage: its
+   * threads do nothing, and its timers do not go off. Clocks go on, and what is sent to it waits.
+   * Afterwards all goes on in the order in which it became ready or due. Of several pauses, the one
+   * that ends last counts; a crash ends all. Called on this node, it returns afterwards.
+   *
+   * @param time by the run's clock, from now
+   * @throws IllegalArgumentException if it is not positive
+   * @throws IllegalStateException if it has crashed
+   */
+  public void pause(Duration time) {
+    if (!time.isPositive()) throw new IllegalArgumentException("a pause of " + time + "; give more than zero");
+    checkRuns();
+    simulation.note("pause of " + place.name + ", " + time);
+    simulation.run().pause(place, Clock.nanos(time));
   }
 
   /**

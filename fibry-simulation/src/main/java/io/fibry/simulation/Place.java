@@ -5,13 +5,15 @@ import io.fibry.engine.scope.Scope;
 import io.fibry.engine.world.World;
 import io.fibry.simulation.tap.Taps;
 import io.fibry.time.Scheduler;
+import java.util.ArrayList;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * What crashes as one, and has its own of what a process has once: a node, or all that is on none.
- * Threads and timers of a crashed place never go on. Used by one simulated thread at a time.
+ * What crashes and stands still as one, and has its own of what a process has once: a node, or all
+ * that is on none. Threads and timers of a crashed place never go on. Used by one simulated thread at a time.
  */
 final class Place {
 
@@ -32,11 +34,41 @@ final class Place {
   boolean crashed;
   private final Run run;
   private final Map<Object, Object> singles = new IdentityHashMap<>(); // by that of the process
+  private final List<Runnable> held = new ArrayList<>(); // what would have happened since it stands still
+  private boolean still;
+  private long stillUntil;
 
   Place(Run run, String name) {
     this.run = run;
     this.name = name;
   }
+
+  // ---- pauses
+
+  boolean isStill() {
+    return still;
+  }
+
+  /** The longest of several pauses counts. */
+  void standStill(long until) {
+    stillUntil = still ? Math.max(stillUntil, until) : until;
+    still = true;
+  }
+
+  /** All that was held happens, in its order; unless there is a longer pause. */
+  void goOn(long now) {
+    if (crashed || !still || now < stillUntil) return;
+    still = false;
+    var all = List.copyOf(held);
+    held.clear();
+    all.forEach(Runnable::run);
+  }
+
+  void hold(Runnable happens) {
+    held.add(happens);
+  }
+
+  // ---- what a process has once
 
   @SuppressWarnings("unchecked") // each is of the type of that of the process
   private <T> T own(T ofProcess, Supplier<? extends T> maker) {

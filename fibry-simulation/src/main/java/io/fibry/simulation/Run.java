@@ -5,13 +5,9 @@ import io.fibry.simulation.tap.Machine;
 import io.fibry.simulation.tap.Taps;
 import java.net.SocketImpl;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
-import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -46,10 +42,9 @@ final class Run implements Machine, SmallMailboxes.Room {
   private final Choice choice;
   private final long mostSteps;
   private final Decisions decisions = new Decisions();
-  private final Map<Runnable, Task> tasks = new IdentityHashMap<>(); // of living threads, by their steps
-  private final Map<Thread, Long> numbers = new WeakHashMap<>(); // of threads; for looking up only
+  private final Tasks tasks = new Tasks();
   private final List<Task> ready = new ArrayList<>(); // the one that has been ready for longest first
-  private final TreeSet<Task> inMonitors = new TreeSet<>(Comparator.comparingLong((Task task) -> task.number));
+  private final TreeSet<Task> inMonitors = new TreeSet<>(Tasks.BY_BIRTH);
   private final ConcurrentLinkedQueue<Runnable> outside = new ConcurrentLinkedQueue<>(); // steps, by other threads
   private volatile @Nullable Thread player;
   private volatile @Nullable Failure failure; // the first
@@ -59,7 +54,6 @@ final class Run implements Machine, SmallMailboxes.Room {
   private @Nullable Task last;
   private @Nullable Place starting; // of the thread that is being started; null: that of its starter
   private long hash = 0x9E3779B97F4A7C15L;
-  private long numbered; // threads
   private int spins;
   private boolean overtook; // the thread that runs was not the oldest
   private boolean progress; // something happened to another thread
@@ -92,7 +86,7 @@ final class Run implements Machine, SmallMailboxes.Room {
 
   private void becomesReady(Runnable step) {
     if (over) return;
-    var task = tasks.get(step);
+    var task = tasks.of(step);
     if (task == null) task = birth(step);
     events.add(Events.Kind.READY, task.number);
     if (task.ready || task.isGone()) return;
@@ -102,15 +96,19 @@ final class Run implements Machine, SmallMailboxes.Room {
     if (faults.strikes(Fault.DELAYS)) {
       var late = task;
       clock.schedule(() -> ready.add(late), faults.amount(Fault.DELAYS), task.at);
-    } else ready.add(task);
+    } else if (task.at.isStill()) hold(task);
+    else ready.add(task);
+  }
+
+  private void hold(Task task) {
+    task.at.hold(() -> ready.add(task));
   }
 
   private Task birth(Runnable step) {
     if (faults.mayStrike(Fault.THREADS) && Task.isOfStrategy() && faults.strikes(Fault.THREADS))
       throw new RejectedExecutionException("the simulation has no thread for it: a fault");
     var thread = VirtualThreads.of(step);
-    var task = new Task(step, thread, idOf(thread), placeOfNew());
-    tasks.put(step, task);
+    var task = tasks.born(step, thread, placeOfNew());
     choice.born(task);
     return task;
   }
@@ -157,10 +155,9 @@ final class Run implements Machine, SmallMailboxes.Room {
     Thread.yield();
   }
 
-  /** From the first look at it on, which may be before its start, it is the same. */
   @Override
   public long idOf(Thread thread) {
-    return numbers.computeIfAbsent(thread, unknown -> ++numbered);
+    return tasks.idOf(thread);
   }
 
   @Override
@@ -192,7 +189,16 @@ final class Run implements Machine, SmallMailboxes.Room {
 
   /** A place where others may go first. */
   void point() {
-    if (!ready.isEmpty()) Thread.yield();
+    if (!ready.isEmpty() || place().isStill()) Thread.yield();
+  }
+
+  /** Lets a place stand still; this thread, too, if it is there. */
+  void pause(Place place, long nanos) {
+    place.standStill(clock.now() + nanos);
+    for (var task : ready) if (task.at == place) hold(task);
+    ready.removeIf(task -> task.at == place);
+    clock.schedule(() -> place.goOn(clock.now()), nanos, elsewhere);
+    if (place() == place) Thread.yield();
   }
 
   /** The place of this thread has crashed: it never goes on, and runs no finally. */
@@ -260,7 +266,7 @@ final class Run implements Machine, SmallMailboxes.Room {
 
   /** Whether a deadlock that is shown is none: a thread waits for one outside. */
   private boolean waitsOutside() {
-    if (trace == null || alive().isEmpty()) return false;
+    if (trace == null || tasks.alive().isEmpty()) return false;
     long end = System.nanoTime() + OUTSIDE; // the player is no simulated thread
     for (long left = OUTSIDE; outside.isEmpty() && left > 0; left = end - System.nanoTime())
       LockSupport.parkNanos(left);
@@ -308,7 +314,7 @@ final class Run implements Machine, SmallMailboxes.Room {
     task.sendsTo = null;
     task.step.run();
     current = null;
-    if (!task.thread.isAlive()) tasks.remove(task.step);
+    if (!task.thread.isAlive()) tasks.ended(task);
     else if (VirtualThreads.waitsForMonitor(task.thread)) inMonitors.add(task);
     if (!inMonitors.isEmpty()) settleMonitors();
     task.gaveWay = progress || !task.ready ? 0 : task.gaveWay + 1;
@@ -328,7 +334,7 @@ final class Run implements Machine, SmallMailboxes.Room {
     SENTINEL.settle();
     var woken = new TreeSet<Task>(inMonitors.comparator());
     for (var step = outside.poll(); step != null; step = outside.poll()) {
-      var task = tasks.get(step);
+      var task = tasks.of(step);
       if (task == null) continue;
       if (!inMonitors.contains(task)) escaped(task);
       woken.add(task);
@@ -339,7 +345,7 @@ final class Run implements Machine, SmallMailboxes.Room {
 
   private void takeFromOutside() {
     for (var step = outside.poll(); step != null; step = outside.poll()) {
-      var task = tasks.get(step);
+      var task = tasks.of(step);
       if (task != null) escaped(task); // else it is of another run
     }
   }
@@ -356,18 +362,8 @@ final class Run implements Machine, SmallMailboxes.Room {
 
   // ---- how it went; also while a thread holds it
 
-  /** Threads that live, without those of places that crashed; in the order of their birth. */
-  List<Task> alive() {
-    var all = new ArrayList<Task>();
-    for (var task : tasks.values()) if (task.thread.isAlive() && !task.isGone()) all.add(task);
-    all.sort(Comparator.comparingLong(task -> task.number));
-    return all;
-  }
-
-  /** Those that never end are not kept by the JDK. */
-  void forgetThreads() {
-    for (var task : tasks.values()) if (task.thread.isAlive()) VirtualThreads.forget(task.thread);
-    tasks.clear();
+  Tasks tasks() {
+    return tasks;
   }
 
   @Nullable

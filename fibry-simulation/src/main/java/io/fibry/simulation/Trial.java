@@ -35,7 +35,7 @@ final class Trial {
     var trial = new Trial(run, program, options);
     Stage.play(run, trial::main);
     var failure = trial.failure();
-    run.forgetThreads();
+    run.tasks().forget();
     return new Outcome(replay.with(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),
         faults.struck(), trace);
   }
@@ -83,7 +83,7 @@ final class Trial {
 
   private Failure failure() {
     if (run.failure() != null) return run.failure();
-    var alive = run.alive();
+    var alive = run.tasks().alive();
     if (!ended) return Failure.of(Failure.Kind.DEADLOCK,
         "deadlock: nothing can run, and nothing is due; these wait\n" + Waiting.of(alive));
     return alive.isEmpty() ? null : Failure.of(Failure.Kind.LEFTOVER,

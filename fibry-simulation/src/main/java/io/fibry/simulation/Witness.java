@@ -60,6 +60,7 @@ final class Witness implements Carrier<String> {
     task.actor = at;
     task.at = place;
     if (task.isGone()) Run.stopHere();
+    if (place.isStill()) Thread.yield(); // a thread that was elsewhere so far
     run.talks = true;
     if (run.trace != null) run.trace.handles(run, sender, at, message);
     return () -> {

@@ -30,7 +30,7 @@ class FailuresTest {
   }
 
   @Test
-  @Promise("29.14")
+  @Promise("29.16")
   void whatTheProgramThrows() {
     var thrown = new IOException("no paper");
 
@@ -43,7 +43,7 @@ class FailuresTest {
   }
 
   @Test
-  @Promise("29.14")
+  @Promise("29.16")
   void whatAClientThrows() {
     var failure = failure(sim -> {
       sim.client("one", () -> { throw new IOException("no ink"); });
@@ -54,7 +54,7 @@ class FailuresTest {
   }
 
   @Test
-  @Promise("29.14")
+  @Promise("29.16")
   void aFactThatIsNotAlwaysSo() {
     var failure = failure(sim -> {
       var count = new AtomicInteger();
@@ -85,7 +85,7 @@ class FailuresTest {
   }
 
   @Test
-  @Promise("29.15")
+  @Promise("29.17")
   void aDeadlock() {
     var failure = failure(sim -> {
       var one = new ReentrantLock();
@@ -111,7 +111,7 @@ class FailuresTest {
   }
 
   @Test
-  @Promise("29.15")
+  @Promise("29.17")
   void aLiveLock() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withSteps(1_000),
         sim -> {
@@ -125,7 +125,7 @@ class FailuresTest {
   }
 
   @Test
-  @Promise("29.16")
+  @Promise("29.18")
   void aThreadThatIsLeft() {
     var failure = failure(sim -> {
       var never = new CountDownLatch(1);
@@ -160,7 +160,7 @@ class FailuresTest {
   }
 
   @Test
-  @Promise("29.16")
+  @Promise("29.18")
   void aHandlerThatIsLeft() {
     var failure = failure(sim -> {
       var deaf = sim.scope().named("deaf").newActor((String go) -> {
@@ -176,7 +176,7 @@ class FailuresTest {
   }
 
   @Test
-  @Promise("29.16")
+  @Promise("29.18")
   void aDeadLetterIfToldSo() {
     Program program = sim -> {
       var gone = sim.scope().named("gone").newActor((String message) -> {});

@@ -50,7 +50,7 @@ class ModulesJvmTest {
   /** Its agent needs a module of the JDK, which the flag brings along. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  @Promise("29.17")
+  @Promise("29.19")
   void theSimulationIsAModule(boolean flag) throws Exception {
     var jar = Jvm.jar(folder);
 
@@ -64,7 +64,7 @@ class ModulesJvmTest {
   /** As in tests of a modular project that Maven runs. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  @Promise("29.17")
+  @Promise("29.19")
   void theSimulationIsOnTheClassPath(boolean flag) throws Exception {
     var jar = Jvm.jar(folder);
 

@@ -59,7 +59,7 @@ class RedirectedTest {
   }
 
   @Test
-  @Promise({"29.6", "29.17"})
+  @Promise({"29.6", "29.19"})
   void ordinaryThreadsSeeTheRealClocks() throws Exception {
     TinyMachine.play(() -> null);
 
@@ -140,7 +140,7 @@ class RedirectedTest {
   }
 
   @Test
-  @Promise({"29.6", "29.17"})
+  @Promise({"29.6", "29.19"})
   void ordinaryThreadsDrawTheirOwnNumbers() throws Exception {
     TinyMachine.play(() -> null);
 

@@ -119,7 +119,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  @Promise({"29.6", "29.17"})
+  @Promise({"29.6", "29.19"})
   void ordinaryThreadsStartRealPlatformThreads() throws Exception {
     TinyMachine.play(() -> null);
 

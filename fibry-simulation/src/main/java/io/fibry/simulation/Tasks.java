@@ -1,0 +1,53 @@
+package io.fibry.simulation;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The living threads of a run. Each has a number, which is the same in each run of a seed. */
+final class Tasks {
+  static final Comparator<Task> BY_BIRTH = Comparator.comparingLong(task -> task.number);
+
+  private final Map<Runnable, Task> living = new IdentityHashMap<>(); // by their steps
+  private final Map<Thread, Long> numbers = new WeakHashMap<>(); // for looking up only
+  private long numbered; // threads
+
+  /** Null: none has this step so far. */
+  @Nullable
+  Task of(Runnable step) {
+    return living.get(step);
+  }
+
+  Task born(Runnable step, Thread thread, Place at) {
+    var task = new Task(step, thread, idOf(thread), at);
+    living.put(step, task);
+    return task;
+  }
+
+  void ended(Task task) {
+    living.remove(task.step);
+  }
+
+  /** From the first look at it on, which may be before its start, it is the same. */
+  long idOf(Thread thread) {
+    return numbers.computeIfAbsent(thread, unknown -> ++numbered);
+  }
+
+  /** Those that live, without those of places that crashed; in the order of their birth. */
+  List<Task> alive() {
+    var all = new ArrayList<Task>();
+    for (var task : living.values()) if (task.thread.isAlive() && !task.isGone()) all.add(task);
+    all.sort(BY_BIRTH);
+    return all;
+  }
+
+  /** Those that never end are not kept by the JDK. */
+  void forget() {
+    for (var task : living.values()) if (task.thread.isAlive()) VirtualThreads.forget(task.thread);
+    living.clear();
+  }
+}

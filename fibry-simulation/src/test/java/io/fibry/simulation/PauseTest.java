@@ -1,0 +1,276 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.AskTimeoutException;
+import io.fibry.Strategy;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.Test;
+
+/** Nodes that stand still. */
+class PauseTest {
+  private static final Duration PAUSE = Duration.ofSeconds(10);
+
+  private static void simulate(Simulation.Program program) {
+    Simulation.run(options -> options.withSeeds(100), program);
+  }
+
+  /** A thread of the node notes each second. */
+  private static List<Long> seconds(Simulation sim, Node node) {
+    var seconds = new ArrayList<Long>();
+    node.start("ticks", () -> {
+      for (int i = 0; i < 3; i++) {
+        Thread.sleep(1_000);
+        seconds.add(sim.time().toSeconds());
+      }
+      return null;
+    });
+    return seconds;
+  }
+
+  @Test
+  @Promise("29.14")
+  void aThreadOfAPausedNodeDoesNothingWhileClocksGoOn() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var seconds = seconds(sim, node);
+      Thread.sleep(1_500);
+
+      node.pause(PAUSE);
+      Thread.sleep(PAUSE.minusMillis(1));
+      assertEquals(List.of(1L), seconds);
+      Thread.sleep(2_000);
+
+      assertEquals(List.of(1L, 11L, 12L), seconds);
+    });
+  }
+
+  @Test
+  @Promise("29.14")
+  void aTimerThatIsDueMeanwhileGoesOffAfterwardsAndOnce() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var seconds = new ArrayList<Long>();
+      var clock = node.openScope("scope").named("clock").newActor((String tick) -> seconds.add(sim.time().toSeconds()));
+      node.start("program", () -> clock.sendMessageEvery("tick", Duration.ofSeconds(1)));
+      Thread.sleep(1_500);
+
+      node.pause(Duration.ofSeconds(3));
+      Thread.sleep(4_000);
+
+      assertEquals(List.of(1L, 4L, 5L), seconds);
+    });
+  }
+
+  @Test
+  @Promise("29.14")
+  void whatIsSentToAPausedNodeWaits() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var actor = node.openScope("scope").named("actor").newActorWithReturn((String message) -> sim.time());
+      assertEquals(Duration.ZERO, actor.ask("a"));
+
+      node.pause(PAUSE);
+      var answer = actor.sendMessageReturn("b");
+      assertThrows(AskTimeoutException.class, () -> actor.ask("c", Duration.ofSeconds(5)));
+
+      assertEquals(PAUSE, answer.get());
+    });
+  }
+
+  @Test
+  void bytesWaitForAPausedNodeAndConnectionsStayOpen() {
+    simulate(sim -> {
+      var node = sim.node("server");
+      var port = new int[1];
+      node.start("echo", () -> {
+        try (var listener = new ServerSocket(0)) {
+          port[0] = listener.getLocalPort();
+          try (var socket = listener.accept()) {
+            return socket.getInputStream().transferTo(socket.getOutputStream());
+          }
+        }
+      });
+      sim.eventually("it listens", Duration.ofSeconds(1), () -> port[0] != 0);
+
+      node.pause(PAUSE);
+      var begun = sim.time();
+      try (var socket = new Socket(InetAddress.getLoopbackAddress(), port[0])) {
+        socket.getOutputStream().write(7);
+        assertEquals(7, socket.getInputStream().read());
+      }
+
+      assertTrue(sim.time().minus(begun).compareTo(PAUSE.minusSeconds(1)) > 0, () -> sim.time().toString());
+    });
+  }
+
+  /** In the order of a quiet machine, so that what became ready first goes first. */
+  @Test
+  @Promise("29.15")
+  void afterwardsAllGoesOnInTheOrderInWhichItWasDue() {
+    Simulation.run(options -> options.withSeeds(0), sim -> {
+      var node = sim.node("one");
+      var order = new ArrayList<String>();
+      var actor = node.openScope("scope").named("actor").newActor((String message) -> order.add(message));
+      for (int second : List.of(4, 10, 2)) node.start("sleeper", () -> {
+        Thread.sleep(second * 1_000L);
+        return order.add("after " + second);
+      });
+      Thread.sleep(1);
+
+      node.pause(PAUSE.minusMillis(1)); // ends when the last sleeper is due
+      Thread.sleep(3_000);
+      actor.sendMessage("after 3");
+      Thread.sleep(PAUSE);
+
+      assertEquals(List.of("after 2", "after 3", "after 4", "after 10"), order);
+    });
+  }
+
+  @Test
+  @Promise("29.15")
+  void aCrashEndsAPauseForGood() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var seconds = seconds(sim, node);
+      var actor = node.openScope("scope").named("actor").newActor((String message) -> seconds.add(0L));
+      Thread.sleep(500);
+      node.pause(PAUSE);
+      actor.sendMessage("never handled");
+      Thread.sleep(PAUSE.dividedBy(2));
+
+      node.crash();
+      var again = seconds(sim, node.restart());
+      Thread.sleep(PAUSE);
+
+      assertEquals(List.of(), seconds);
+      assertEquals(List.of(6L, 7L, 8L), again);
+    });
+  }
+
+  @Test
+  void ofSeveralPausesTheOneThatEndsLastCounts() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var seconds = seconds(sim, node);
+      Thread.sleep(1);
+      node.pause(Duration.ofSeconds(5));
+      node.pause(Duration.ofSeconds(2));
+      Thread.sleep(4_000);
+      node.pause(Duration.ofSeconds(4));
+      Thread.sleep(4_500);
+      assertEquals(List.of(8L), seconds);
+    });
+  }
+
+  @Test
+  void aNodeThatPausesItselfGoesOnAfterwards() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var told = new ArrayList<Duration>();
+      node.start("program", () -> {
+        node.pause(PAUSE);
+        return told.add(sim.time());
+      });
+      Thread.sleep(PAUSE.plusMillis(1));
+      assertEquals(List.of(PAUSE), told);
+    });
+  }
+
+  /** Its actor's thread is that of its sender. */
+  @Test
+  void aThreadFromElsewhereStandsStillWhereItHandles() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var told = new ArrayList<Duration>();
+      var actor = node.openScope("scope").anonymous().strategy(Strategy.CALLER)
+          .newActor((String message) -> told.add(sim.time()));
+      node.pause(PAUSE);
+      actor.sendMessage("hello");
+      assertEquals(List.of(PAUSE), told);
+    });
+  }
+
+  @Test
+  void badPausesAreRefused() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var zero = assertThrows(IllegalArgumentException.class, () -> node.pause(Duration.ZERO));
+      assertEquals("a pause of PT0S; give more than zero", zero.getMessage());
+      assertThrows(IllegalArgumentException.class, () -> node.pause(Duration.ofSeconds(-1)));
+      node.crash();
+      var crashed = assertThrows(IllegalStateException.class, () -> node.pause(PAUSE));
+      assertEquals("node one has crashed; use the one that restart() returns", crashed.getMessage());
+    });
+  }
+
+  @Test
+  void aDeadlockIsFoundAfterAPause() {
+    var failure = assertThrows(SimulationFailure.class, () -> simulate(sim -> {
+      var node = sim.node("one");
+      var one = new ReentrantLock();
+      var two = new ReentrantLock();
+      node.start("other", () -> {
+        one.lock();
+        Thread.sleep(5_000);
+        two.lock();
+        return null;
+      });
+      two.lock();
+      Thread.sleep(1);
+      node.pause(PAUSE);
+      one.lock();
+    }));
+
+    assertTrue(failure.getMessage().contains("deadlock: nothing can run, and nothing is due; these wait\n  main at "),
+        failure.getMessage());
+    assertTrue(failure.getMessage().contains("** pause of one, PT10S"), failure.getMessage());
+  }
+
+  @Test
+  void aSeedWithPausesIsTheSameRunAgain() {
+    Set<List<String>> seen = new HashSet<>();
+
+    for (int i = 0; i < 20; i++) {
+      var events = new ArrayList<String>();
+      Simulation.run(options -> options.withReplay("7"), sim -> {
+        events.clear(); // of the run before, which is not shown
+        talkWithPauses(sim, events);
+      });
+      seen.add(events);
+    }
+
+    assertEquals(1, seen.size(), seen::toString);
+  }
+
+  private static void talkWithPauses(Simulation sim, List<String> events) throws IOException, InterruptedException {
+    for (var name : List.of("a", "b")) {
+      var node = sim.node(name);
+      var actor = node.openScope("scope").named(name).newActor((String message) -> {
+        Thread.sleep(sim.random().nextInt(1_000));
+        events.add(name + " " + message + " " + sim.time());
+      });
+      node.start("program", () -> actor.sendMessageEvery("tick", Duration.ofMillis(300)));
+      sim.client("pauses " + name, () -> {
+        for (int i = 0; i < 5; i++) {
+          Thread.sleep(sim.random().nextInt(2_000));
+          actor.sendMessage("message " + i);
+          node.pause(Duration.ofMillis(1 + sim.random().nextInt(2_000)));
+        }
+        return null;
+      });
+    }
+    sim.join();
+  }
+}
