@@ -105,7 +105,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   }
 
   private Task birth(Runnable step) {
-    if (faults.mayStrike(Fault.THREADS) && Task.isOfStrategy() && faults.strikes(Fault.THREADS))
+    if (faults.mayStrike(Fault.THREADS) && Task.isOfLibrary() && faults.strikes(Fault.THREADS))
       throw new RejectedExecutionException("the simulation has no thread for it: a fault");
     var thread = VirtualThreads.of(step);
     var task = tasks.born(step, thread, placeOfNew());
@@ -116,7 +116,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   private Place placeOfNew() {
     if (starting != null) return starting;
     var to = current == null ? null : current.sendsTo;
-    return to != null && to != current.at && Task.isOfStrategy() ? to : place();
+    return to != null && to != current.at && Task.isOfActor() ? to : place();
   }
 
   /** Of the thread that runs; for timers, that of no node. */

@@ -1,10 +1,14 @@
 package io.fibry.simulation;
 
 import io.fibry.Actor;
+import java.util.Optional;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** A simulated thread, as its scheduler sees it. Used by the carrier. */
 final class Task {
+  private static final String THREADS = "io.fibry.engine.jvm."; // the room of the library that starts them
+
   final Runnable step; // the JDK's: runs until the thread waits, yields or ends
   final Thread thread;
   final long number; // in the order of birth
@@ -25,10 +29,21 @@ final class Task {
   }
 
   /** Whether the library starts it: what a handler starts has engine frames too, further out. */
-  static boolean isOfStrategy() {
+  static boolean isOfLibrary() {
+    return starter(name -> false).filter(name -> name.startsWith(THREADS)).isPresent();
+  }
+
+  /** Whether an actor that was sent a message gets it; others call back, or close. */
+  static boolean isOfActor() {
+    return starter(name -> name.startsWith(THREADS) || name.startsWith("io.fibry.Strategies"))
+        .filter("io.fibry.engine.cell.Dispatch"::equals).isPresent();
+  }
+
+  /** {@return the class that starts a thread here} */
+  private static Optional<String> starter(Predicate<String> through) {
     return StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
-        .filter(name -> !name.startsWith("java.") && !name.startsWith("io.fibry.simulation.")).findFirst())
-        .filter(name -> name.startsWith("io.fibry.engine.jvm.")).isPresent();
+        .filter(name -> !name.startsWith("java.") && !name.startsWith("io.fibry.simulation.") && !through.test(name))
+        .findFirst());
   }
 
   boolean isGone() {

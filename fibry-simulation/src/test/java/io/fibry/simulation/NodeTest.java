@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class NodeTest {
@@ -81,6 +82,30 @@ class NodeTest {
       actor.sendMessage("b");
       assertTrue(sim.scope().awaitQuiet(Duration.ofMinutes(1)));
       assertTrue(got.contains("b"));
+    });
+  }
+
+  /** The library starts a thread for it, and none for the actor elsewhere that was just sent to. */
+  @Test
+  @Promise("29.11")
+  void aCallbackOfACrashedNodeDoesNotGoOn() {
+    simulate(sim -> {
+      var node = sim.node("one");
+      var wentOn = new AtomicBoolean();
+      var elsewhere = sim.scope().named("elsewhere").newActor((String message) -> {});
+      var actor = node.openScope("scope").named("actor").newActorWithReturn((String message) -> {
+        elsewhere.sendMessage("hello");
+        elsewhere.sendMessage("hello again"); // it has a thread by now
+        return message;
+      });
+      node.start("program", () -> actor.sendMessageReturn("a").thenRun(() -> {
+        LockSupport.parkNanos(1_000_000_000);
+        wentOn.set(true);
+      }));
+      Thread.sleep(500);
+      node.crash();
+      Thread.sleep(1_000);
+      assertFalse(wentOn.get());
     });
   }
 
