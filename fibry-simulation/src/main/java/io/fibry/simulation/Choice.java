@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Chooses the thread that goes next, in one run. Used by the carrier. */
 interface Choice {
+  int RARE = 10; // at fine points, a thread gives way once in 2 to once in 1,024
 
   /** @param ready two or more, the one that has been ready for longest first */
   int choose(List<Task> ready, long step);
@@ -14,6 +15,11 @@ interface Choice {
 
   /** It waits without parking: others come first now. */
   default void gaveWay(Task task) {}
+
+  /** Whether the thread that runs gives way at a fine point. */
+  default boolean givesWay() {
+    return false;
+  }
 
   static Choice oldest() {
     return (ready, step) -> 0;
@@ -73,6 +79,33 @@ interface Choice {
     };
   }
 
+  /** Another one, with chance at fine points: in some runs high, in others low. */
+  static Choice fine(long seed, Choice choice) {
+    var random = new SplittableRandom(seed);
+    int odds = 2 << random.nextInt(RARE);
+    return new Choice() {
+      @Override
+      public boolean givesWay() {
+        return random.nextInt(odds) == 0;
+      }
+
+      @Override
+      public int choose(List<Task> ready, long step) {
+        return choice.choose(ready, step);
+      }
+
+      @Override
+      public void born(Task task) {
+        choice.born(task);
+      }
+
+      @Override
+      public void gaveWay(Task task) {
+        choice.gaveWay(task);
+      }
+    };
+  }
+
   private static int highest(List<Task> ready) {
     int at = 0;
     for (int i = 1; i < ready.size(); i++) if (ready.get(i).priority > ready.get(at).priority) at = i;
@@ -86,6 +119,11 @@ interface Choice {
       @Override
       public int choose(List<Task> ready, long step) {
         return Math.min(decisions.rank(next++), ready.size() - 1);
+      }
+
+      @Override
+      public boolean givesWay() {
+        return decisions.rank(next++) > 0;
       }
     };
   }

@@ -4,7 +4,8 @@ import java.util.Arrays;
 
 /**
  * Who went next, wherever two or more could: each a rank, the number of those that had been ready
- * for longer. Zero is what a quiet machine does. As text, only the others are named: "3=1,17=2".
+ * for longer. At a fine point it is one if the thread gave way. Zero is what a quiet machine does.
+ * As text, only the others are named: "3=1,17=2".
  */
 final class Decisions {
   private int[] ranks = new int[64];

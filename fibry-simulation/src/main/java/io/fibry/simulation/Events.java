@@ -12,8 +12,8 @@ final class Events {
   enum Kind {
     READY("thread %d is ready"), RUNS("thread %d goes on"), TIMER("a timer is set for %d ns"), CANCEL(
         "the timer for %d ns is cancelled"),
-    TIME("it is %d ns"), CHANCE("chance: %x"), SPIN("a spin, until %d ns"), LOOK(
-        "look %d at the clock");
+    TIME("it is %d ns"), CHANCE("chance: %x"), SPIN("a spin, until %d ns"), LOOK("look %d at the clock"), POINT(
+        "thread %d passes a fine point");
 
     private final String text;
 

@@ -147,6 +147,17 @@ public final class Faults {
     return true;
   }
 
+  /** Perhaps all clocks, or the wall clock alone. */
+  void jump(Clock clock) {
+    if (!strikes(Fault.JUMPS)) return;
+    long nanos = amount(Fault.JUMPS);
+    switch ((int) draw(Fault.JUMPS, 3)) {
+      case 0 -> clock.jump(nanos, 0);
+      case 1 -> clock.jump(0, nanos / 1_000_000);
+      default -> clock.jump(0, -nanos / 1_000_000);
+    }
+  }
+
   /** From one to the most that the program said. */
   long amount(Fault fault) {
     return 1 + chances.get(fault).nextLong(odds.get(fault).most);

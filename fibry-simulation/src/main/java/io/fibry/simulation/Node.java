@@ -98,7 +98,7 @@ public final class Node {
     if (place.crashed) return;
     place.crashed = true;
     simulation.note("crash of " + place.name);
-    if (simulation.run().place() == place) Run.stopHere();
+    if (simulation.run().place() == place) Task.stopHere();
   }
 
   /**

@@ -22,7 +22,7 @@ final class NodeDisk implements Disk {
 
   private Disk begin() {
     run.point();
-    if (place.crashed) Run.stopHere();
+    if (place.crashed) Task.stopHere();
     return files;
   }
 

@@ -74,8 +74,10 @@ final class Place {
   private <T> T own(T ofProcess, Supplier<? extends T> maker) {
     var known = singles.get(ofProcess);
     if (known == null) {
+      FinePoints.beginInitializer(); // no other thread makes a second one
       known = made(maker.get());
       singles.put(ofProcess, known);
+      FinePoints.endInitializer();
     }
     return (T) known;
   }

@@ -55,7 +55,8 @@ final class Run implements Machine, SmallMailboxes.Room {
   private @Nullable Place starting; // of the thread that is being started; null: that of its starter
   private long hash = 0x9E3779B97F4A7C15L;
   private int spins;
-  private boolean overtook; // the thread that runs was not the oldest
+  boolean overtook; // the thread that runs was not the oldest
+  private boolean finely; // its step ended at a fine point
   private boolean progress; // something happened to another thread
   boolean talks; // it has sent or handled a message: to itself, perhaps
   private int idle; // steps without progress, times TALKS
@@ -201,9 +202,19 @@ final class Run implements Machine, SmallMailboxes.Room {
     if (place() == place) Thread.yield();
   }
 
-  /** The place of this thread has crashed: it never goes on, and runs no finally. */
-  static void stopHere() {
-    while (true) LockSupport.park();
+  /** A fine point of the thread that runs. */
+  void pass() {
+    var task = current;
+    if (task == null || task.initializes > 0) return;
+    events.add(Events.Kind.POINT, task.number);
+    if (ready.isEmpty()) return;
+    boolean gives = choice.givesWay();
+    decisions.add(gives ? 1 : 0);
+    if (!gives) return;
+    if (trace != null) trace.givesWay(this);
+    choice.gaveWay(task);
+    finely = true;
+    Thread.yield();
   }
 
   void fail(Failure why) {
@@ -239,7 +250,7 @@ final class Run implements Machine, SmallMailboxes.Room {
     takeFromOutside();
     while (clock.untilNext() == 0) runTimer();
     if (ready.isEmpty()) return moveToNextTimer();
-    if (stalls()) return true;
+    if (!finely && stalls()) return true;
     var task = next();
     if (task.isGone()) return true;
     if (++steps > mostSteps) {
@@ -285,14 +296,7 @@ final class Run implements Machine, SmallMailboxes.Room {
       runTimer();
       return true;
     }
-    if (faults.strikes(Fault.JUMPS)) {
-      long nanos = faults.amount(Fault.JUMPS);
-      switch ((int) faults.draw(Fault.JUMPS, 3)) {
-        case 0 -> clock.jump(nanos, 0);
-        case 1 -> clock.jump(0, nanos / 1_000_000);
-        default -> clock.jump(0, -nanos / 1_000_000);
-      }
-    }
+    faults.jump(clock);
     return false;
   }
 
@@ -309,7 +313,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   }
 
   private void run(Task task) {
-    progress = talks = false;
+    progress = talks = finely = false;
     current = task;
     task.sendsTo = null;
     task.step.run();
@@ -317,6 +321,7 @@ final class Run implements Machine, SmallMailboxes.Room {
     if (!task.thread.isAlive()) tasks.ended(task);
     else if (VirtualThreads.waitsForMonitor(task.thread)) inMonitors.add(task);
     if (!inMonitors.isEmpty()) settleMonitors();
+    if (finely && !progress) return; // it waits for nothing
     task.gaveWay = progress || !task.ready ? 0 : task.gaveWay + 1;
     if (task.gaveWay == SPINS) {
       task.gaveWay = 0;
@@ -386,9 +391,5 @@ final class Run implements Machine, SmallMailboxes.Room {
   @Nullable
   Task current() {
     return current;
-  }
-
-  boolean overtook() {
-    return overtook;
   }
 }

@@ -226,23 +226,25 @@ public final class Simulation {
   /** How a program is simulated. Immutable and thread-safe. */
   public static final class Options {
     static final Options DEFAULT =
-        new Options(1, 1_000, Duration.ofMinutes(1), 1_000_000, Policy.MIX, false, null);
+        new Options(1, 1_000, Duration.ofMinutes(1), 1_000_000, Policy.MIX, false, false, null);
 
     private final long firstSeed;
     private final int seeds;
     private final Duration limit;
     private final long steps;
     private final Policy policy;
+    private final boolean finePoints;
     private final boolean noDeadLetters;
     private final @Nullable Replay replay;
 
-    private Options(long firstSeed, int seeds, Duration limit, long steps, Policy policy, boolean noDeadLetters,
-        @Nullable Replay replay) {
+    private Options(long firstSeed, int seeds, Duration limit, long steps, Policy policy, boolean finePoints,
+        boolean noDeadLetters, @Nullable Replay replay) {
       this.firstSeed = firstSeed;
       this.seeds = seeds;
       this.limit = limit;
       this.steps = steps;
       this.policy = policy;
+      this.finePoints = finePoints;
       this.noDeadLetters = noDeadLetters;
       this.replay = replay;
     }
@@ -255,7 +257,7 @@ public final class Simulation {
      */
     public Options withSeeds(int seeds) {
       if (seeds < 0) throw new IllegalArgumentException(seeds + " seeds; give zero or more");
-      return new Options(firstSeed, seeds, limit, steps, policy, noDeadLetters, replay);
+      return new Options(firstSeed, seeds, limit, steps, policy, finePoints, noDeadLetters, replay);
     }
 
     /**
@@ -264,7 +266,7 @@ public final class Simulation {
      * @param seed 1 unless changed
      */
     public Options withFirstSeed(long seed) {
-      return new Options(seed, seeds, limit, steps, policy, noDeadLetters, replay);
+      return new Options(seed, seeds, limit, steps, policy, finePoints, noDeadLetters, replay);
     }
 
     /**
@@ -274,7 +276,7 @@ public final class Simulation {
      */
     public Options withLimit(Duration real) {
       if (!real.isPositive()) throw new IllegalArgumentException("a limit of " + real + "; give more than zero");
-      return new Options(firstSeed, seeds, real, steps, policy, noDeadLetters, replay);
+      return new Options(firstSeed, seeds, real, steps, policy, finePoints, noDeadLetters, replay);
     }
 
     /**
@@ -285,7 +287,7 @@ public final class Simulation {
      */
     public Options withSteps(long most) {
       if (most < 1) throw new IllegalArgumentException("at most " + most + " steps; give one or more");
-      return new Options(firstSeed, seeds, limit, most, policy, noDeadLetters, replay);
+      return new Options(firstSeed, seeds, limit, most, policy, finePoints, noDeadLetters, replay);
     }
 
     /**
@@ -294,13 +296,18 @@ public final class Simulation {
      * @param policy {@link Policy#MIX} unless changed
      */
     public Options withPolicy(Policy policy) {
-      return new Options(firstSeed, seeds, limit, steps, Objects.requireNonNull(policy, "policy"), noDeadLetters,
-          replay);
+      return new Options(firstSeed, seeds, limit, steps, Objects.requireNonNull(policy, "policy"), finePoints,
+          noDeadLetters, replay);
+    }
+
+    /** {@return a copy in which threads may give way at {@link FinePoints}} */
+    public Options withFinePoints() {
+      return new Options(firstSeed, seeds, limit, steps, policy, true, noDeadLetters, replay);
     }
 
     /** {@return a copy in which a dead letter fails the run} */
     public Options withoutDeadLetters() {
-      return new Options(firstSeed, seeds, limit, steps, policy, true, replay);
+      return new Options(firstSeed, seeds, limit, steps, policy, finePoints, true, replay);
     }
 
     /**
@@ -309,7 +316,7 @@ public final class Simulation {
      * @param replay as a failure printed it, such as {@code 4:0=1}; or only a seed
      */
     public Options withReplay(String replay) {
-      return new Options(firstSeed, seeds, limit, steps, policy, noDeadLetters, Replay.parse(replay));
+      return new Options(firstSeed, seeds, limit, steps, policy, finePoints, noDeadLetters, Replay.parse(replay));
     }
 
     private Options withProperties() {
@@ -338,6 +345,10 @@ public final class Simulation {
 
     Policy policy() {
       return policy;
+    }
+
+    boolean finePoints() {
+      return finePoints;
     }
 
     boolean noDeadLetters() {

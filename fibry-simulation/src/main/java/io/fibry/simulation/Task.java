@@ -2,6 +2,7 @@ package io.fibry.simulation;
 
 import io.fibry.Actor;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ final class Task {
   Place sendsTo; // in this step, last: the thread that it may start for an actor is there
   int priority; // of a policy
   int gaveWay; // times, since it did something else
+  int initializes; // classes: others may wait for them, and it gives way at no fine point
   boolean ready; // or held back: another wake-up changes nothing
 
   Task(Runnable step, Thread thread, long number, Place at) {
@@ -48,6 +50,11 @@ final class Task {
 
   boolean isGone() {
     return at.crashed;
+  }
+
+  /** The place of this thread has crashed: it never goes on, and runs no finally. */
+  static void stopHere() {
+    while (true) LockSupport.park();
   }
 
   @Override

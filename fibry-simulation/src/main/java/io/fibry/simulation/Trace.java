@@ -59,9 +59,18 @@ final class Trace {
     note(run, name(actor) + " " + what);
   }
 
+  void givesWay(Run run) {
+    var at = StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::toStackTraceElement)
+        .dropWhile(frame -> !frame.getClassName().equals(FinePoints.class.getName())).skip(1).findFirst())
+        .orElseThrow();
+    String type = at.getClassName().substring(at.getClassName().lastIndexOf('.') + 1);
+    String place = at.getLineNumber() < 0 ? at.getMethodName() : at.getMethodName() + ':' + at.getLineNumber();
+    note(run, name(run.current()) + " gives way in " + type + '.' + place);
+  }
+
   private void add(Run run, Arrow arrow, String from, String to, String what) {
     events.add(new Event(run.steps(), run.clock.now(), arrow, from, to, what,
-        arrow == Arrow.MESSAGE && run.overtook()));
+        arrow == Arrow.MESSAGE && run.overtook));
   }
 
   String name(@Nullable Task task) {

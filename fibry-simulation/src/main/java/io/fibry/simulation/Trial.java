@@ -28,16 +28,22 @@ final class Trial {
   static Outcome of(Program program, Options options, Replay replay, long steps, Events events, boolean traced) {
     var chance = new SplittableRandom(replay.seed());
     var faults = new Faults(chance.split(), replay.without());
-    var choice = replay.decisions() == null ? options.policy().choice(replay.seed(), steps)
-        : Choice.of(replay.decisions());
+    var choice = replay.decisions() == null ? choice(options, replay.seed(), steps) : Choice.of(replay.decisions());
     var trace = traced ? new Trace() : null;
     var run = new Run(faults, chance.split(), choice, events, options.steps(), trace);
     var trial = new Trial(run, program, options);
+    FinePoints.run = options.finePoints() ? run : null;
     Stage.play(run, trial::main);
+    FinePoints.run = null;
     var failure = trial.failure();
     run.tasks().forget();
     return new Outcome(replay.with(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),
         faults.struck(), trace);
+  }
+
+  private static Choice choice(Options options, long seed, long steps) {
+    var choice = options.policy().choice(seed, steps);
+    return options.finePoints() ? Choice.fine(seed, choice) : choice;
   }
 
   private void main() {

@@ -59,7 +59,7 @@ final class Witness implements Carrier<String> {
     var wasAt = task.at;
     task.actor = at;
     task.at = place;
-    if (task.isGone()) Run.stopHere();
+    if (task.isGone()) Task.stopHere();
     if (place.isStill()) Thread.yield(); // a thread that was elsewhere so far
     run.talks = true;
     if (run.trace != null) run.trace.handles(run, sender, at, message);

@@ -1,0 +1,46 @@
+package io.fibry.simulation;
+
+import io.fibry.simulation.tap.Taps;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Points inside a step, for races between a look and a write. A tool that changes bytecode puts the
+ * calls into classes that share state, one before each use of it. They do nothing but in a
+ * simulation {@link Simulation.Options#withFinePoints}, on its threads. Thread-safe.
+ */
+public final class FinePoints {
+  /** The run at hand; null: none, or not one of these. Written by the thread that simulates. */
+  static volatile @Nullable Run run;
+
+  private FinePoints() {}
+
+  /** Lets others go first here, perhaps. */
+  public static void pass() {
+    var here = here();
+    if (here != null) here.pass();
+  }
+
+  /**
+   * A static initializer begins. Other threads wait for its class, and it runs once in a JVM, not
+   * once in each run: until it ends, the thread passes no points.
+   */
+  public static void beginInitializer() {
+    initializers(1);
+  }
+
+  /** A static initializer ends. */
+  public static void endInitializer() {
+    initializers(-1);
+  }
+
+  private static void initializers(int more) {
+    var here = here();
+    if (here != null && here.current() != null) here.current().initializes += more;
+  }
+
+  /** Null: this thread is not one of the run. Nor is its carrier, which must not wait. */
+  private static @Nullable Run here() {
+    var here = run;
+    return here != null && Thread.currentThread().isVirtual() && Taps.machine() == here ? here : null;
+  }
+}
