@@ -55,6 +55,7 @@ class OtherAgentsJvmTest {
     var covered = folder.resolve("covered.exec");
     var jar = Jvm.jar(folder);
     var flags = new ArrayList<String>();
+    flags.add("-Dfibry.simulation.patience=60"); // the first mock takes seconds on a busy machine
     for (var agent : agents.split(" ")) flags.add("-javaagent:" + switch (agent) {
       case "jacoco" -> library("org.jacoco.agent") + "=destfile=" + covered;
       case "mockito" -> library("mockito-core");
