@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Timeout(value = 90, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class OracleTest {
-  private static final Duration PLAY = Boolean.getBoolean("fibry.soak") ? Duration.ofHours(1) : Duration.ofSeconds(15);
+  private static final Duration PLAY = Boolean.getBoolean("fibry.soak") ? Duration.ofHours(1) : Duration.ofSeconds(5);
 
   @Test
   void whatSendersAreToldIsWhatWasDone() throws InterruptedException {
