@@ -9,11 +9,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** Waits in tests: long enough for any machine, never forever. */
 public final class Patience {
   public static final Duration LONG = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
+  private static final int SOON = 1_000; // looks without a pause
+  private static final long PAUSE = 100_000; // ns
 
   private Patience() {}
 
@@ -51,10 +54,10 @@ public final class Patience {
 
   public static void eventually(BooleanSupplier fact) {
     long end = System.nanoTime() + LONG.toNanos();
-    while (!fact.getAsBoolean()) {
+    for (int looks = 0; !fact.getAsBoolean(); looks++) {
       assertTrue(System.nanoTime() < end, "it never came true");
-      Thread.onSpinWait();
-      Thread.yield();
+      if (looks < SOON) Thread.yield();
+      else LockSupport.parkNanos(PAUSE); // others need the processor
     }
   }
 

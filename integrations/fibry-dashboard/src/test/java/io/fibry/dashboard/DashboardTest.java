@@ -23,6 +23,7 @@ import java.util.Collections;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,7 +61,7 @@ class DashboardTest {
       throw new IllegalStateException("bad " + secret);
     });
     failing.sendMessage(new Secret("hush-3"));
-    while (scope.deadLetters().isEmpty()) Thread.onSpinWait();
+    while (scope.deadLetters().isEmpty()) LockSupport.parkNanos(1_000_000);
   }
 
   @Test
@@ -116,7 +117,7 @@ class DashboardTest {
     first.set(scope.named("first").newActorWithReturn((String text) -> second.ask(text)));
     first.get().sendMessage("hush");
     second.sendMessage("hush");
-    while (scope.deadLetters().size() < 2) Thread.onSpinWait();
+    while (scope.deadLetters().size() < 2) LockSupport.parkNanos(1_000_000);
 
     try (var dashboard = Dashboard.open(scope, 0)) {
       var text = figures(dashboard);
@@ -186,7 +187,7 @@ class DashboardTest {
       assertThrows(UncheckedIOException.class, () -> Dashboard.open(scope, first.port()));
     }
     // an actor tells its end, which a close waits for, before it leaves its scope
-    while (ActorSystem.root().dump().contains("scope 'dashboard'")) Thread.onSpinWait();
+    while (ActorSystem.root().dump().contains("scope 'dashboard'")) LockSupport.parkNanos(1_000_000);
   }
 
   @Test
@@ -233,7 +234,7 @@ class DashboardTest {
     clock.advance(time);
     while (ActorSystem.root().actors().stream().anyMatch(one -> one.name().equals("pulse")
         && (one.waiting() > 0 || !one.doing().equals("idle"))))
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
   }
 
   /** The scope, as one that counts the looks at its actors. */
@@ -286,7 +287,7 @@ class DashboardTest {
 
       dashboard.close();
 
-      while (!events.hasEnded()) Thread.onSpinWait();
+      while (!events.hasEnded()) LockSupport.parkNanos(1_000_000);
       assertFalse(scope.isClosed());
     }
   }

@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -76,7 +77,8 @@ class ActorMetersTest {
       assertEquals(1, registry.get("fibry.actor.handled").tag("floor", "two").functionCounter().count());
 
       actor.close();
-      while (!Double.isNaN(gauge("fibry.actor.waiting", "orders"))) Thread.onSpinWait(); // a second at most
+      // a second at most
+      while (!Double.isNaN(gauge("fibry.actor.waiting", "orders"))) LockSupport.parkNanos(1_000_000);
 
       assertEquals(1, counter("fibry.actor.handled", "orders"));
     }

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -28,7 +29,7 @@ class NodeMetersTest {
 
   /** Figures are a second old at most. */
   private void await(String name, double value) {
-    while (gauge(name) != value) Thread.onSpinWait();
+    while (gauge(name) != value) LockSupport.parkNanos(1_000_000);
   }
 
   @Test

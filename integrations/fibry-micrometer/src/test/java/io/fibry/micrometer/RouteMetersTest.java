@@ -18,6 +18,7 @@ import java.net.http.WebSocket;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -68,7 +69,7 @@ class RouteMetersTest {
     get("/nowhere/" + System.nanoTime());
     var live = client.newWebSocketBuilder()
         .buildAsync(URI.create("ws://localhost:" + server.port() + "/live"), new WebSocket.Listener() {}).get();
-    while (open("/live") < 1) Thread.onSpinWait(); // a second at most
+    while (open("/live") < 1) LockSupport.parkNanos(1_000_000); // a second at most
 
     assertEquals(3, answered("GET /orders/{id}"));
     assertEquals(0, failed("GET /orders/{id}"));
@@ -81,7 +82,7 @@ class RouteMetersTest {
     assertEquals(orders.orElseThrow().time().toNanos(), registry.get("fibry.route.answered")
         .tag("route", "GET /orders/{id}").functionTimer().totalTime(TimeUnit.NANOSECONDS), 1);
     live.abort();
-    while (open("/live") > 0) Thread.onSpinWait();
+    while (open("/live") > 0) LockSupport.parkNanos(1_000_000);
 
     meters.close();
     assertEquals(List.of(), registry.getMeters());
@@ -94,7 +95,7 @@ class RouteMetersTest {
 
     server.kill();
 
-    while (answered("GET /orders/{id}") < 1) Thread.onSpinWait(); // a second at most
+    while (answered("GET /orders/{id}") < 1) LockSupport.parkNanos(1_000_000); // a second at most
     assertTrue(registry.getMeters().stream().allMatch(meter -> "one".equals(meter.getId().getTag("floor"))));
   }
 }

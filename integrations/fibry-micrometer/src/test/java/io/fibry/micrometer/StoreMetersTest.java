@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -55,7 +56,7 @@ class StoreMetersTest {
       try (var actor = COUNTER.newActor(ActorSystem.named("c"), store)) {
         for (int i = 0; i < 3; i++) actor.ask(new Count());
       }
-      while (counter("fibry.store.turns") < 3) Thread.onSpinWait(); // a second at most
+      while (counter("fibry.store.turns") < 3) LockSupport.parkNanos(1_000_000); // a second at most
 
       assertEquals(0, counter("fibry.store.refused"));
       assertEquals(1, gauge("fibry.store.actors"));
@@ -84,7 +85,7 @@ class StoreMetersTest {
       });
       assertThrows(NotStoredException.class, () -> actor.ask(new Count()));
     }
-    while (gauge("fibry.store.broken") == 0) Thread.onSpinWait(); // a second at most
+    while (gauge("fibry.store.broken") == 0) LockSupport.parkNanos(1_000_000); // a second at most
 
     assertEquals(0, counter("fibry.store.turns"));
     assertEquals(1, counter("fibry.store.refused"));

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -64,7 +65,7 @@ abstract class AtAStream {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
     while (!fact.getAsBoolean()) {
       assertTrue(System.nanoTime() < end, "it never came true");
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
   }
 

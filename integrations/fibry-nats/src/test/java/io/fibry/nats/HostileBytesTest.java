@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -114,7 +115,7 @@ class HostileBytesTest {
     while (true) try {
       return b.entities(KEPT).actor("k").ask(new Count(), Duration.ofSeconds(5));
     } catch (RequestException again) {
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
   }
 

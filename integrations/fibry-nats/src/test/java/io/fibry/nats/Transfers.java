@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -130,7 +131,7 @@ final class Transfers implements AutoCloseable {
         if (one.isDone() && !end.get()) throw new AssertionError("an asker has ended", failure(one));
       assertTrue(System.nanoTime() < limit,
           () -> "it never came true; " + answered + " answered, " + failed + " failed, seed " + seed);
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
   }
 

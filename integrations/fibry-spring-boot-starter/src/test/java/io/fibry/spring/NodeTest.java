@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -79,7 +80,8 @@ class NodeTest {
         assertEquals(Set.of("counter"), other.members().getFirst().hosts());
       });
 
-      while (other.members().size() > 1) Thread.onSpinWait(); // its lease would be over later
+      // its lease would be over later
+      while (other.members().size() > 1) LockSupport.parkNanos(1_000_000);
       assertEquals(List.of(other.self()), other.members());
     }
   }
@@ -187,10 +189,10 @@ class NodeTest {
 
             server.kill();
 
-            while (NodeHealth.of(cluster).status().equals("UP")) Thread.onSpinWait();
+            while (NodeHealth.of(cluster).status().equals("UP")) LockSupport.parkNanos(1_000_000);
             assertTrue(NodeHealth.of(cluster).details().get("why").toString().startsWith("the connection to NATS is "));
             server.restart();
-            while (!NodeHealth.of(cluster).status().equals("UP")) Thread.onSpinWait();
+            while (!NodeHealth.of(cluster).status().equals("UP")) LockSupport.parkNanos(1_000_000);
           });
     }
   }
@@ -202,8 +204,9 @@ class NodeTest {
     runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
       context.getBean(Client.class).counters().actor("c").ask(new Count());
       var cluster = context.getBean(Cluster.class);
-      while (cluster.health().parts().get("counter") < 16) Thread.onSpinWait();
-      while (cluster.health().underWay() > 0) Thread.onSpinWait(); // its asker may hear of it first
+      while (cluster.health().parts().get("counter") < 16) LockSupport.parkNanos(1_000_000);
+      // its asker may hear of it first
+      while (cluster.health().underWay() > 0) LockSupport.parkNanos(1_000_000);
 
       var now = NodeHealth.of(cluster);
       cluster.close();
