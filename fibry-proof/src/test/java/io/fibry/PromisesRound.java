@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -30,14 +31,17 @@ final class PromisesRound {
 
   void play() throws Exception {
     simulation.faults().stalls(0.05, Duration.ofMillis(5)).delays(0.05, Duration.ofMillis(5));
-    switch (random.nextInt(8)) {
+    switch (random.nextInt(11)) {
       case 0 -> anEndDoesNotWaitForARestart();
       case 1 -> aRestartBringsANewState();
       case 2 -> whatWasStashedIsNotLost();
       case 3 -> watchersAreTold();
       case 4 -> aPromiseFailsAtTheEnd();
-      case 6 -> anAskEndsAtItsLimit();
       case 5 -> onlyTheLastTimerOfAKeyGoesOff();
+      case 6 -> anAskEndsAtItsLimit();
+      case 7 -> aStopHookRunsOnce();
+      case 8 -> askersOfAnActorThatIsCutOffAreTold();
+      case 9 -> aSenderThatGivesUpLetsTheNextOneIn();
       default -> aCancelledRequestGivesItsRoomBack();
     }
   }
@@ -102,6 +106,7 @@ final class PromisesRound {
           }
           state[0] += number;
           sum[0] += number;
+          if (random.nextInt(8) == 0) Thread.sleep(1);
         });
     refuseThreads();
     for (int i = 0; i < 3; i++) {
@@ -111,8 +116,10 @@ final class PromisesRound {
         return null;
       });
     }
-    simulation.join();
-    actor.close();
+    if (random.nextBoolean()) simulation.join();
+    else pause(10_000);
+    end(actor);
+    check(actor.waitForExit(SOON), "it does not end");
     check(wrong.isEmpty(), wrong.toString());
   }
 
@@ -245,6 +252,76 @@ final class PromisesRound {
       return null;
     });
     simulation.eventually("each asker is told that it is late", SOON, () -> told[0] == 3);
+    actor.kill();
+  }
+
+  private void aStopHookRunsOnce() throws Exception {
+    var stopped = new int[1];
+    var actor = simulation.scope().named("leaving").strategy(strategy()).initialState(Object::new).onStop(state -> {
+      stopped[0]++;
+      Thread.sleep(1);
+    }).newActor((Object state, Integer number) -> {});
+    refuseThreads();
+    actor.sendMessage(1);
+    boolean atOnce = random.nextBoolean();
+    for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
+      if (!atOnce) Thread.sleep(Duration.ofNanos(1 + simulation.random().nextInt(2_000_000)));
+      actor.sendPoisonPill();
+      return null;
+    });
+    simulation.join();
+    check(actor.waitForExit(SOON), "it does not end");
+    Thread.sleep(1_000);
+    check(stopped[0] == 1, "its stop hook ran " + stopped[0] + " times");
+  }
+
+  private void askersOfAnActorThatIsCutOffAreTold() throws Exception {
+    var patience = SOON.multipliedBy(3);
+    var actor =
+        simulation.scope().named("stubborn").strategy(strategy()).newActor((Work work, ActorContext<Work> context) -> {
+          while (simulation.time().compareTo(patience) < 0) {
+            try {
+              Thread.sleep(1_000);
+            } catch (InterruptedException ignored) {
+              // it does not obey
+            }
+          }
+        });
+    refuseThreads();
+    var told = new int[1];
+    for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
+      try {
+        actor.ask(new Work(1), LONG);
+      } catch (ActorStoppedException stopped) {
+        told[0]++;
+      }
+      return null;
+    });
+    pause(1_000);
+    actor.kill();
+    simulation.eventually("each asker is told that it was cut off", SOON, () -> told[0] == 3);
+  }
+
+  private void aSenderThatGivesUpLetsTheNextOneIn() throws Exception {
+    var actor = simulation.scope().named("full").strategy(strategy()).mailbox(Mailbox.bounded(3, Overflow.BLOCK))
+        .newActor((Integer number) -> Thread.sleep(LONG));
+    refuseThreads();
+    actor.sendMessage(1);
+    Thread.sleep(1_000);
+    actor.sendMessages(List.of(2, 3));
+    var tooLarge = simulation.client("too large", () -> {
+      try {
+        return actor.sendMessages(List.of(4, 5));
+      } catch (CancellationException interrupted) {
+        return null;
+      }
+    });
+    Thread.sleep(1_000);
+    var entered = new boolean[1];
+    simulation.client("small", () -> entered[0] = actor.sendMessage(6));
+    if (random.nextBoolean()) pause(1_000);
+    tooLarge.interrupt();
+    simulation.eventually("the next sender has room", SOON, () -> entered[0]);
     actor.kill();
   }
 }

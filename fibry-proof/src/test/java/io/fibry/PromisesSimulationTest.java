@@ -7,6 +7,6 @@ class PromisesSimulationTest {
 
   @Test
   void eachIsKeptThoughOthersEndCancelOrReplaceMeanwhile() {
-    Seeds.play("promises", 3_000, simulation -> new PromisesRound(simulation).play());
+    Seeds.play("promises", 3_000, EngineRounds::promises);
   }
 }

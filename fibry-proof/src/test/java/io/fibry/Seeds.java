@@ -1,9 +1,12 @@
 package io.fibry;
 
+import io.fibry.fine.FineAgent;
 import io.fibry.simulation.Simulation;
+import io.fibry.simulation.Simulation.Options;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
 
 /**
  * How many runs a simulated test has: in a build a third of what is asked for, so that they take
@@ -18,9 +21,19 @@ public final class Seeds {
 
   /** Simulates a program, and prints what was seen. */
   public static void play(String what, int seeds, Simulation.Program program) {
+    play(what, seeds, options -> options, program);
+  }
+
+  /** The same, and threads of the library give way at fine points. */
+  public static void playFinely(String what, int seeds, Simulation.Program program) {
+    FineAgent.require();
+    play("fine " + what, seeds, Options::withFinePoints, program);
+  }
+
+  private static void play(String what, int seeds, UnaryOperator<Options> mode, Simulation.Program program) {
     long first = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
     long begun = System.nanoTime();
-    var seen = Simulation.run(options -> options.withFirstSeed(first)
+    var seen = Simulation.run(options -> mode.apply(options).withFirstSeed(first)
         .withSeeds(SOAK ? Integer.MAX_VALUE : (seeds + 2) / 3).withLimit(LIMIT), program);
     double seconds = (System.nanoTime() - begun) / 1e9;
     System.out.printf("%s: %s; %,.0f runs/s from seed %d%n", what, seen, seen.runs() / seconds, first);

@@ -28,7 +28,7 @@ import java.util.TreeMap;
  * crashes, at any step; perhaps its disk fails now and then. At the end it lives on in peace, and
  * the {@link CrashRecord} says what must be there.
  */
-final class CrashRound {
+public final class CrashRound {
   record Happened(String op) {}
 
   private static final int SEGMENT = 4096; // the least: the log goes through many
@@ -45,7 +45,7 @@ final class CrashRound {
   private int ops;
   private boolean settled;
 
-  CrashRound(Simulation simulation) {
+  private CrashRound(Simulation simulation) {
     this.simulation = simulation;
     simulation.faults().delays(0.02, Duration.ofMillis(2));
     var chance = simulation.random();
@@ -57,7 +57,11 @@ final class CrashRound {
     this.node = simulation.node("store");
   }
 
-  void play() throws InterruptedException {
+  public static void play(Simulation simulation) throws InterruptedException {
+    new CrashRound(simulation).play();
+  }
+
+  private void play() throws InterruptedException {
     var chance = simulation.random();
     for (int crashes = 1 + chance.nextInt(3); crashes > 0; crashes--) {
       boot(false);

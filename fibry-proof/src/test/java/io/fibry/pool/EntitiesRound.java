@@ -48,6 +48,7 @@ final class EntitiesRound {
 
   private final SplittableRandom random;
   private final boolean leaving;
+  private final boolean onTime; // senders wait for moments at which idle entities are found
   private final Strategy strategy;
   private final boolean madeWithThread; // so it may not be made
   private final Ledger[] ledgers = new Ledger[KEYS];
@@ -60,6 +61,7 @@ final class EntitiesRound {
   EntitiesRound(SplittableRandom random) {
     this.random = random;
     this.leaving = random.nextInt(3) == 0;
+    this.onTime = random.nextBoolean();
     this.strategy = Seeds.anyStrategy(random);
     this.madeWithThread = strategy == Strategy.THREAD || strategy == Strategy.residentFiber();
     for (int key = 0; key < KEYS; key++) ledgers[key] = new Ledger();
@@ -131,7 +133,8 @@ final class EntitiesRound {
 
   private void send(Entities<Integer, Work> entities, int sender, SplittableRandom own) {
     for (int i = 1; i <= EACH; i++) {
-      if (own.nextInt(6) == 0) LockSupport.parkNanos(own.nextLong(3 * IDLE.toNanos()));
+      if (own.nextInt(6) == 0)
+        LockSupport.parkNanos(onTime ? IDLE.toNanos() * own.nextInt(1, 4) : own.nextLong(3 * IDLE.toNanos()));
       try {
         sendOne(entities.actor(own.nextInt(KEYS)), sender, i, own);
       } catch (ActorStoppedException | RejectedExecutionException gone) { // or not born, without a thread

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Seeds;
 import io.fibry.Strategy;
-import io.fibry.Variants;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -15,20 +14,12 @@ class PoolSimulationTest {
 
   @Test
   void everyMessageHasOneOutcomeAndNoPoolDoesMoreAtOnceThanItMay() {
-    Seeds.play("pools", 1_500, simulation -> {
-      var round = new PoolStressRound(simulation.random().split(), Variants.SIMULATED);
-      Seeds.disturb(simulation);
-      round.play();
-    });
+    Seeds.play("pools", 1_500, PoolRounds::pools);
   }
 
   @Test
   void aKeyHasOneLifeAtATimeAndEachMessageIsHandledOnceInItsOrder() {
-    Seeds.play("entities", 2_000, simulation -> {
-      var round = new EntitiesRound(simulation.random().split());
-      Seeds.disturb(simulation);
-      round.play();
-    });
+    Seeds.play("entities", 2_000, PoolRounds::entities);
   }
 
   @Test

@@ -1,0 +1,22 @@
+package io.fibry;
+
+import org.junit.jupiter.api.Test;
+
+/** The rounds of the engine; its threads give way also between two accesses to what they share. */
+class FineEngineTest {
+
+  @Test
+  void everyMessageHasOneOutcome() {
+    Seeds.playFinely("stress", 200, EngineRounds::stress);
+  }
+
+  @Test
+  void whatSendersAreToldIsWhatWasDone() {
+    Seeds.playFinely("oracle", 100, EngineRounds::oracle);
+  }
+
+  @Test
+  void promisesAreKeptThoughOthersEndCancelOrReplaceMeanwhile() {
+    Seeds.playFinely("promises", 1_000, EngineRounds::promises);
+  }
+}

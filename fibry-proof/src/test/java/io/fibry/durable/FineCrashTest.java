@@ -1,0 +1,13 @@
+package io.fibry.durable;
+
+import io.fibry.Seeds;
+import org.junit.jupiter.api.Test;
+
+/** Durable actors and their store, whose threads give way between two accesses to what they share. */
+class FineCrashTest {
+
+  @Test
+  void whatWasAnsweredIsThereAndWhatWasNotIsThereOnceOrNever() {
+    Seeds.playFinely("crashes", 40, CrashRound::play);
+  }
+}

@@ -1,0 +1,22 @@
+package io.fibry.pool;
+
+import io.fibry.Seeds;
+import io.fibry.Variants;
+import io.fibry.simulation.Simulation;
+
+/** Rounds of pools and entities, as programs that are simulated. */
+public final class PoolRounds {
+  private PoolRounds() {}
+
+  public static void pools(Simulation simulation) throws Exception {
+    var round = new PoolStressRound(simulation.random().split(), Variants.SIMULATED);
+    Seeds.disturb(simulation);
+    round.play();
+  }
+
+  public static void entities(Simulation simulation) throws Exception {
+    var round = new EntitiesRound(simulation.random().split());
+    Seeds.disturb(simulation);
+    round.play();
+  }
+}

@@ -1,0 +1,103 @@
+package io.fibry.simulation;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.fibry.EngineRounds;
+import io.fibry.durable.CrashRound;
+import io.fibry.fine.FineAgent;
+import io.fibry.fine.FineLoader;
+import io.fibry.pool.PoolRounds;
+import io.fibry.simulation.Simulation.Options;
+import io.fibry.simulation.Simulation.Program;
+import io.fibry.simulation.agent.Attach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The same seed is the same run also where threads give way at fine points. */
+class FineRepeatTest {
+  private static final Options FINE = Options.DEFAULT.withFinePoints();
+  private static final int STEPS = 100; // an estimate that does not depend on a run
+  private static final int SEEDS = Boolean.getBoolean("fibry.soak") ? 100 : 1;
+  private static final int REPEATS = 100;
+
+  enum Round {
+    STRESS(EngineRounds::stress), ORACLE(EngineRounds::oracle), PROMISES(EngineRounds::promises), POOLS(
+        PoolRounds::pools),
+    ENTITIES(PoolRounds::entities), CRASHES(CrashRound::play);
+
+    private final Program program;
+
+    Round(Program program) {
+      this.program = program;
+    }
+  }
+
+  /** Its threads meet in the initializer of a class. */
+  public static final class Initializing implements Program {
+    static volatile int seen;
+
+    static final class Late {
+      static final int ONE;
+
+      static {
+        for (int i = 0; i < 10; i++) seen++;
+        ONE = look(0);
+      }
+
+      private static int look(int more) {
+        for (int i = 0; i < 10; i++) more += seen;
+        return more < 0 ? 0 : 1;
+      }
+    }
+
+    @Override
+    public void run(Simulation simulation) throws InterruptedException {
+      for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
+        seen++;
+        seen += Late.ONE;
+        return null;
+      });
+      simulation.join();
+    }
+  }
+
+  private static Outcome run(Program program, Replay replay) {
+    Attach.ensure();
+    Stage.enter();
+    try {
+      return Trial.of(program, FINE, replay, STEPS, Events.none(), false);
+    } finally {
+      Stage.leave();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aHundredRepeatsAreTheSame(Round round) {
+    FineAgent.require();
+    long begin = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
+    for (long seed = begin; seed < begin + SEEDS; seed++) {
+      run(round.program, Replay.of(seed)); // it may be the first to use some class
+      var first = run(round.program, Replay.of(seed));
+      for (int i = 0; i < REPEATS / 2; i++) {
+        assertEquals(first.hash(), run(round.program, Replay.of(seed)).hash(), "seed " + seed);
+        assertEquals(first.hash(), run(round.program, first.replay()).hash(), "decisions of seed " + seed);
+      }
+    }
+  }
+
+  @Test
+  void theFirstRunIsAsTheNextThoughItInitializesClasses() throws ReflectiveOperationException {
+    for (long seed = 1; seed <= 50; seed++) {
+      var program = FineLoader.changed(Initializing.class);
+      var first = run(program, Replay.of(seed));
+      var second = run(program, Replay.of(seed));
+
+      assertNull(first.failure());
+      assertEquals(first.hash(), second.hash());
+      assertEquals(first.decisions().count(), second.decisions().count());
+    }
+  }
+}
