@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
+import io.fibry.AskTimeoutException;
 import io.fibry.Done;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
@@ -166,9 +167,14 @@ final class Lease {
     signs.sendMessage(new Ended(name, offer, why));
   }
 
-  /** Tells the others that this node is gone. */
+  /** Tells the others that this node is gone; if that takes too long, the end of its lease does. */
   void leave() {
-    signs.ask(new Leave());
+    try {
+      signs.ask(new Leave());
+    } catch (AskTimeoutException late) {
+      LoggerFactory.getLogger(Cluster.class).warn("node '{}' leaves without a word: {}", self().name(),
+          late.getMessage());
+    }
     signs.close();
   }
 

@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -10,6 +11,7 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.DeadLetter.Reason;
 import io.fibry.Request;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.pool.Entities;
@@ -19,6 +21,8 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -34,6 +38,7 @@ class LeaseTest {
   private enum Fault {
     NONE, CUT, // nothing leaves
     DEAF, // what leaves arrives, and no answer comes back
+    SLOW, // nothing comes back until it is let go
   }
 
   private static final Duration LEASE = Duration.ofSeconds(5);
@@ -43,6 +48,7 @@ class LeaseTest {
   private final MemoryNetwork network = MemoryNetwork.create(clock);
   private final ActorScope scope = ActorSystem.openScope("lease-test", options -> options.withScheduler(clock));
   private volatile Fault fault = Fault.NONE; // of node a's table
+  private final CountDownLatch letGo = new CountDownLatch(1);
   private volatile Duration wrong = Duration.ZERO; // the wall clock of node a
   private final Cluster a = Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
       options -> options.withNode("a").withLease(LEASE).withParts(8).withScope(scope)
@@ -59,6 +65,7 @@ class LeaseTest {
           boolean ofTable = method.getReturnType() != void.class && !method.getName().equals("subscribe")
               && !method.getName().equals("request") && !method.getName().equals("watch")
               && !method.getName().equals("mostBytes");
+          if (ofTable && fault == Fault.SLOW) letGo.await();
           if (ofTable && fault == Fault.CUT) throw new LostException(Loss.CUT, "made up");
           try {
             var answer = method.invoke(engine, arguments);
@@ -145,6 +152,20 @@ class LeaseTest {
   private boolean isAnsweredBy(String node, Actor<Where> place) {
     clock.advance(Duration.ofMillis(100));
     return answer(place).filter(node::equals).isPresent();
+  }
+
+  @Test
+  void aNodeLeavesThoughTheNetworkDoesNotAnswerWithinItsLimit() {
+    fault = Fault.SLOW;
+    var leaving = CompletableFuture.runAsync(a::close);
+    Soon.becomesTrue(() -> {
+      clock.advance(LEASE);
+      return scope.report().unhandled().getOrDefault(Reason.EXPIRED, 0L) > 0;
+    });
+
+    letGo.countDown();
+
+    assertDoesNotThrow(() -> leaving.get(20, TimeUnit.SECONDS));
   }
 
   @Test

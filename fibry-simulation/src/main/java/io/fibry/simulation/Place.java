@@ -13,7 +13,8 @@ import java.util.function.Supplier;
 
 /**
  * What crashes and stands still as one, and has its own of what a process has once: a node, or all
- * that is on none. Threads and timers of a crashed place never go on. Used by one simulated thread at a time.
+ * that is on none. Threads and timers of a crashed place never go on. Used by one simulated thread
+ * at a time.
  */
 final class Place {
 
