@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class AtAStore {
   static final Duration IDLE = Duration.ofDays(100_000);
   private static final Instant START = Instant.parse("2026-02-28T23:59:00Z");
-  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final Duration LONG = Duration.ofSeconds(100); // less than a test may take
   private static final long POLL = 1_000_000;
 
   final ManualClock clock = new ManualClock();
