@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
  */
 public final class Seeds {
   private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final Duration LIMIT = SOAK ? Duration.ofHours(1) : Duration.ofSeconds(10);
+  private static final Duration LIMIT = SOAK ? Duration.ofHours(1) : Duration.ofSeconds(20);
 
   private Seeds() {}
 
