@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -28,7 +28,7 @@ public final class Faults {
   private final Set<Fault> without; // of the run: do not strike
   private final Set<Fault> struck = EnumSet.noneOf(Fault.class);
   private final SplittableRandom kinds; // which of them this run has
-  private final Set<Actor<?>> known = new LinkedHashSet<>(); // whom messages were sent to, for kills
+  private final Map<Actor<?>, Place> known = new LinkedHashMap<>(); // whom messages were sent to, for kills
   private Predicate<Actor<?>> whom = actor -> false;
   private boolean always;
 
@@ -174,12 +174,12 @@ public final class Faults {
 
   /** Null: nobody. */
   Actor<?> victim() {
-    List<Actor<?>> some = new ArrayList<>(known);
-    some.removeIf(whom.negate());
+    List<Actor<?>> some = new ArrayList<>(known.keySet());
+    some.removeIf(actor -> known.get(actor).crashed || !whom.test(actor));
     return some.isEmpty() ? null : some.get((int) draw(Fault.KILLS, some.size()));
   }
 
-  void sentTo(Actor<?> actor) {
-    known.add(actor);
+  void sentTo(Actor<?> actor, Place at) {
+    known.put(actor, at);
   }
 }

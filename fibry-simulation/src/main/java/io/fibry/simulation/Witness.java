@@ -38,7 +38,7 @@ final class Witness implements Carrier<String> {
   }
 
   private void mayKill(Actor<?> to) {
-    run.faults.sentTo(to);
+    run.faults.sentTo(to, place);
     if (!run.faults.strikes(Fault.KILLS)) return;
     var victim = run.faults.victim();
     if (victim == null) return;

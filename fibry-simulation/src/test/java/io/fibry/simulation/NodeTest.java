@@ -53,6 +53,27 @@ class NodeTest {
 
   @Test
   @Promise("29.11")
+  void aKillDoesNotStrikeWhatHasCrashed() {
+    simulate(sim -> {
+      var stopped = new AtomicBoolean();
+      var crashed = new AtomicBoolean();
+      sim.faults().always().kills(1, actor -> crashed.get() && actor.name().equals("gone"));
+      var node = sim.node("one");
+      var gone = node.openScope("scope").named("gone").initialState(Object::new).onStop(state -> stopped.set(true))
+          .newActor((Object state, String message) -> {});
+      var other = sim.scope().named("other").newActor((String message) -> {});
+      gone.sendMessage("begin");
+      Thread.sleep(1);
+      node.crash();
+      crashed.set(true);
+      other.sendMessage("hello");
+      Thread.sleep(1_000);
+      assertFalse(stopped.get());
+    });
+  }
+
+  @Test
+  @Promise("29.11")
   void whoAsksAnActorOfACrashedNodeHearsNothing() {
     simulate(sim -> {
       var node = sim.node("one");
