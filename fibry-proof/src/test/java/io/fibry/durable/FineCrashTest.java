@@ -3,7 +3,7 @@ package io.fibry.durable;
 import io.fibry.Seeds;
 import org.junit.jupiter.api.Test;
 
-/** Durable actors and their store, whose threads give way between two accesses to what they share. */
+/** Durable actors and their store, whose threads give way between two uses of what they share. */
 class FineCrashTest {
 
   @Test

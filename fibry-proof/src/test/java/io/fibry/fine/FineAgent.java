@@ -10,7 +10,7 @@ import java.security.ProtectionDomain;
  */
 public final class FineAgent implements ClassFileTransformer {
   private static final String PROPERTY = "fibry.fine";
-  /** Without points: it counts its calls as long as the JVM lives, so each run would have others. */
+  /** Without points: it counts as long as the JVM lives, so each run would have others. */
   private static final String COUNTS = "io/fibry/engine/jvm/StackProbe";
 
   private FineAgent() {}
