@@ -4,18 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
-import io.fibry.DeadLetter;
-import io.fibry.MailboxFullException;
 import io.fibry.Request;
-import io.fibry.cluster.SeededHistory.End;
-import io.fibry.cluster.SeededHome.Add;
-import io.fibry.cluster.SeededHome.All;
-import io.fibry.cluster.SeededHome.Message;
-import io.fibry.cluster.SeededHome.Move;
-import io.fibry.cluster.SeededHome.Read;
-import io.fibry.cluster.SeededHome.Tell;
+import io.fibry.RequestException;
+import io.fibry.cluster.History.End;
+import io.fibry.cluster.Ledgers.Add;
+import io.fibry.cluster.Ledgers.All;
+import io.fibry.cluster.Ledgers.Message;
+import io.fibry.cluster.Ledgers.Move;
+import io.fibry.cluster.Ledgers.Read;
+import io.fibry.cluster.Ledgers.Tell;
+import io.fibry.cluster.RemoteNetwork.Odds;
 import io.fibry.pool.Entities;
-import io.fibry.simulation.Node;
 import io.fibry.simulation.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,57 +23,63 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * Three nodes that are home to the entities of {@link SeededHome}, and a fourth that sends to them
- * while they crash, leave and are cut off. In one round of three they only leave and come, so keys
- * only move, and nothing may be lost.
+ * Three nodes that are home to {@link Ledgers}, and a fourth that sends to them on a bad network,
+ * while they crash, stand still, leave and are cut off. Then all heals, and must answer. In one
+ * round of three they only leave and come, so keys only move, and nothing may be lost.
  */
 final class ClusterRound {
   private static final int NODES = 3;
-  private static final int KEYS = 4;
-  private static final int SENDS = 40;
-  private static final int DISTURBANCES = 3;
+  private static final int KEYS = 6;
+  private static final int KEYS_THAT_MOVE = 2; // fewer, so that several messages to one are on their way
+  private static final int SENDS = 150;
+  private static final int PAUSE = 200; // ms between two of them, at most
   private static final Duration LIMIT = Duration.ofSeconds(4); // of a request
   private static final Duration STANDS = Duration.ofSeconds(6); // a thread, in the midst of a turn, say
-  private static final Duration HEALING = Duration.ofSeconds(12);
+  private static final Duration LEASE = Duration.ofSeconds(3);
+  private static final Duration LONG_LEASE = Duration.ofSeconds(30); // its signs take most of a quiet round
+  private static final Duration HEALING = Duration.ofSeconds(12); // pauses end, leases are over, parts have moved
+  private static final Duration FORGETTING = Duration.ofSeconds(11); // so long homes know doubles by their ids
+  private static final Duration MOVING = Duration.ofSeconds(5);
   private static final Duration LOOKING = Duration.ofSeconds(65); // homes look once a minute at what waits at the store
   private static final Duration LONG = Duration.ofMinutes(2);
 
   /** A machine, and what runs on it. */
   private final class Home {
-    private final Node node;
-    private final ActorScope scope;
+    private final Machine machine;
     private Cluster cluster; // null: it is joining
+    private boolean left;
 
-    Home(String name, Node node) {
-      this.node = node;
-      this.scope = node.openScope(name);
-      network.add(name, scope);
-      node.start("join", () -> {
-        while (cluster == null) join(name);
+    Home(String name) {
+      this.machine = machine(name, options -> options);
+      machine.node().start("join", () -> {
+        while (cluster == null) join();
         return null;
       });
     }
 
-    private void join(String name) throws InterruptedException {
+    /** As often as it takes. */
+    private void join() throws InterruptedException {
       Cluster joined = null;
       try {
-        joined = ClusterRound.this.join(name, scope);
-        new SeededHome(name, history).begin(joined, scope);
+        joined = ClusterRound.this.join(machine);
+        new Ledgers(machine.name(), history).begin(joined, machine.scope());
         cluster = joined;
-      } catch (RuntimeException failed) { // cut off just then
+      } catch (LostException | IllegalStateException | RequestException failed) {
         if (joined != null) joined.close();
         Thread.sleep(1_000);
       }
     }
 
     void leave() {
-      node.start("leave", () -> {
+      machine.node().start("leave", () -> {
         while (cluster == null) Thread.sleep(100);
         cluster.close();
-        scope.close();
+        machine.scope().close();
+        left = true;
         return null;
       });
     }
@@ -83,8 +88,10 @@ final class ClusterRound {
   private final Simulation simulation;
   private final SplittableRandom random;
   private final boolean onlyMoves;
+  private final int keys;
   private final RemoteNetwork network;
-  private final SeededHistory history = new SeededHistory();
+  private final History history = new History();
+  private final Machine front;
   private final List<Home> homes = new ArrayList<>();
   private final List<long[]> transfers = new ArrayList<>(); // a turn, and the message that it sends
   private Entities<String, Message> plain;
@@ -98,49 +105,74 @@ final class ClusterRound {
     this.simulation = simulation;
     this.random = simulation.random().split();
     this.onlyMoves = random.nextInt(3) == 0;
-    this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"));
+    this.keys = onlyMoves ? KEYS_THAT_MOVE : KEYS;
+    this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), random.nextBoolean());
+    this.front = machine("front", options -> options.withDeadLetters(history::died));
   }
 
-  private Cluster join(String name, ActorScope scope) {
-    return Cluster.join("simulated", network, options -> options.withNode(name).withParts(4)
-        .withLease(Duration.ofSeconds(3)).withCalm(Duration.ofMillis(300)).withScope(scope).withAskLimit(LIMIT));
+  private Machine machine(String name, UnaryOperator<ActorScope.Options> options) {
+    var node = simulation.node(name);
+    var machine = new Machine(node, node.openScope(name).openScope("program", options));
+    network.add(machine);
+    return machine;
+  }
+
+  private Cluster join(Machine machine) {
+    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withParts(4)
+        .withLease(onlyMoves ? LONG_LEASE : LEASE).withCalm(Duration.ofMillis(300)).withScope(machine.scope())
+        .withAskLimit(LIMIT));
   }
 
   private void start() {
-    String name = "n" + ++started;
-    homes.add(new Home(name, simulation.node(name)));
+    homes.add(new Home("n" + ++started));
   }
 
   void play() throws InterruptedException {
-    var scope = simulation.scope().openScope("front", options -> options.withDeadLetters(this::died));
-    network.add("front", scope);
     for (int i = 0; i < NODES; i++) start();
-    var front = join("front", scope);
-    plain = front.entities("plain", Message.class);
-    kept = front.entities(SeededHome.KEPT);
-    named = front.actor("named", Message.class);
+    var sender = join(front);
+    plain = sender.entities("plain", Message.class);
+    kept = sender.entities(Ledgers.KEPT);
+    named = sender.actor("named", Message.class);
     simulation.eventually("all have joined", LONG, () -> homes.stream().allMatch(home -> home.cluster != null));
 
-    if (!onlyMoves) simulation.faults().delays(0.001, STANDS);
-    for (int i = 0; i < SENDS; i++) {
+    begin();
+    int disturbances = (1 + random.nextInt(5)) * (onlyMoves ? 2 : 1);
+    int sends = onlyMoves ? 2 * SENDS : SENDS;
+    for (int i = 0; i < sends; i++) {
       send();
-      if (random.nextInt(SENDS) < DISTURBANCES) disturb();
-      Thread.sleep(random.nextInt(300));
+      if (random.nextInt(sends) < disturbances) disturb();
+      if (random.nextBoolean()) Thread.sleep(random.nextInt(onlyMoves ? PAUSE / 4 : PAUSE));
     }
     network.heal();
     simulation.faults().stop();
-    Thread.sleep(HEALING);
+    Thread.sleep(onlyMoves ? MOVING : HEALING);
     simulation.eventually("all have an end", LONG, () -> open == 0);
     if (areMissing()) Thread.sleep(LOOKING);
     check();
-    for (var home : homes) home.leave();
-    Thread.sleep(Duration.ofSeconds(20));
-    front.close();
+    end(List.copyOf(homes));
+    sender.close();
+  }
+
+  /** Each leaves what the others have, or all crash, which takes less time. */
+  private void end(List<Home> all) throws InterruptedException {
+    boolean leave = random.nextInt(4) == 0;
+    for (var home : all)
+      if (leave) home.leave();
+      else home.machine.crash();
+    if (leave) simulation.eventually("all have left", LONG, () -> all.stream().allMatch(home -> home.left));
+  }
+
+  private void begin() throws InterruptedException {
+    if (onlyMoves) return;
+    if (random.nextBoolean()) Thread.sleep(FORGETTING);
+    network.become(Odds.any(random));
+    simulation.faults().delays(0.001, STANDS);
   }
 
   private void disturb() {
     var some = homes.get(random.nextInt(homes.size()));
-    switch (onlyMoves ? random.nextInt(2) : random.nextInt(4)) {
+    var time = Duration.ofMillis(50 + random.nextInt(6_000));
+    switch (onlyMoves ? random.nextInt(2) : random.nextInt(7)) {
       case 0 -> {
         homes.remove(some);
         some.leave();
@@ -149,24 +181,20 @@ final class ClusterRound {
       case 1 -> start();
       case 2 -> {
         homes.remove(some);
-        some.node.crash();
+        some.machine.crash();
         start();
       }
-      default -> {
-        network.cut(some.scope.name());
-        simulation.client("heals", () -> {
-          Thread.sleep(random.nextInt(6_000));
-          network.heal();
-          return null;
-        });
-      }
+      case 3 -> some.machine.pause(time);
+      case 4 -> some.machine.cut(time);
+      case 5 -> front.pause(time.dividedBy(3));
+      default -> front.cut(time.dividedBy(3));
     }
   }
 
   // ---- messages
 
   private void send() {
-    String key = "k" + random.nextInt(KEYS);
+    String key = "k" + random.nextInt(keys);
     long id = ++ids;
     switch (random.nextInt(8)) {
       case 0 -> ask(id, "plain Add to " + key, "", plain.actor(key), new Add(id));
@@ -177,7 +205,7 @@ final class ClusterRound {
       case 5 -> keep(id, "kept Tell to " + key, kept.actor(key));
       case 6 -> {
         long other = ++ids;
-        String to = "k" + random.nextInt(KEYS);
+        String to = "k" + random.nextInt(keys);
         transfers.add(new long[] {id, other});
         ask(id, "kept Move from " + key + " to " + to, key, kept.actor(key), new Move(id, to, other));
       }
@@ -193,16 +221,8 @@ final class ClusterRound {
     actor.sendMessageReturn(request, LIMIT).whenComplete((count, failure) -> {
       open--;
       if (failure == null && !key.isEmpty()) history.answered(id, key, begun, System.nanoTime(), count);
-      if (id != 0) history.ended(id, failure == null ? End.DONE : end(failure));
+      if (id != 0) history.ended(id, failure == null ? End.DONE : History.end(failure));
     });
-  }
-
-  private static End end(Throwable failure) {
-    return switch (failure) {
-      case UnreachableException far when !far.mayHaveRun() -> End.NOT_HANDLED;
-      case MailboxFullException full -> End.NOT_HANDLED;
-      default -> End.UNKNOWN;
-    };
   }
 
   private void tell(long id, String what, Actor<Message> actor) {
@@ -221,17 +241,11 @@ final class ClusterRound {
     });
   }
 
-  private void died(DeadLetter letter) {
-    if (letter.message() instanceof Outbox.Lost lost && lost.tell().message() instanceof Tell tell)
-      history.died(tell.id(), lost.why() instanceof UnreachableException far && !far.mayHaveRun() ? End.NOT_HANDLED
-          : End.UNKNOWN);
-  }
-
   // ---- what must hold
 
   private Map<String, List<Long>> ledgers() {
     var ledgers = new HashMap<String, List<Long>>();
-    for (int i = 0; i < KEYS; i++) ledgers.put("k" + i, kept.actor("k" + i).ask(new All(), LIMIT).ids());
+    for (int i = 0; i < keys; i++) ledgers.put("k" + i, kept.actor("k" + i).ask(new All(), LIMIT).ids());
     return ledgers;
   }
 

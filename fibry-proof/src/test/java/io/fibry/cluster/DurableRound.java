@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.Actor;
 import io.fibry.Request;
 import io.fibry.Seeds;
-import io.fibry.cluster.SeededHistory.End;
-import io.fibry.cluster.SeededHome.Add;
-import io.fibry.cluster.SeededHome.All;
-import io.fibry.cluster.SeededHome.Message;
-import io.fibry.cluster.SeededHome.Move;
-import io.fibry.cluster.SeededHome.Remind;
-import io.fibry.cluster.SeededHome.Tell;
+import io.fibry.cluster.History.End;
+import io.fibry.cluster.Ledgers.Add;
+import io.fibry.cluster.Ledgers.All;
+import io.fibry.cluster.Ledgers.Message;
+import io.fibry.cluster.Ledgers.Move;
+import io.fibry.cluster.Ledgers.Remind;
+import io.fibry.cluster.Ledgers.Tell;
 import io.fibry.pool.Entities;
 import io.fibry.simulation.Node;
 import io.fibry.simulation.Simulation;
@@ -40,7 +40,7 @@ final class DurableRound {
 
   private final Simulation simulation;
   private final SplittableRandom random;
-  private final SeededHistory history = new SeededHistory();
+  private final History history = new History();
   private final List<Part> parts = new ArrayList<>();
   private Node node;
   private FolderStore store;
@@ -82,7 +82,7 @@ final class DurableRound {
     ledgers = null;
     node.start("start", () -> {
       store = FolderStore.on(node.disk(), options -> options.withSegment(4_096));
-      ledgers = SeededHome.KEPT.entities(node.openScope("bank").anonymous(), store, IDLE);
+      ledgers = Ledgers.KEPT.entities(node.openScope("bank").anonymous(), store, IDLE);
       busy = CLIENTS;
       for (int i = 0; i < CLIENTS; i++) {
         var own = random.split();

@@ -1,5 +1,8 @@
 package io.fibry.cluster;
 
+import io.fibry.DeadLetter;
+import io.fibry.MailboxFullException;
+import io.fibry.cluster.Ledgers.Tell;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -17,7 +20,7 @@ import java.util.function.ToLongFunction;
  * What was asked and answered, sent and handled in a run, and the promises that this must keep.
  * Thread-safe.
  */
-final class SeededHistory {
+final class History {
   /** How a request, or a message, ended, as its sender knows. */
   enum End {
     DONE, UNKNOWN, NOT_HANDLED
@@ -52,6 +55,20 @@ final class SeededHistory {
   /** A message that was accepted may become a dead letter. */
   void died(long id, End how) {
     ends.put(id, how);
+  }
+
+  /** At the sender's node. */
+  void died(DeadLetter letter) {
+    if (letter.message() instanceof Outbox.Lost lost && lost.tell().message() instanceof Tell tell)
+      died(tell.id(), end(lost.why()));
+  }
+
+  static End end(Throwable failure) {
+    return switch (failure) {
+      case UnreachableException far when !far.mayHaveRun() -> End.NOT_HANDLED;
+      case MailboxFullException full -> End.NOT_HANDLED;
+      default -> End.UNKNOWN;
+    };
   }
 
   boolean isOpen(long id) {

@@ -12,10 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a node of {@link SeededNodes} is home to: entities that keep nothing, durable ones, and an
- * actor with a name. Thread-safe.
+ * The actors of a node: entities that keep nothing, durable ones, each with a ledger, and an actor
+ * with a name. Thread-safe.
  */
-record SeededHome(String node, SeededHistory history) {
+record Ledgers(String node, History history) {
   sealed interface Message {}
   record Add(long id) implements Message, Request<Add, Long> {}
   record Tell(long id) implements Message {}
@@ -32,7 +32,7 @@ record SeededHome(String node, SeededHistory history) {
   }
 
   static final Durable<Message> KEPT = Durable.kind("kept", Message.class).keepsMessages(1_000)
-      .state(new Ledger(List.of())).by(SeededHome::keep);
+      .state(new Ledger(List.of())).by(Ledgers::keep);
   static final Duration LATER = Duration.ofSeconds(3);
   private static final Duration IDLE = Duration.ofSeconds(2); // so that actors sleep and wake, too
 

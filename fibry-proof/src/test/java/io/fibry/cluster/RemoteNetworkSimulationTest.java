@@ -1,0 +1,96 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.RemoteNetwork.Odds;
+import io.fibry.simulation.Simulation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** The network of {@link ClusterRound} keeps what every engine promises. */
+class RemoteNetworkSimulationTest {
+  private static final Duration CUT = Duration.ofSeconds(5);
+  private static final Duration LONG = Duration.ofSeconds(10);
+
+  private static void simulate(Simulation.Program program) {
+    Simulation.run(options -> options.withSeeds(50), program);
+  }
+
+  private static RemoteNetwork network(Simulation simulation) {
+    return new RemoteNetwork(simulation.random().split(), simulation.scope().openScope("servers"), true);
+  }
+
+  private static Machine machine(Simulation simulation, RemoteNetwork network, String name) {
+    var node = simulation.node(name);
+    var machine = new Machine(node, node.openScope(name));
+    network.add(machine);
+    return machine;
+  }
+
+  @Test
+  void newsKeepTheirOrderThoughACutIsHealed() {
+    simulate(sim -> {
+      var network = network(sim);
+      var machine = machine(sim, network, "reader");
+      machine(sim, network, "writer");
+      var versions = new ArrayList<Long>();
+      try (var reader = network.connect("bank", "reader"); var writer = network.connect("bank", "writer")) {
+        reader.watch("fb.", entry -> versions.add(entry.version()));
+        network.become(new Odds(0, 1_000, 0)); // all is slow
+        machine.cut(CUT);
+        writer.delete("fb.x", writer.create("fb.x", new byte[0], Engine.FOR_EVER).orElseThrow());
+        Thread.sleep(150);
+
+        network.heal();
+        Thread.sleep(LONG);
+
+        assertEquals(List.of(1L, 2L), versions);
+      }
+    });
+  }
+
+  @Test
+  void messagesKeepTheirOrderAndComeNoMoreAfterTheEnd() {
+    simulate(sim -> {
+      var network = network(sim);
+      machine(sim, network, "reader");
+      machine(sim, network, "writer");
+      var got = new ArrayList<String>();
+      try (var reader = network.connect("bank", "reader"); var writer = network.connect("bank", "writer")) {
+        network.become(new Odds(0, 500, 0));
+        var all = reader.subscribe("fb.y", Optional.empty(), wire -> got.add(wire.header("n").orElseThrow()));
+        for (int i = 0; i < 10; i++) writer.publish(Wire.to("fb.y", Map.of("n", "" + i), new byte[0]));
+        Thread.sleep(LONG);
+
+        all.close();
+        writer.publish(Wire.to("fb.y", Map.of("n", "late"), new byte[0]));
+        Thread.sleep(LONG);
+
+        assertEquals(List.of("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"), got);
+      }
+    });
+  }
+
+  @Test
+  void anAnswerThatIsLostLeavesItsCallerWithoutKnowing() {
+    simulate(sim -> {
+      var network = network(sim);
+      machine(sim, network, "writer");
+      try (var writer = network.connect("bank", "writer")) {
+        network.become(new Odds(0, 0, 1_000));
+        var lost = assertThrows(LostException.class, () -> writer.create("fb.x", new byte[0], Engine.FOR_EVER));
+        assertEquals(Loss.UNKNOWN, lost.loss());
+
+        network.heal();
+
+        assertEquals(Optional.of(1L), writer.get("fb.x").map(Engine.Entry::version)); // it was done
+      }
+    });
+  }
+}

@@ -1,0 +1,88 @@
+package io.fibry.cluster;
+
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.store.Store;
+import io.fibry.store.StoreBrokenException;
+import io.fibry.store.StoreException;
+import io.fibry.time.Scheduler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+
+/**
+ * The store of a {@link RemoteNetwork}, as a machine sees it: turns, messages and looks take time,
+ * and their answers may be lost. For threads of a simulation.
+ */
+final class RemoteStore {
+  private final RemoteNetwork network;
+  private final Machine machine;
+  private final Line there;
+  private final Line back;
+
+  private RemoteStore(RemoteNetwork network, Machine machine) {
+    this.network = network;
+    this.machine = machine;
+    this.there = network.toServers();
+    this.back = new Line(machine.scope());
+  }
+
+  static Store of(RemoteNetwork network, Machine machine, Store store) {
+    var way = new RemoteStore(network, machine);
+    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
+        (proxy, method, arguments) -> switch (method.getName()) {
+          case "append" -> way.later("stores", () -> store.append((Store.Turn) arguments[0]));
+          case "accept" -> way.later("keeps", () -> store.accept((Store.Waiting) arguments[0], (int) arguments[1]));
+          case "load" -> way.now("loads", () -> store.load((Store.Id) arguments[0]));
+          case "hashCode" -> System.identityHashCode(proxy);
+          case "equals" -> proxy == arguments[0];
+          default -> {
+            try {
+              yield method.invoke(store, arguments);
+            } catch (InvocationTargetException thrown) {
+              throw thrown.getCause();
+            }
+          }
+        });
+  }
+
+  private boolean reaches() {
+    return !machine.isCrashed() && (network.storeIsApart() || !machine.isCut());
+  }
+
+  private <T> CompletionStage<T> later(String what, Supplier<CompletionStage<T>> code) {
+    var answer = new CompletableFuture<T>();
+    var timer = Scheduler.system().after(Remote.PATIENCE, () -> answer.completeExceptionally(unknown(what)));
+    answer.whenComplete((value, failure) -> timer.cancel());
+    there.add(network.delay(), () -> {
+      if (!reaches()) return;
+      code.get().whenComplete((value, failure) -> {
+        network.mayPause(machine);
+        if (network.isUnknown()) return;
+        back.add(network.delay(), () -> {
+          if (!reaches()) return;
+          if (failure == null) answer.complete(value);
+          else answer.completeExceptionally(failure);
+        });
+      });
+    });
+    return answer;
+  }
+
+  private <T> T now(String what, Supplier<T> code) {
+    try {
+      return later(what, () -> CompletableFuture.completedFuture(code.get())).toCompletableFuture().get();
+    } catch (ExecutionException refused) {
+      throw (StoreException) refused.getCause();
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw unknown(what);
+    }
+  }
+
+  private static StoreBrokenException unknown(String what) {
+    return new StoreBrokenException(what + ": no answer", new LostException(Loss.UNKNOWN, "it was lost"), true);
+  }
+}
