@@ -47,8 +47,8 @@ public final class Pools {
 
   static UnsupportedOperationException refused(String what) {
     return Taps.refused("uses " + what,
-        "whose threads are real and run in no order that a seed decides; make the stream"
-            + " sequential, or give the task to an executor of your own, as Executors.newVirtualThreadPerTaskExecutor()");
+        "whose threads are real and run in no order that a seed decides; make the stream sequential,"
+            + " or give the task to an executor of your own, as Executors.newVirtualThreadPerTaskExecutor()");
   }
 
   private static void start(Runnable task) {
