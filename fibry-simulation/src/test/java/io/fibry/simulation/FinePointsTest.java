@@ -38,7 +38,7 @@ class FinePointsTest {
   }
 
   @Test
-  @Promise("29.18")
+  @Promise("29.20")
   void aRaceInsideAStepIsFoundWithThemAndNotWithout() {
     var counter = new Counter();
     var program = both(counter, counter::add);
@@ -56,7 +56,7 @@ class FinePointsTest {
   }
 
   @Test
-  @Promise("29.18")
+  @Promise("29.20")
   void aStaticInitializerHasNone() {
     var counter = new Counter();
 
@@ -68,7 +68,7 @@ class FinePointsTest {
   }
 
   @Test
-  @Promise("29.18")
+  @Promise("29.20")
   void theyTakeNoTime() {
     Simulation.run(FINE, sim -> {
       var late = sim.client("late", () -> {

@@ -50,7 +50,7 @@ class OtherAgentsJvmTest {
   /** Those that are not named attach themselves, later. */
   @ParameterizedTest
   @ValueSource(strings = {"jacoco", "jacoco mockito ours", "ours mockito jacoco"})
-  @Promise("29.17")
+  @Promise("29.19")
   void agentsOfOthersAndOursWorkTogether(String agents, @TempDir Path folder) throws Exception {
     var covered = folder.resolve("covered.exec");
     var jar = Jvm.jar(folder);
