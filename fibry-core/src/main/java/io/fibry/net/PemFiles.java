@@ -33,7 +33,6 @@ final class PemFiles implements Supplier<SSLContext> {
   private static final Pattern KEY = Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]+)-----END PRIVATE KEY-----");
   private static final char[] NO_PASSWORD = {};
   private static final byte[] NO_TEXT = {0};
-
   private static final List<FileTime> MISSING = List.of();
 
   private final Path certificates;

@@ -233,7 +233,7 @@ final class TlsLink implements Link {
     return true;
   }
 
-  /** What has come is decrypted for it: how much content a record has, nobody knows before. */
+  /** What has come is decrypted for it: a record does not say how much content it has. */
   @Override
   public int available() throws IOException {
     if (broken) throw new SocketException(BROKEN);
