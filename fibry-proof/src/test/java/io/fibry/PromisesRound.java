@@ -192,9 +192,21 @@ final class PromisesRound {
           context.replyWhen(work, new CompletableFuture<>());
         });
     refuseThreads();
+    var told = toldOfTheEnd(actor, () -> Thread.sleep(Duration.ofNanos(1 + simulation.random().nextInt(1_000_000))));
+    pause(1_000);
+    end(actor);
+    simulation.eventually("each asker is told of the end", SOON, () -> told[0] == 3);
+  }
+
+  private interface Pause {
+    void take() throws InterruptedException;
+  }
+
+  /** Three clients ask after a pause each: counts those that are told that the actor has ended. */
+  private int[] toldOfTheEnd(Actor<Work> actor, Pause before) {
     var told = new int[1];
     for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
-      Thread.sleep(Duration.ofNanos(1 + simulation.random().nextInt(1_000_000)));
+      before.take();
       try {
         actor.ask(new Work(1), LONG);
       } catch (ActorStoppedException stopped) {
@@ -202,9 +214,7 @@ final class PromisesRound {
       }
       return null;
     });
-    pause(1_000);
-    end(actor);
-    simulation.eventually("each asker is told of the end", SOON, () -> told[0] == 3);
+    return told;
   }
 
   private void onlyTheLastTimerOfAKeyGoesOff() throws Exception {
@@ -288,15 +298,7 @@ final class PromisesRound {
           }
         });
     refuseThreads();
-    var told = new int[1];
-    for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {
-      try {
-        actor.ask(new Work(1), LONG);
-      } catch (ActorStoppedException stopped) {
-        told[0]++;
-      }
-      return null;
-    });
+    var told = toldOfTheEnd(actor, () -> {});
     pause(1_000);
     actor.kill();
     simulation.eventually("each asker is told that it was cut off", SOON, () -> told[0] == 3);

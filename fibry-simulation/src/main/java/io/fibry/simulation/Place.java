@@ -76,9 +76,12 @@ final class Place {
     var known = singles.get(ofProcess);
     if (known == null) {
       FinePoints.beginInitializer(); // no other thread makes a second one
-      known = made(maker.get());
-      singles.put(ofProcess, known);
-      FinePoints.endInitializer();
+      try {
+        known = made(maker.get());
+        singles.put(ofProcess, known);
+      } finally {
+        FinePoints.endInitializer();
+      }
     }
     return (T) known;
   }

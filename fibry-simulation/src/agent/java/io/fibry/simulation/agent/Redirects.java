@@ -88,11 +88,8 @@ final class Redirects {
       call("java/net/SocketImpl", "createPlatformSocketImpl", "(Z)Ljava/net/SocketImpl;", "Sockets"),
       call("java/net/DatagramSocket", "createDelegate",
           "(Ljava/net/SocketAddress;Ljava/lang/Class;)Ljava/net/DatagramSocket;", "Sockets"),
-      new Redirect(Jdks.ALL, CHANNELS + "spi/SelectorProvider", "provider", "()L" + CHANNELS + "spi/SelectorProvider;",
-          TAP + "Sockets", "selectors", "()L" + CHANNELS + "spi/SelectorProvider;", EVERYWHERE),
-      new Redirect(Jdks.ALL, CHANNELS + "spi/AsynchronousChannelProvider", "provider",
-          "()L" + CHANNELS + "spi/AsynchronousChannelProvider;", TAP + "Sockets", "channels",
-          "()L" + CHANNELS + "spi/AsynchronousChannelProvider;", EVERYWHERE),
+      provider("SelectorProvider", "selectors"),
+      provider("AsynchronousChannelProvider", "channels"),
 
       // Mailboxes of users; the library's own keep their bounds
       new Redirect(Jdks.ALL, "io/fibry/mailbox/Mailbox", "bounded",
@@ -173,6 +170,12 @@ final class Redirects {
       Where where) {
     var descriptor = "L" + type + ";";
     return new Redirect(jdks, owner, name, descriptor, TAP + target, method, "()" + descriptor, where);
+  }
+
+  private static Redirect provider(String name, String method) {
+    var owner = CHANNELS + "spi/" + name;
+    var type = "()L" + owner + ";";
+    return new Redirect(Jdks.ALL, owner, "provider", type, TAP + "Sockets", method, type, EVERYWHERE);
   }
 
   private static Redirect ofThread(String name, String type) {
