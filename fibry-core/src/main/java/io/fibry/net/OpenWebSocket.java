@@ -227,7 +227,11 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
   @Override
   public void closed(WebSocketClose close) {
     byClient = close;
-    close(new WebSocketClose(close.code())); // the code is echoed
+    if (close.code() != WebSocketClose.GONE) close(new WebSocketClose(close.code())); // the code is echoed
+    else {
+      closing.compareAndSet(null, close);
+      outbox.door.askExit(); // as a cut does: whichever comes first, it was stopped
+    }
   }
 
   @Override

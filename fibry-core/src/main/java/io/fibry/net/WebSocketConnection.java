@@ -86,9 +86,9 @@ public interface WebSocketConnection extends AutoCloseable {
    * {@return an actor whose messages are texts for the client; always the same} No sender waits:
    * when more than {@code withMaxUnsent} bytes are unsent, the client is cut off, also if a single
    * burst is that large. The actor ends with the connection, which first writes what was sent,
-   * within the write limit: {@link io.fibry.ExitReason.Stopped} if it was cut off. If it is ended,
-   * the connection closes. A message that is not written, or has half a pair of surrogates, is a
-   * dead letter.
+   * within the write limit: {@link io.fibry.ExitReason.Stopped} if it was cut off, or if the client
+   * is gone without a close. If it is ended, the connection closes. A message that is not written,
+   * or has half a pair of surrogates, is a dead letter.
    */
   Actor<String> textActor();
 

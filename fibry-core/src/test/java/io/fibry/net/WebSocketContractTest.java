@@ -18,6 +18,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Topic;
 import java.io.EOFException;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ProtocolException;
 import java.util.ArrayList;
@@ -237,7 +238,22 @@ class WebSocketContractTest {
       assertTrue(!actor.sendMessage("late"));
 
       assertEquals(List.of("late"), net.letters.messages(DeadLetter.Reason.DISCONNECTED));
-      assertInstanceOf(ExitReason.class, actor.onExit().join());
+      assertEquals(new ExitReason.Finished(), actor.onExit().join());
+    }
+  }
+
+  @Promise("27.16")
+  @Test
+  void theActorOfAClientThatIsGoneWithoutACloseWasStopped() throws IOException {
+    try (var peer = open(this::readAll)) {
+      var actor = Patience.value(connected).textActor();
+      peer.text("hello");
+      Patience.eventually(() -> seen.contains("hello"));
+
+      peer.socket.close();
+
+      Patience.ended(actor);
+      assertEquals(new ExitReason.Stopped(), actor.onExit().join());
     }
   }
 
