@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Clock;
+import io.fibry.DeafPort;
 import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.io.Downloader.Options;
@@ -103,16 +104,14 @@ class DownloaderRetryTest {
   @Promise("26.5")
   @Test
   void whoCannotBeReachedIsTriedAgain() {
-    var gone = statuses("", 200);
-    var uri = gone.uri("/");
-    gone.close();
+    try (var deaf = new DeafPort()) {
+      var future = downloader(NEVER_LESS, o -> o.withTries(3)).sendMessageReturn(deaf.uri());
+      passTime(future);
 
-    var future = downloader(NEVER_LESS, o -> o.withTries(3)).sendMessageReturn(uri);
-    passTime(future);
-
-    var failure = assertInstanceOf(ConnectException.class, Patience.failure(future));
-    assertTrue(failure.getMessage().startsWith(uri + " could not be reached: "), failure.getMessage());
-    assertEquals(2, pauses.size());
+      var failure = assertInstanceOf(ConnectException.class, Patience.failure(future));
+      assertTrue(failure.getMessage().startsWith(deaf.uri() + " could not be reached: "), failure.getMessage());
+      assertEquals(2, pauses.size());
+    }
   }
 
   /** W-26: the earlier library did not count its retries down. */

@@ -1,5 +1,6 @@
 package io.fibry.io;
 
+import io.fibry.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -26,6 +27,7 @@ final class ScriptedWebServer implements AutoCloseable {
   final Set<Socket> open = ConcurrentHashMap.newKeySet();
   private final ServerSocket listening;
   private final Page page;
+  private final Thread accepting;
 
   ScriptedWebServer(Page page) {
     this.page = page;
@@ -34,7 +36,7 @@ final class ScriptedWebServer implements AutoCloseable {
     } catch (IOException none) {
       throw new UncheckedIOException(none);
     }
-    Thread.ofVirtual().start(this::accept);
+    accepting = Thread.ofVirtual().start(this::accept);
   }
 
   /** Always answers the same. */
@@ -76,10 +78,12 @@ final class ScriptedWebServer implements AutoCloseable {
     }
   }
 
+  /** Nobody is served after it: a virtual thread may accept one more after the close. */
   @Override
   public void close() {
     try {
       listening.close();
+      Patience.joined(accepting);
       for (var socket : open) socket.close();
     } catch (IOException none) {
       throw new UncheckedIOException(none);

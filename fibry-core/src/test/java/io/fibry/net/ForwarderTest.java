@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Clock;
+import io.fibry.DeafPort;
 import io.fibry.Logged;
 import io.fibry.Patience;
 import io.fibry.Promise;
@@ -12,7 +13,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -97,12 +97,8 @@ class ForwarderTest {
 
   @Test
   void aTargetThatRefusesClosesTheClientAndIsSaidOnceAMinute() throws Exception {
-    int nobody;
-    try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      nobody = free.getLocalPort();
-    }
-    try (var log = new Logged()) {
-      var forwarder = forward(nobody, o -> o.withMaxConnections(1));
+    try (var deaf = new DeafPort(); var log = new Logged()) {
+      var forwarder = forward(deaf.number(), o -> o.withMaxConnections(1));
 
       for (int i = 0; i < 20; i++) {
         try (var peer = new Peer(forwarder.port())) {

@@ -3,6 +3,7 @@ package io.fibry.stereotype;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.fibry.DeafPort;
 import io.fibry.Patience;
 import io.fibry.net.UdpPacket;
 import java.net.ConnectException;
@@ -10,8 +11,6 @@ import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.URI;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,15 +46,9 @@ class UdpAndDownloadsTest {
   }
 
   @Test
-  void aDownloader() throws Exception {
-    int nobody;
-    try (var free = new ServerSocket(0, 1, HERE)) {
-      nobody = free.getLocalPort();
-    }
-
-    try (var downloader = Stereotypes.fibers().downloader(o -> o.withTries(1))) {
-      assertThrows(ConnectException.class,
-          () -> downloader.ask(URI.create("http://" + HERE.getHostAddress() + ":" + nobody + "/")));
+  void aDownloader() {
+    try (var deaf = new DeafPort(); var downloader = Stereotypes.fibers().downloader(o -> o.withTries(1))) {
+      assertThrows(ConnectException.class, () -> downloader.ask(deaf.uri()));
     }
   }
 
