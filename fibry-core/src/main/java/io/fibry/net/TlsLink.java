@@ -141,9 +141,13 @@ final class TlsLink implements Link {
       }
       return copy(bytes, offset, length);
     } catch (Error half) {
-      broken = true;
-      throw half;
+      throw brokenBy(half);
     }
+  }
+
+  private Error brokenBy(Error half) {
+    broken = true;
+    return half;
   }
 
   /** Of one record, for the reads that follow. */
@@ -240,8 +244,7 @@ final class TlsLink implements Link {
     try {
       while (contentAt == contentEnd && !ended && hasWholeRecord()) keepContent();
     } catch (Error half) {
-      broken = true;
-      throw half;
+      throw brokenBy(half);
     }
     return contentEnd - contentAt;
   }

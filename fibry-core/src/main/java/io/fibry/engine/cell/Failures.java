@@ -21,6 +21,8 @@ import java.util.function.Supplier;
 
 /** What becomes of an actor whose handler threw. */
 public final class Failures {
+  private static final String ENDING = "it is ending"; // what follows from the failure
+
   private Failures() {}
 
   /** Memory is exhausted, or the thread must die. */
@@ -60,8 +62,8 @@ public final class Failures {
     if (cell.isEnding()) {
       tell(context, failure);
       boolean obeys = failure instanceof InterruptedException || failure instanceof CancellationException;
-      if (!obeys) show(cell, given, failure, "it is ending");
-      if (policy.logs() && !obeys || isFatal(failure)) log(cell, given, failure, "it is ending", policy);
+      if (!obeys) show(cell, given, failure, ENDING);
+      if (policy.logs() && !obeys || isFatal(failure)) log(cell, given, failure, ENDING, policy);
       return;
     }
     int most = policy.redeliveries();
