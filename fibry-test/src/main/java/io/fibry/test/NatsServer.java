@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -257,9 +258,34 @@ public final class NatsServer implements AutoCloseable {
     started();
   }
 
-  /** Stops it where it is, until it goes on. */
+  /** Stops it where it is, until it goes on: it stands still when this returns. */
   public void pause() {
     signal("STOP");
+    awaitStandstill();
+  }
+
+  /** On a busy machine a program goes on for a while after the signal. */
+  private void awaitStandstill() {
+    long begin = System.nanoTime();
+    while (isMoving()) {
+      if (!process.isAlive()) throw new IllegalStateException(this + " cannot be paused, for it has ended");
+      if (System.nanoTime() - begin > PATIENCE.toNanos()) throw new IllegalStateException(
+          this + " still runs " + PATIENCE.toSeconds() + " s after it was told to pause");
+      LockSupport.parkNanos(100_000);
+    }
+  }
+
+  /** False also where the system does not tell the states of threads. */
+  private boolean isMoving() {
+    try (var threads = Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/task"))) {
+      for (var thread : threads) {
+        var states = Files.readString(thread.resolve("stat"));
+        if (states.charAt(states.lastIndexOf(')') + 2) != 'T') return true; // behind the name
+      }
+      return false;
+    } catch (IOException untold) {
+      return Files.exists(Path.of("/proc/" + process.pid())); // a thread has just ended
+    }
   }
 
   /** Lets it go on. */

@@ -17,16 +17,24 @@ import io.fibry.cluster.LostException.Loss;
 import io.fibry.cluster.UnreachableException;
 import io.fibry.cluster.Wire;
 import io.fibry.test.NatsServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 
 /** What happens to connections and nodes when their server fails, or does not let them. */
 @Timeout(120)
@@ -130,6 +138,42 @@ class FaultsTest {
       });
       eventually(() -> a.members().size() == 2 && b.members().size() == 2);
     }
+  }
+
+  /** The signal alone leaves it some turns on a processor, which answer what comes next. */
+  @Test
+  @EnabledOnOs(value = OS.LINUX, disabledReason = "other kernels do not tell the states of threads in files")
+  void aPausedServerStandsStillThoughTheMachineIsBusy() throws IOException {
+    var done = new AtomicBoolean();
+    var folder = Path.of("/proc/" + pidOfServer() + "/task");
+    for (int i = 0; i < 12; i++) Thread.ofPlatform().daemon().start(() -> {
+      while (!done.get()) Thread.onSpinWait();
+    });
+    try {
+      for (int i = 0; i < 50; i++) {
+        server.pause();
+        assertEquals(Set.of('T'), statesOfThreads(folder));
+        server.goOn();
+      }
+    } finally {
+      done.set(true);
+    }
+  }
+
+  private static long pidOfServer() {
+    return ProcessHandle.current().children()
+        .filter(child -> child.info().command().orElse("").endsWith("nats-server")).findAny().orElseThrow().pid();
+  }
+
+  private static Set<Character> statesOfThreads(Path folder) throws IOException {
+    var states = new TreeSet<Character>();
+    try (var threads = Files.newDirectoryStream(folder)) {
+      for (var thread : threads) {
+        var text = Files.readString(thread.resolve("stat"));
+        states.add(text.charAt(text.lastIndexOf(')') + 2));
+      }
+    }
+    return states;
   }
 
   @Test
