@@ -4,11 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -29,14 +26,13 @@ class LinksTest {
   private static final Pattern LINK = Pattern.compile("\\]\\(<?([^)\\s>]*)>?[^)]*\\)|(?m)^\\[[^\\]]+\\]: *(\\S+)");
   private static final Pattern ELSEWHERE = Pattern.compile("[a-z][a-z+.-]*:.*");
   private static final Pattern HEADING = Pattern.compile("(?m)^#{1,6} +(.*?) *#*$");
-  private static final Set<String> NOT_OURS = Set.of("target", ".git", "node_modules");
 
   @TempDir
   Path folder;
 
   @Test
   void everyLinkLeadsSomewhere() throws Exception {
-    var documents = documents(Path.of(".."));
+    var documents = Repository.files(".md");
 
     assertTrue(documents.size() > 20, documents.toString());
     assertEquals(List.of(), broken(documents));
@@ -57,24 +53,6 @@ class LinksTest {
 
     assertEquals(Stream.of("gone.md", "there.md#gone", "#gone", "there.md#no-heading", "/document.md", "gone.txt")
         .map(link -> document + " -> " + link).toList(), broken(List.of(document)));
-  }
-
-  private static List<Path> documents(Path root) throws IOException {
-    var found = new ArrayList<Path>();
-    Files.walkFileTree(root, new SimpleFileVisitor<Path>() {
-      @Override
-      public FileVisitResult preVisitDirectory(Path visited, BasicFileAttributes attributes) {
-        return NOT_OURS.contains(visited.getFileName().toString()) ? FileVisitResult.SKIP_SUBTREE
-            : FileVisitResult.CONTINUE;
-      }
-
-      @Override
-      public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-        if (file.toString().endsWith(".md")) found.add(file);
-        return FileVisitResult.CONTINUE;
-      }
-    });
-    return found;
   }
 
   private static List<String> broken(List<Path> documents) throws IOException {

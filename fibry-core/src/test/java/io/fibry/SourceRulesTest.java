@@ -1,6 +1,7 @@
 package io.fibry;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static io.fibry.Repository.ROOT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,7 +22,6 @@ import org.junit.jupiter.api.Test;
 
 /** Rules about how sources are written, here and in the other modules. */
 class SourceRulesTest {
-  private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
   private static final Pattern COMMENT = Pattern.compile("\\s*(//|\\*|/\\*).*");
   private static final Pattern FREE_PRONOUN =
       Pattern.compile("(?://|\\*|[.:;] )\\s*(Who|Whoever|Somebody|Nobody|One who) [a-z].*");
@@ -33,14 +33,11 @@ class SourceRulesTest {
   /** Folders of what is published: the simulator has three. */
   private static final String MAIN = "(?:main|boot|agent)";
 
-  /** Java and Kotlin; not the programs of others, and not what the build made. */
+  /** Java and Kotlin, but not the programs of others. */
   private static List<Path> sources(String where) {
-    try (var files = Files.walk(ROOT)) {
-      return files.filter(file -> file.toString().matches(".*/src/" + where + "/.*\\.(java|kt)"))
-          .filter(file -> !file.toString().matches(".*/(target|resources)/.*")).toList();
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
-    }
+    return Repository.files(".java", ".kt").stream()
+        .filter(file -> file.toString().matches(".*/src/" + where + "/.*"))
+        .filter(file -> !file.toString().contains("/resources/")).toList();
   }
 
   private static List<String> lines(Path file) {

@@ -1,5 +1,6 @@
-package io.fibry.examples;
+package io.fibry;
 
+import static io.fibry.Repository.ROOT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,12 +13,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Conditions of a release that a test can check. */
 class ReleaseTest {
-  private static final Path ROOT = Path.of("..");
   private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(fibry-[^<]*)</artifactId>");
   private static final Pattern PROFILE = Pattern.compile("(?s)<profile>(.*?)</profile>");
   private static final Pattern MODULE = Pattern.compile("<module>([^<]*)</module>");
@@ -27,20 +26,6 @@ class ReleaseTest {
           + "|\"io\\.fibry:fibry-[^:\"]*:)([^<\"]*)");
   private static final Pattern HEADER = Pattern.compile("(?i)copyright|licensed under|spdx");
   private static final Pattern BOTTOM = Pattern.compile("<bottom><!\\[CDATA\\[.*Apache License 2\\.0.*]]></bottom>");
-  private static final Set<String> NOT_OURS = Set.of("target", ".git");
-
-  private static List<Path> files(int depth, String... endings) throws IOException {
-    try (var all = Files.walk(ROOT, depth)) {
-      return all
-          .filter(file -> Stream.of(endings).anyMatch(file.toString().replace('\\', '/')::endsWith) && isOurs(file))
-          .toList();
-    }
-  }
-
-  private static boolean isOurs(Path file) {
-    for (var part : file) if (NOT_OURS.contains(part.toString())) return false;
-    return true;
-  }
 
   private static String read(Path file) {
     try {
@@ -55,7 +40,7 @@ class ReleaseTest {
     var listed = ARTIFACT.matcher(read(ROOT.resolve("fibry-bom/pom.xml"))).results().map(found -> found.group(1))
         .collect(Collectors.toSet());
 
-    var published = files(3, "/pom.xml").stream().map(ReleaseTest::read)
+    var published = Repository.files("/pom.xml").stream().map(ReleaseTest::read)
         .filter(pom -> !pom.contains("<packaging>pom</packaging>") && !pom.contains("<maven.deploy.skip>true"))
         .map(ReleaseTest::artifact).collect(Collectors.toCollection(TreeSet::new));
 
@@ -86,7 +71,7 @@ class ReleaseTest {
 
   @Test
   void allModulesHaveOneVersion() throws Exception {
-    var versions = files(3, "/pom.xml", "/README.md").stream().map(ReleaseTest::read)
+    var versions = Repository.files("/pom.xml", "/README.md").stream().map(ReleaseTest::read)
         .flatMap(pom -> OURS.matcher(pom).results()).map(found -> found.group(1))
         .filter(version -> !version.equals("${project.version}")).collect(Collectors.toSet());
 
@@ -95,7 +80,8 @@ class ReleaseTest {
 
   @Test
   void licenseIsInOneFileAndInNoHeader() throws Exception {
-    var headed = files(20, ".java", ".kt").stream().filter(file -> HEADER.matcher(head(read(file))).find()).toList();
+    var headed = Repository.files(".java", ".kt").stream()
+        .filter(file -> HEADER.matcher(head(read(file))).find()).toList();
 
     assertEquals(List.of(), headed);
     assertTrue(read(ROOT.resolve("LICENSE")).contains("Apache License"));
