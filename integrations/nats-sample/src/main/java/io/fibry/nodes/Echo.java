@@ -18,6 +18,7 @@ final class Echo {
   record Tell(String text) implements Message {}
 
   static final String APP = "figures";
+  static final byte[] TEXT = new byte[64];
   static final Durable<Ask> COUNTER = Durable.kind("counter", Ask.class).state(0L).by((sum, ask, context) -> {
     context.reply(ask, sum + 1);
     return sum + 1;
@@ -30,6 +31,10 @@ final class Echo {
     var bare = Nats.connect(args[0]);
     bare.createDispatcher(message -> bare.publish(message.getReplyTo(), message.getData())).subscribe("bare");
     bare.createDispatcher(message -> {}).subscribe("sink");
+    var stream = bare.jetStream();
+    bare.createDispatcher(message -> stream
+        .publishAsync("turns." + message.getSubject().replace('.', '-'), TEXT)
+        .thenRun(() -> bare.publish(message.getReplyTo(), message.getData()))).subscribe("store.*");
     var node = join(args[0], Integer.parseInt(args[1]), "there");
     node.offer("echo", Message.class, ActorSystem.anonymous().newActor(Echo::handle));
     host(node);

@@ -42,7 +42,6 @@ final class Figures implements AutoCloseable {
   private static final int TELLS = 100_000;
   private static final int BUSY = 10_164; // what a leader says
   private static final byte[] BODY = new byte[8];
-  private static final byte[] TEXT = new byte[64];
 
   /** Does it once; which thread does it is told. */
   @FunctionalInterface
@@ -111,10 +110,15 @@ final class Figures implements AutoCloseable {
 
   private void durable() throws Exception {
     var counters = here.entities(Echo.COUNTER);
-    for (int threads : new int[] {1, 64})
-      compare("requests to durable actors, servers: " + servers.size() + ", askers: " + threads,
-          times(threads, thread -> counters.actor("c" + thread).ask(new Ask(1))),
-          "bare messages to a stream, with the sequence that they expect", turns(threads));
+    for (int threads : new int[] {1, 64}) {
+      String among = ", servers: " + servers.size() + ", askers: " + threads;
+      var asks = times(threads, thread -> counters.actor("c" + thread).ask(new Ask(1)));
+      var stored = times(threads, thread -> bare.requestWithTimeout("store." + thread, BODY, LIMIT).get());
+      var turns = turns(threads);
+      compare("requests to durable actors" + among, asks, "bare messages to a stream, as turns expect them", turns);
+      compare("bare requests whose answerer stores first" + among, stored, "the same", turns);
+      compare("requests to durable actors" + among, asks, "bare requests whose answerer stores first", stored);
+    }
   }
 
   private static Actor<Message> entity(Entities<String, Message> entities, int thread) {
@@ -153,7 +157,7 @@ final class Figures implements AutoCloseable {
 
   private double publishes() throws Exception {
     long begin = System.nanoTime();
-    for (int i = 0; i < TELLS; i++) bare.publish("sink", TEXT);
+    for (int i = 0; i < TELLS; i++) bare.publish("sink", Echo.TEXT);
     bare.flush(LIMIT);
     return TELLS * 1e9 / (System.nanoTime() - begin);
   }
@@ -169,7 +173,7 @@ final class Figures implements AutoCloseable {
     while (true) {
       try {
         var options = PublishOptions.builder().expectedLastSubjectSequence(last).build();
-        return stream.publish(subject, TEXT, options).getSeqno();
+        return stream.publish(subject, Echo.TEXT, options).getSeqno();
       } catch (JetStreamApiException busy) {
         if (busy.getApiErrorCode() != BUSY) throw busy;
       }
