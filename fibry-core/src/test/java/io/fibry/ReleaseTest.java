@@ -36,7 +36,7 @@ class ReleaseTest {
   }
 
   @Test
-  void publishedModulesAreInTheBillOfMaterials() throws Exception {
+  void publishedModulesAreInTheBillOfMaterials() {
     var listed = ARTIFACT.matcher(read(ROOT.resolve("fibry-bom/pom.xml"))).results().map(found -> found.group(1))
         .collect(Collectors.toSet());
 
@@ -70,7 +70,7 @@ class ReleaseTest {
   }
 
   @Test
-  void allModulesHaveOneVersion() throws Exception {
+  void allModulesHaveOneVersion() {
     var versions = Repository.files("/pom.xml", "/README.md").stream().map(ReleaseTest::read)
         .flatMap(pom -> OURS.matcher(pom).results()).map(found -> found.group(1))
         .filter(version -> !version.equals("${project.version}")).collect(Collectors.toSet());
@@ -79,7 +79,7 @@ class ReleaseTest {
   }
 
   @Test
-  void licenseIsInOneFileAndInNoHeader() throws Exception {
+  void licenseIsInOneFileAndInNoHeader() {
     var headed = Repository.files(".java", ".kt").stream()
         .filter(file -> HEADER.matcher(head(read(file))).find()).toList();
 
