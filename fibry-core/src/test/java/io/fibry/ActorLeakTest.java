@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
@@ -16,11 +17,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(120)
 class ActorLeakTest {
   private static final int MILLION = 1_000_000;
 

@@ -13,6 +13,7 @@ import io.fibry.engine.message.RequestFuture;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -25,12 +26,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A future of an answer may have a limit, although no thread waits for it. */
-@Timeout(60)
 class AnswerLimitTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 

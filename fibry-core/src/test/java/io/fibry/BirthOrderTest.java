@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -42,7 +43,7 @@ class BirthOrderTest {
     for (var number : NUMBERS) actor.sendMessageLater(new Key(), number, Duration.ofDays(1));
 
     actor.sendPoisonPill();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(NUMBERS, clock.cancelled);
   }

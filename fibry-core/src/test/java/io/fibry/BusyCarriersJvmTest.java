@@ -7,13 +7,11 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Fibers that send to each other keep every carrier busy. Messages from other threads and from
  * timers must still be handled; the JDK alone would not start them (seen on 25).
  */
-@Timeout(120)
 class BusyCarriersJvmTest {
 
   /** Pairs of actors that never release the carriers, and other threads that need one. */

@@ -12,6 +12,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -22,7 +23,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,7 +30,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Requests that end from outside, by completion or interrupt, and the thread on which chained code
  * runs.
  */
-@Timeout(60)
 class CancellingTest {
   private final ActorScope scope = Variants.scope(o -> o);
   private final ActorBuilder<Object> quiet = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());

@@ -1,23 +1,21 @@
 package io.fibry;
 
-import static io.fibry.Patience.await;
-import static io.fibry.Patience.joined;
+import static io.fibry.support.Patience.await;
+import static io.fibry.support.Patience.joined;
 
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Callbacks are chained to a request while it is answered or cancelled. No thread may wait forever.
  */
-@Timeout(value = 2, unit = TimeUnit.MINUTES)
 class ChainingStressTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500_000 : 20_000;
 

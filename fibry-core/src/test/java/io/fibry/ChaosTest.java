@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.engine.scope.Scopes;
+import io.fibry.support.Patience;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,13 +9,11 @@ import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Everything at once, on every strategy: see {@link ChaosEpisode}. No thread, timer or memory is
  * left behind.
  */
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ChaosTest {
 
   @Promise("19.1")

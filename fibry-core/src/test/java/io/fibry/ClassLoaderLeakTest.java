@@ -7,12 +7,10 @@ import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Code of actors whose class loader is discarded, as by an application server. */
-@Timeout(60)
 class ClassLoaderLeakTest {
 
   /**

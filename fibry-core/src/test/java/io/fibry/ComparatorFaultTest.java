@@ -1,7 +1,7 @@
 package io.fibry;
 
-import static io.fibry.Patience.await;
-import static io.fibry.Patience.eventually;
+import static io.fibry.support.Patience.await;
+import static io.fibry.support.Patience.eventually;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -14,14 +14,11 @@ import java.util.Comparator;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A user's comparator that throws. It and dead-letter listeners never run on the timer thread. */
-@Timeout(value = 1, unit = TimeUnit.MINUTES)
 class ComparatorFaultTest {
   private static final String TIMERS = "fibry-timer";
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Variants.Variant;
 import io.fibry.engine.cell.Inside;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -17,12 +18,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** How every actor ends, with every strategy and mailbox. */
-@Timeout(20)
 class ContractEndingTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
@@ -62,7 +61,7 @@ class ContractEndingTest {
     actor.sendPoisonPill();
     actor.sendMessage("after");
     gate.open();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(List.of("before", "asked before"), seen);
     assertEquals("asked before", Patience.value(request));
@@ -82,7 +81,7 @@ class ContractEndingTest {
     actor.askExit();
     boolean taken = actor.sendMessage("late");
     gate.open();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertFalse(taken);
     assertEquals(List.of(), seen);
@@ -118,9 +117,9 @@ class ContractEndingTest {
     killed.kill();
     poisoned.sendPoisonPill();
 
-    Patience.ended(asked);
-    Patience.ended(killed);
-    Patience.ended(poisoned);
+    Patience.ended(asked::waitForExit);
+    Patience.ended(killed::waitForExit);
+    Patience.ended(poisoned::waitForExit);
     assertEquals(new ExitReason.Killed(), Patience.value(killed.onExit()));
   }
 
@@ -137,7 +136,7 @@ class ContractEndingTest {
     actor.sendMessage("close yourself");
 
     Patience.await(closed);
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
   }
 
   @Promise("7.4")
@@ -151,7 +150,7 @@ class ContractEndingTest {
     actor.kill();
     if (!variant.own()) gate.open(); // a foreign thread is not interrupted
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     assertEquals(new ExitReason.Killed(), Patience.value(actor.onExit()));
     assertEquals(new ExitReason.Killed(),
         assertInstanceOf(ActorStoppedException.class, Patience.failure(waiting)).reason());
@@ -171,7 +170,7 @@ class ContractEndingTest {
     actor.kill();
     boolean endedAtOnce = actor.waitForExit(Duration.ZERO);
     clock.advance(Duration.ofSeconds(1));
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertFalse(endedAtOnce);
     assertEquals("behind", assertInstanceOf(ActorStoppedException.class, Patience.failure(behind)).request());
@@ -270,7 +269,7 @@ class ContractEndingTest {
     });
 
     actor.sendMessage("anything");
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(new ExitReason.Failed(bad), Patience.value(actor.onExit()));
     assertEquals(bad, assertThrows(ActorStoppedException.class, () -> actor.ask(new ContractTest.Get("x"))).getCause());

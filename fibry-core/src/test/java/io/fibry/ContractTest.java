@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Variants.Variant;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -20,7 +21,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -28,7 +28,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What every actor does at work, with every strategy and mailbox. How it ends: {@link
  * ContractEndingTest}.
  */
-@Timeout(60)
 class ContractTest {
   record Get(String what) implements Request<Get, String> {}
 
@@ -380,7 +379,7 @@ class ContractTest {
     actor.sendPoisonPill();
     actor.sendMessage("late");
     gate.open();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(3, scope.report().handled());
     assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.CANCELLED));

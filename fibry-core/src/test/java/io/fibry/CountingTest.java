@@ -14,6 +14,7 @@ import io.fibry.net.TcpConnection;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
 import io.fibry.pubsub.Topic;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -30,10 +31,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Accounts count what users send, and what clients do; not what blocks send to themselves. */
-@Timeout(60)
 class CountingTest {
   private final ActorScope scope = ActorSystem.openScope("counted");
 
@@ -187,7 +186,7 @@ class CountingTest {
     var line = "x".repeat(10_000);
     Patience.eventually(() -> !connected.join().sendMessage(line));
 
-    Patience.ended(connected.join());
+    Patience.ended(connected.join()::waitForExit);
     connected.join().sendMessage("too late");
 
     Patience.eventually(() -> scope.report().unhandled().get(Reason.DISCONNECTED) >= 2);

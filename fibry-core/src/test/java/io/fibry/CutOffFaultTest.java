@@ -1,27 +1,25 @@
 package io.fibry;
 
-import static io.fibry.Patience.await;
-import static io.fibry.Patience.ended;
-import static io.fibry.Patience.failure;
-import static io.fibry.Patience.value;
+import static io.fibry.support.Patience.await;
+import static io.fibry.support.Patience.ended;
+import static io.fibry.support.Patience.failure;
+import static io.fibry.support.Patience.value;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Inside;
+import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A kill ends an actor whatever its handler, resources, hooks, timers and strategy do. */
-@Timeout(value = 1, unit = TimeUnit.MINUTES)
 class CutOffFaultTest {
   private final ExecutorService oneThread = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
 
@@ -41,7 +39,7 @@ class CutOffFaultTest {
 
     actor.kill();
 
-    ended(actor);
+    ended(actor::waitForExit);
   }
 
   @Test
@@ -53,7 +51,7 @@ class CutOffFaultTest {
 
     actor.kill();
 
-    ended(actor);
+    ended(actor::waitForExit);
   }
 
   @Test
@@ -108,7 +106,7 @@ class CutOffFaultTest {
 
     actor.kill();
 
-    ended(actor);
+    ended(actor::waitForExit);
   }
 
   @Test
@@ -119,7 +117,7 @@ class CutOffFaultTest {
 
     actor.askExit();
 
-    ended(actor);
+    ended(actor::waitForExit);
   }
 
   @Test
@@ -139,7 +137,7 @@ class CutOffFaultTest {
     var actor = impatient().anonymous().strategy(resident()).newActorWithReturn((Object message) -> 1);
     actor.ask("once");
     actor.askExit();
-    ended(actor);
+    ended(actor::waitForExit);
 
     var later = CompletableFuture.supplyAsync(() -> actor.ask("later"), oneThread);
 
@@ -170,7 +168,7 @@ class CutOffFaultTest {
     actor.kill();
     killed.countDown();
 
-    ended(actor);
+    ended(actor::waitForExit);
     return past && !value(interrupted);
   }
 

@@ -9,16 +9,15 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Messages that no handler finished. For the reason of each mailbox see {@link MailboxesTest}. */
-@Timeout(60)
 class DeadLetterTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(letters);

@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -15,14 +16,12 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A handler that waits for a stage behind an answer or an end waits for that answer or end. */
-@Timeout(60)
 class DerivedStageTest {
   private interface Waiting {
     Object of(CompletableFuture<?> stage) throws Exception;
@@ -118,8 +117,8 @@ class DerivedStageTest {
     first.sendPoisonPill();
     other.join().sendPoisonPill();
 
-    Patience.ended(first);
-    Patience.ended(other.join());
+    Patience.ended(first::waitForExit);
+    Patience.ended(other.join()::waitForExit);
     assertTrue(rings.get() >= 1);
   }
 

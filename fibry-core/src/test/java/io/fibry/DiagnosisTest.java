@@ -17,6 +17,7 @@ import io.fibry.engine.message.Diagnosis;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
@@ -31,7 +32,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -39,7 +39,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What the exception says when the limit of a request is over. It leaves out frames of the engine,
  * so this test is not in a package of it.
  */
-@Timeout(60)
 class DiagnosisTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
 

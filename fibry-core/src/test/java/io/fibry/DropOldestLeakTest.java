@@ -1,22 +1,19 @@
 package io.fibry;
 
-import static io.fibry.Patience.eventually;
+import static io.fibry.support.Patience.eventually;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A waiting request must not keep the request that it displaced, which would keep the previous one,
  * and so on.
  */
-@Timeout(value = 1, unit = TimeUnit.MINUTES)
 class DropOldestLeakTest {
   private static final int CAPACITY = 4;
 

@@ -4,15 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Inside;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class DumpTest {
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
@@ -108,7 +107,7 @@ class DumpTest {
     Gate.occupy(actor);
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     says("  zombie .*: cut off, its handler still runs; 0 handled");
   }

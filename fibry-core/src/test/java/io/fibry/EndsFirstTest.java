@@ -6,10 +6,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A scope tells its doors to the outside of a close before all other members. */
-@Timeout(60)
 class EndsFirstTest {
   private final ActorScope scope = ActorSystem.openScope("house");
   private final List<String> ended = new CopyOnWriteArrayList<>();

@@ -9,10 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the Javadoc snippets of entities. */
-@Timeout(20)
 class EntitiesSnippetsTest {
   private final Map<String, List<String>> stored = new ConcurrentHashMap<>();
 

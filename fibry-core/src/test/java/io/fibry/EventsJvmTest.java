@@ -12,11 +12,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The flight recorder as users have it: started with the program, or missing. */
-@Timeout(120)
 class EventsJvmTest {
 
   /** Causes every kind of event. */

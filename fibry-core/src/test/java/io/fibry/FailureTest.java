@@ -8,15 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Handlers that throw, states or copies that cannot be made, and errors of the JVM. */
-@Timeout(60)
 class FailureTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(letters);
@@ -69,7 +68,7 @@ class FailureTest {
       });
 
       assertSame(error, assertThrows(OutOfMemoryError.class, () -> actor.ask("more")));
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
 
       assertEquals(new ExitReason.Failed(error), actor.onExit().resultNow());
       assertTrue(logged.text().contains("greedy") && logged.text().contains("made up"), logged.text());

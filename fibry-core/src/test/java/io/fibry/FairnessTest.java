@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -14,7 +13,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A busy actor starves no others, although virtual threads are not preempted and a yield lets only
  * some others run.
  */
-@Timeout(60)
 class FairnessTest {
 
   @Promise({"6.2", "6.3"})

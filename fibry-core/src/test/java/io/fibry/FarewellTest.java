@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.net.TcpAcceptor;
+import io.fibry.support.Patience;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -13,10 +14,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a scope does when it begins to close. */
-@Timeout(60)
 class FarewellTest {
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withGrace(Duration.ZERO));
   private final AtomicInteger said = new AtomicInteger();

@@ -4,13 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Inside;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A handler that is a method of the JDK: no frame on its stack is the user's. */
-@Timeout(60)
 class ForeignHandlerTest {
 
   @Promise("4.17")

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -19,10 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A handler that waits for an actor of the same ForkJoinPool does not keep a thread from it. */
-@Timeout(120)
 class ForkJoinTest {
   private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
   private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 3);
@@ -206,7 +205,7 @@ class ForkJoinTest {
       for (int i = 0; i < messages; i++) assertTrue(row.getLast().sendMessage(i));
       for (var actor : row.reversed()) {
         actor.sendPoisonPill();
-        Patience.ended(actor);
+        Patience.ended(actor::waitForExit);
       }
       assertEquals(IntStream.range(0, messages).boxed().toList(), handled);
     }

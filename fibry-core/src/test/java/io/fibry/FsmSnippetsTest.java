@@ -7,10 +7,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the Javadoc snippets of state machines. */
-@Timeout(20)
 class FsmSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 

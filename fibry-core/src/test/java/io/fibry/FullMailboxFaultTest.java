@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -14,10 +15,8 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A full mailbox that makes senders wait never makes the library wait. */
-@Timeout(60)
 class FullMailboxFaultTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(letters);
@@ -71,7 +70,7 @@ class FullMailboxFaultTest {
 
     Patience.joined(blocked);
     gate.open();
-    Patience.ended(full);
+    Patience.ended(full::waitForExit);
     assertEquals(2, letters.messages(Reason.UNDELIVERED).size());
   }
 
@@ -79,7 +78,7 @@ class FullMailboxFaultTest {
   void itCanBeKilled() {
     full.kill();
 
-    Patience.ended(full);
+    Patience.ended(full::waitForExit);
     Patience.joined(blocked);
     assertEquals(new ExitReason.Killed(), full.onExit().join());
   }

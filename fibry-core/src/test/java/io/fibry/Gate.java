@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.support.Patience;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;

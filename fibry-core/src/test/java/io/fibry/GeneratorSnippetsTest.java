@@ -10,9 +10,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.SubmissionPublisher;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
 class GeneratorSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 

@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -46,7 +47,7 @@ class HandOverStressTest {
         LockSupport.parkNanos(random.nextInt(400_000));
         victim.kill();
       }
-      for (var victim : victims) Patience.ended(victim);
+      for (var victim : victims) Patience.ended(victim::waitForExit);
     }
   }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -17,12 +18,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Handlers that throw whatever can be thrown. */
-@Timeout(60)
 class HandlerFaultTest {
   private static final FailurePolicy QUIET = FailurePolicy.goOn().withoutLog();
   private static final List<Supplier<Throwable>> FAULTS = List.of(
@@ -131,7 +130,7 @@ class HandlerFaultTest {
       var waiting = actor.sendMessageReturn("second");
       gate.open();
 
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
 
       assertInstanceOf(ActorStoppedException.class, Patience.failure(waiting), logged::text);
       assertInstanceOf(OutOfMemoryError.class,
@@ -204,7 +203,7 @@ class HandlerFaultTest {
       return n;
     });
     actor.sendMessage(0);
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     texts.set(0);
 
     var late = actor.sendMessageReturn(1).handle((none, failure) -> failure).join();

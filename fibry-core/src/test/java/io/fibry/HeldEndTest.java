@@ -10,6 +10,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.message.Envelope;
 import io.fibry.flow.Pipeline;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -18,12 +19,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** User code that never returns holds up no end, no limit, and no other user's code. */
-@Timeout(60)
 class HeldEndTest {
   private static final Duration SHORT = Duration.ofMillis(20);
 

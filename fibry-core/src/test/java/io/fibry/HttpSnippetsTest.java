@@ -18,11 +18,9 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the snippets in the Javadoc of the HTTP server. */
-@Timeout(20)
 class HttpSnippetsTest {
   private final HttpClient client = HttpClient.newHttpClient();
 

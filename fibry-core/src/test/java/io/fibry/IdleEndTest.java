@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,12 +18,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An idle actor ends on the thread that closes it, unless code of a user runs at its end. */
-@Timeout(60)
 class IdleEndTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(letters).openScope("shop");
@@ -34,7 +33,7 @@ class IdleEndTest {
   private final ActorBuilder<Object> builder = scope.anonymous().strategy(counted);
 
   private void assertEnded(Actor<Object> actor, ExitReason reason, int threads) {
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     assertEquals(reason, actor.onExit().join());
     assertEquals(threads, this.threads.get());
     assertFalse(actor.sendMessage("late"));
@@ -167,7 +166,7 @@ class IdleEndTest {
 
     for (var actor : actors) {
       if (actor.sendMessage("open")) actor.close();
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
     }
     assertTrue(scope.closeWithin(Patience.LONG).running().isEmpty());
   }

@@ -9,13 +9,11 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * An idle system does nothing at all. Runs as a program of its own, so that other tests do not
  * disturb it.
  */
-@Timeout(120)
 class IdleJvmTest {
 
   /** A thousand actors of every strategy that have worked, with timers far away. */

@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -9,7 +10,6 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -17,7 +17,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A handler sees nothing of the thread that happened to send; otherwise Bob's message could run as
  * Alice.
  */
-@Timeout(30)
 class InheritanceLeakTest {
   private static final InheritableThreadLocal<String> USER = new InheritableThreadLocal<>();
 

@@ -16,10 +16,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the Javadoc snippets of io.fibry.io. */
-@Timeout(20)
 class IoSnippetsTest {
 
   /** Answers every request with "hi". */

@@ -24,10 +24,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the snippets in the Javadoc of io.fibry. */
-@Timeout(20)
 class JavadocSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 

@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.engine.cell.Inside;
+import io.fibry.support.Patience;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

@@ -7,7 +7,6 @@ import io.fibry.Variants.Variant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.slf4j.ILoggerFactory;
 import org.slf4j.IMarkerFactory;
 import org.slf4j.MDC;
@@ -17,7 +16,6 @@ import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
 /** The MDC follows messages. Runs as a program of its own, since the tests' logger has no MDC. */
-@Timeout(120)
 class MdcJvmTest {
 
   /** The simple provider with an MDC. */

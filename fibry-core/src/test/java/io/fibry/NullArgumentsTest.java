@@ -12,6 +12,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import io.fibry.pubsub.Topic;
 import io.fibry.stereotype.Stereotypes;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.nio.file.Path;
@@ -25,11 +26,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** The text is the name, not the JVM's: that says "local4" of an array, or nothing. */
-@Timeout(60)
 class NullArgumentsTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 

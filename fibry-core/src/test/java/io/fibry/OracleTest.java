@@ -4,16 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * What a sender is told is what was done: under failures, retries, back-offs, time-outs, cancels,
  * interrupts, kills and closes from every kind of thread.
  */
-@Timeout(value = 90, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class OracleTest {
   private static final Duration PLAY = Boolean.getBoolean("fibry.soak") ? Duration.ofHours(1) : Duration.ofSeconds(5);

@@ -7,9 +7,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
 class OverloadSnippetsTest {
   @Test
   void within() {

@@ -8,16 +8,15 @@ import io.fibry.flow.Generator;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A fiber that waits at the end of its stack fails; whoever waits beside it does not. */
-@Timeout(60)
 class ParkFaultTest {
   private final CountDownLatch gate = new CountDownLatch(1);
 
@@ -46,7 +45,7 @@ class ParkFaultTest {
     Patience.joined(behind);
     actor.sendPoisonPill();
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     assertEquals(List.of("handled", "waits", "behind"), List.copyOf(handled));
   }
 
@@ -91,7 +90,7 @@ class ParkFaultTest {
 
     overflows(scope::close);
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     scope.close();
   }
 

@@ -10,11 +10,9 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** No code of the library pins a virtual thread to its carrier. */
-@Timeout(120)
 class PinningJvmTest {
 
   @Test

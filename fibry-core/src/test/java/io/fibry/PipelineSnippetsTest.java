@@ -6,9 +6,7 @@ import io.fibry.flow.Pipeline;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
 class PipelineSnippetsTest {
   private final List<String> stored = new CopyOnWriteArrayList<>();
 

@@ -7,10 +7,8 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the Javadoc snippets of pools. */
-@Timeout(20)
 class PoolSnippetsTest {
   record Order(String customer, int number) {}
 

@@ -8,14 +8,13 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.SharedMap;
 import io.fibry.pubsub.SharedValue;
 import io.fibry.pubsub.Topic;
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
 class PubsubSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 

@@ -19,10 +19,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the Javadoc snippets of recipes. */
-@Timeout(20)
 class RecipeSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 

@@ -11,6 +11,7 @@ import io.fibry.Variants.Variant;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -21,13 +22,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Failed messages that are given again: nothing is lost while a connection is down. */
-@Timeout(60)
 class RedeliveryTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
   private static final FailurePolicy AT_ONCE = FailurePolicy.restart().withRedelivery(3).withoutLog();
@@ -239,8 +238,8 @@ class RedeliveryTest {
 
     actor.askExit();
     asked.kill();
-    Patience.ended(actor);
-    Patience.ended(asked);
+    Patience.ended(actor::waitForExit);
+    Patience.ended(asked::waitForExit);
 
     assertEquals(List.of("a"), letters.messages(Reason.UNDELIVERED));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(answer));

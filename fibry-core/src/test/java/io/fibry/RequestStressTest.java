@@ -15,12 +15,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A million requests race the end of their actor. None may stay incomplete. */
-@Timeout(value = 3, unit = TimeUnit.MINUTES)
 class RequestStressTest {
   private static final int SENDERS = 2;
 

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -22,11 +23,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class RequestsTest {
   record Ping() implements Request<Ping, String> {}
 
@@ -217,7 +216,7 @@ class RequestsTest {
   void aStoppedActorSaysWhy() {
     var actor = Echo.actor(scope.named("gone"));
     actor.kill();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     var failure = assertThrows(ActorStoppedException.class, () -> actor.ask("hello"));
 

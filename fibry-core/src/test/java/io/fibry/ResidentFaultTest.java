@@ -1,18 +1,15 @@
 package io.fibry;
 
-import static io.fibry.Patience.ended;
-import static io.fibry.Patience.failure;
+import static io.fibry.support.Patience.ended;
+import static io.fibry.support.Patience.failure;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A resident actor that gets no thread, but is found by name before that is known. */
-@Timeout(value = 1, unit = TimeUnit.MINUTES)
 class ResidentFaultTest {
   private final ActorScope scope = Variants.scope(o -> o);
   private Actor<Question> found;
@@ -46,7 +43,7 @@ class ResidentFaultTest {
   void aResidentThatGotNoThreadEnds() {
     assertThrows(OutOfMemoryError.class, this::make);
 
-    ended(found);
+    ended(found::waitForExit);
   }
 
   @Test

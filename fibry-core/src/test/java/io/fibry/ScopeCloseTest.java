@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.scope.Scopes;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,13 +22,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * How a scope ends; rarer cases: {@code ScopeClosingCornerTest}. The clock stands still: a wait for
  * the limit would hang.
  */
-@Timeout(60)
 class ScopeCloseTest {
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
@@ -225,7 +224,7 @@ class ScopeCloseTest {
     closer.sendMessage("close");
     closer.sendMessage("never handled");
 
-    Patience.ended(closer);
+    Patience.ended(closer::waitForExit);
 
     assertEquals(List.of("before", true), log);
     assertEquals(new ExitReason.Stopped(), closer.onExit().join());
@@ -243,7 +242,7 @@ class ScopeCloseTest {
 
     closer.sendMessage("close");
 
-    Patience.ended(closer);
+    Patience.ended(closer::waitForExit);
     assertEquals(List.of(true, true, true), log);
   }
 
@@ -258,7 +257,7 @@ class ScopeCloseTest {
 
     closer.askExit();
 
-    Patience.ended(closer);
+    Patience.ended(closer::waitForExit);
     assertEquals(List.of(true), log);
   }
 

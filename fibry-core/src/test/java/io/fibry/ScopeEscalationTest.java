@@ -4,18 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.scope.Scopes;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * What a scope does about a failure besides restarting: closes, goes on, or asks the scope around
  * it.
  */
-@Timeout(60)
 class ScopeEscalationTest extends Escalating {
   @Promise("17.12")
   @Test
@@ -50,7 +49,7 @@ class ScopeEscalationTest extends Escalating {
 
     actor(scope, "b").sendMessage(new IOException("planned"));
 
-    Patience.ended(a);
+    Patience.ended(a::waitForExit);
   }
 
   @Test
@@ -141,7 +140,7 @@ class ScopeEscalationTest extends Escalating {
 
     actor(scope, "b").sendMessage(new IOException("planned"));
 
-    Patience.ended(a);
+    Patience.ended(a::waitForExit);
     Patience.eventually(() -> !Scopes.isInRoot(scope));
   }
 

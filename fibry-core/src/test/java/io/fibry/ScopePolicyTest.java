@@ -5,20 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Which actors a scope restarts when one escalates. Its other choices: {@link ScopeEscalationTest}.
  */
-@Timeout(60)
 class ScopePolicyTest extends Escalating {
   @Promise("17.10")
   @Test

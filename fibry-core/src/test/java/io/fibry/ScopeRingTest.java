@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope.Report;
 import io.fibry.engine.cell.Inside;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,7 +20,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * A handler that a member waits for closes the scope. The clock stands still: a close that waited
  * for its limit would hang.
  */
-@Timeout(60)
 class ScopeRingTest {
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));

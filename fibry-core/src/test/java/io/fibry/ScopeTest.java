@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -19,10 +20,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a scope owns, and its options. How it ends: {@link ScopeCloseTest}. */
-@Timeout(120)
 class ScopeTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
@@ -197,7 +196,7 @@ class ScopeTest {
     scope.awaitQuiet(Patience.LONG); // a dead letter would keep its actor
     if (i % 3 == 0) actor.kill();
     else actor.close();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     Patience.eventually(() -> !Scopes.members(scope).contains(actor));
     return new WeakReference<>(actor);
   }

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -19,10 +20,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Handlers that receive a later message first. */
-@Timeout(60)
 class SelectiveTest {
   record Get(String what) implements Request<Get, String> {}
 
@@ -164,7 +163,7 @@ class SelectiveTest {
     actor.askExit();
 
     assertEquals(Optional.empty(), Patience.value(result));
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     assertEquals(List.of("undelivered"), letters.messages(Reason.UNDELIVERED));
   }
 

@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.util.SplittableRandom;

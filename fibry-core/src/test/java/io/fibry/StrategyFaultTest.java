@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,13 +20,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Strategies that fail in every way. No actor may die of it, and no request may wait forever. */
-@Timeout(60)
 class StrategyFaultTest {
   // a failing strategy is logged, each time with a stack
   private final Logged logged = new Logged();
@@ -116,7 +115,7 @@ class StrategyFaultTest {
 
     actor.kill();
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
@@ -127,7 +126,7 @@ class StrategyFaultTest {
 
     actor.askExit();
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
@@ -142,7 +141,7 @@ class StrategyFaultTest {
 
     actor.kill();
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
     pool.shutdown();
   }
@@ -160,7 +159,7 @@ class StrategyFaultTest {
     var request = actor.sendMessageReturn(1);
 
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     var reason = assertInstanceOf(ExitReason.Failed.class, actor.onExit().join());
     assertInstanceOf(RejectedExecutionException.class, reason.cause());
   }

@@ -12,6 +12,7 @@ import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,12 +28,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(60)
 class StrategyTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(letters);
@@ -176,7 +175,7 @@ class StrategyTest {
     executor.close(); // waits for the activation, which could take the next message
 
     boolean taken = actor.sendMessage("too late");
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertTrue(taken);
     assertInstanceOf(RejectedExecutionException.class,
@@ -223,7 +222,7 @@ class StrategyTest {
     }
 
     assertInstanceOf(ActorStoppedException.class, Patience.failure(waits));
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     if (!next.equals("exit") && !next.equals("pill"))
       assertInstanceOf(ExitReason.Failed.class, actor.onExit().resultNow());
   }

@@ -2,12 +2,9 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The promises of sections 1 to 5 and 7 under random load. {@link StressRound} has the checks. */
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class StressTest {
 
   @Test

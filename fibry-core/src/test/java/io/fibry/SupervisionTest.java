@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import io.fibry.text.Durations;
 import java.io.IOException;
 import java.util.List;
@@ -16,13 +17,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Actors whose handler throws. Back-off: {@code SuspensionTest}; decisions of the scope: {@link
  * ScopePolicyTest}.
  */
-@Timeout(60)
 class SupervisionTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters));
@@ -199,7 +198,7 @@ class SupervisionTest {
     sent(actor, "a", new ArithmeticException("planned"), "b", new IOException("planned"), "c",
         new IllegalStateException("planned"));
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     assertEquals(List.of("1 a", "1 b", "stop 1", "2 c", "stop 2"), log);
   }
 

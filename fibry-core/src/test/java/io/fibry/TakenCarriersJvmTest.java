@@ -10,10 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Handlers on fibers compute for ever, on every carrier. Limits, kills and closes need none. */
-@Timeout(120)
 class TakenCarriersJvmTest {
   private static final Duration SHORT = Duration.ofMillis(100);
 

@@ -12,10 +12,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the snippets in the Javadoc of TCP. */
-@Timeout(20)
 class TcpSnippetsTest {
   @Test
   void acceptor() throws IOException {

@@ -12,11 +12,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs the snippet in the Javadoc of TLS. */
-@Timeout(20)
 class TlsSnippetsTest {
   @Test
   void tls(@TempDir Path folder) throws Exception {

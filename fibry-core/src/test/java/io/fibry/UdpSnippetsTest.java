@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.net.UdpPacket;
 import io.fibry.net.UdpServer;
+import io.fibry.support.Patience;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -11,10 +12,8 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the snippets in the Javadoc of UDP. */
-@Timeout(20)
 class UdpSnippetsTest {
 
   @Test

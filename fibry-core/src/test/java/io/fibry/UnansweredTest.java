@@ -10,16 +10,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A handler asks an actor that refuses. That is no failure of the handler's own actor. */
-@Timeout(60)
 class UnansweredTest {
   private final Letters letters = new Letters();
   private final ActorScope app = ActorSystem.openScope("app", o -> o.withDeadLetters(letters));

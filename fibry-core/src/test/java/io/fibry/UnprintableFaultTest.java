@@ -1,25 +1,22 @@
 package io.fibry;
 
-import static io.fibry.Patience.ended;
-import static io.fibry.Patience.eventually;
-import static io.fibry.Patience.failure;
-import static io.fibry.Patience.joined;
-import static io.fibry.Patience.value;
+import static io.fibry.support.Patience.ended;
+import static io.fibry.support.Patience.eventually;
+import static io.fibry.support.Patience.failure;
+import static io.fibry.support.Patience.joined;
+import static io.fibry.support.Patience.value;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Messages whose toString throws an Error, as objects that print each other do. What the library
  * logs and tells of them must not break.
  */
-@Timeout(value = 1, unit = TimeUnit.MINUTES)
 class UnprintableFaultTest {
 
   /** A message that prints itself forever. */
@@ -56,7 +53,7 @@ class UnprintableFaultTest {
     actor.sendMessageReturn(new Ring());
     gate.open();
 
-    ended(actor);
+    ended(actor::waitForExit);
   }
 
   @Test
@@ -67,7 +64,7 @@ class UnprintableFaultTest {
 
     actor.sendMessage(new Ring());
 
-    ended(actor);
+    ended(actor::waitForExit);
   }
 
   @Test
@@ -99,7 +96,7 @@ class UnprintableFaultTest {
     Gate.occupy(actor);
     var waiting = actor.sendMessageReturn(new Ring());
     actor.kill();
-    ended(actor);
+    ended(actor::waitForExit);
 
     var canceller = Thread.ofPlatform().daemon().start(() -> waiting.cancel(true));
 
@@ -133,7 +130,7 @@ class UnprintableFaultTest {
 
     actor.sendPoisonPill();
 
-    ended(actor);
+    ended(actor::waitForExit);
   }
 
   @Test

@@ -15,6 +15,7 @@ import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
 import io.fibry.pubsub.SharedValue;
 import io.fibry.pubsub.Topic;
+import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.net.Socket;
@@ -26,7 +27,6 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -38,7 +38,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * answer, and timers fire. And what ends, ends: the limit of an ask, a kill, the close of the
  * scope. Two sets name the exceptions, which the semantics has too.
  */
-@Timeout(60)
 @ExtendWith(Hush.class)
 class UserCodeMatrixTest {
   private static final Duration SHORT = Duration.ofMillis(20);
@@ -99,7 +98,7 @@ class UserCodeMatrixTest {
     if (!HOLD_THE_ASKER.contains(place) || !code.hangs()) limitEnds(victim);
     if (!HOLD_THE_END.contains(place) || !code.hangs()) {
       joined("kill", victim::kill);
-      Patience.ended(victim);
+      Patience.ended(victim::waitForExit);
       joined("close", () -> scope.closeWithin(SHORT));
     }
   }
@@ -135,7 +134,7 @@ class UserCodeMatrixTest {
 
     joined("kill", actor::kill);
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     Patience.await(told);
     assertInstanceOf(ActorStoppedException.class, Patience.failure(behind));
     if (place != Place.TEXT) Patience.await(code.struck);
@@ -170,7 +169,7 @@ class UserCodeMatrixTest {
     assertInstanceOf(ActorStoppedException.class, Patience.failure(behind));
     Patience.await(code.struck);
     joined("kill", actor::kill);
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
   }
 
   private static void joined(String what, Runnable end) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,11 +19,9 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(120)
 class WatchTest {
   record Watch(Exitable other, Function<ExitReason, Object> message) {}
   record Unwatch(Exitable other) {}
@@ -126,7 +125,7 @@ class WatchTest {
   void anEarlierEndIsToldAtOnce(End end) {
     var other = plain();
     end.act().accept(other);
-    Patience.ended(other);
+    Patience.ended(other::waitForExit);
 
     sent(watcher(), new Watch(other, reason -> reason));
 

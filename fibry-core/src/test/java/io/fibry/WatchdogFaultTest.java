@@ -2,15 +2,14 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The watchdog looks while actors work, and prints messages, whose text is the user's code. */
-@Timeout(60)
 class WatchdogFaultTest {
   private static final int MESSAGES = 2_000_000;
 

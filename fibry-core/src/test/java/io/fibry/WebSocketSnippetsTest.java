@@ -6,6 +6,7 @@ import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.pubsub.Topic;
 import io.fibry.stereotype.Stereotypes;
+import io.fibry.support.Patience;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.WebSocket;
@@ -14,10 +15,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Runs the snippets in the Javadoc of WebSockets. */
-@Timeout(20)
 class WebSocketSnippetsTest {
   private final HttpClient client = HttpClient.newHttpClient();
 

@@ -11,6 +11,7 @@ import io.fibry.engine.actor.Cells;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -19,7 +20,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -27,7 +27,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A mailbox that counts as full while a new message would wait longer than 50 ms, by a clock that
  * the test moves.
  */
-@Timeout(30)
 class WithinTest {
   private static final Mailbox<Object> TIMELY = Mailbox.bounded(100, Overflow.REJECT).within(Duration.ofMillis(50));
 
@@ -232,7 +231,7 @@ class WithinTest {
     assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> seen.add("task")));
     actor.sendPoisonPill();
     Gate.openAll();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertFalse(block);
     assertEquals(List.of("waits"), seen);

@@ -10,10 +10,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What the library writes and reads of its own is open to where that is done. */
-@Timeout(60)
 class ModulePathTest {
   private static final List<String> OF_TESTS =
       List.of("test-classes", "fibry-test", "junit", "opentest4j", "apiguardian");

@@ -12,11 +12,9 @@ import io.fibry.test.FibryExtension;
 import io.fibry.test.TestScope;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** How to test an actor: make it in the test's scope, ask it; the extension ends it. */
-@Timeout(20)
 @ExtendWith(FibryExtension.class)
 class AccountTest {
   private Actor<Account.Message> account;

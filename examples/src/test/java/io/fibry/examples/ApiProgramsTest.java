@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,7 +18,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The user programs that shaped the API. Good ones compile and print what they should; each bad one
  * does not compile, for its own reason.
  */
-@Timeout(60)
 class ApiProgramsTest {
   @TempDir
   static Path classes; // good programs, compiled by the Eclipse compiler

@@ -21,13 +21,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The examples' accounts, purses and carts in a process that is killed under load, again and again.
  */
-@Timeout(120)
 class BankKillTest {
   private static final int ROUNDS = Integer.getInteger("fibry.kills", 3);
   private static final List<String> NAMES = List.of("ada", "alan", "barbara", "edsger", "grace");

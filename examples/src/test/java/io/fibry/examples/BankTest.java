@@ -13,11 +13,9 @@ import io.fibry.store.MemoryStore;
 import io.fibry.test.FibryExtension;
 import io.fibry.test.TestScope;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** How to test a durable actor: keep it in memory, crash the store, and ask its successor. */
-@Timeout(20)
 @ExtendWith(FibryExtension.class)
 class BankTest {
   private MemoryStore store = MemoryStore.open();

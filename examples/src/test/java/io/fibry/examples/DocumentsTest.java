@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -19,7 +18,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every Java block in the README and below docs compiles, runs, and prints what its "prints .."
  * comments say. They may use all that is published without a third party.
  */
-@Timeout(60)
 class DocumentsTest {
   static final Path README = Path.of("../README.md");
   private static final Path DOCS = Path.of("../docs");

@@ -13,11 +13,9 @@ import io.fibry.test.TestScope;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** How to test code that takes time: the test moves the clock. */
-@Timeout(20)
 @ExtendWith(FibryExtension.class)
 class DoorTest {
   private Actor<Event> door;

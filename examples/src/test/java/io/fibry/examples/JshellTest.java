@@ -19,11 +19,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import jdk.jshell.tool.JavaShellToolBuilder;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The shell of {@code mvn -Pjshell}, run with the arguments in the pom. */
-@Timeout(180)
 class JshellTest {
   private static final Pattern ARGUMENTS =
       Pattern.compile("(?s)<executable>jshell</executable>.*?<arguments>(.*?)</arguments>");

@@ -15,14 +15,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.spi.ToolProvider;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A user's modular program, compiled against the library as Maven provides it (after
  * {@code mvn package}, the jar), and linked into an image with the needed modules only.
  */
-@Timeout(240)
 class ModularTest {
   @TempDir
   Path folder;

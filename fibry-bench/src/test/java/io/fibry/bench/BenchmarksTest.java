@@ -9,9 +9,7 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -25,7 +23,6 @@ class BenchmarksTest {
   private Path folder;
 
   @Test
-  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void everyBenchmarkRunsWithEachParameter() throws RunnerException {
     var log = Path.of("target", "benchmarks.log");
     var tiny = new OptionsBuilder().forks(0).warmupIterations(0).measurementIterations(1)

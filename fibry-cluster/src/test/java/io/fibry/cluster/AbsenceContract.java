@@ -20,10 +20,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The end of an actor, as those know it who are on other nodes. */
-@Timeout(60)
 abstract class AbsenceContract {
   record Ping() implements Request<Ping, String> {}
 

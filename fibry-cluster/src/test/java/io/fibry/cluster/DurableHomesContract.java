@@ -23,10 +23,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Durable entities of several nodes, which share a store. */
-@Timeout(120)
 abstract class DurableHomesContract {
   sealed interface Account {}
   record Pay(long cents) implements Account {}

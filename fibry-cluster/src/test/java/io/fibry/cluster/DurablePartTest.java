@@ -20,10 +20,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a node does with requests to durable entities of a part that it gives away. */
-@Timeout(60)
 class DurablePartTest {
   record Add(String item) implements Request<Add, String> {}
 

@@ -20,10 +20,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What each engine must do. */
-@Timeout(60)
 abstract class EngineContract {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Optional<String> ALL = Optional.empty();

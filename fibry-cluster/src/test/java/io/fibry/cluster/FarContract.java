@@ -34,12 +34,10 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Actors of one node, as another one sees them. */
-@Timeout(60)
 abstract class FarContract {
   sealed interface Till {}
   record Pay(int cents) implements Till {}

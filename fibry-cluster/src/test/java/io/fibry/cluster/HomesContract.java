@@ -29,10 +29,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Entities of several nodes: where they live, and how they move. */
-@Timeout(120)
 abstract class HomesContract {
   sealed interface Account {}
   record Pay(int cents) implements Account {}

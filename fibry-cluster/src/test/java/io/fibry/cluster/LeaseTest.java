@@ -28,10 +28,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** When a node takes itself for dead: always before others do. */
-@Timeout(60)
 class LeaseTest {
   record Where() implements Request<Where, String> {}
 

@@ -15,10 +15,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Nodes come, leave, and end without a word. */
-@Timeout(60)
 class MembersTest {
   private static final Duration LEASE = Duration.ofSeconds(5);
 

@@ -12,10 +12,8 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a node does with messages to a part that it has given away. */
-@Timeout(60)
 class PartTest {
   record Pay(int cents) {}
 

@@ -25,10 +25,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Work that nodes share. */
-@Timeout(90)
 abstract class QueueContract {
   record Mail(String to) {}
 

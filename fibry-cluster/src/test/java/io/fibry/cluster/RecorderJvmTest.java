@@ -7,10 +7,8 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A Java without the flight recorder. */
-@Timeout(60)
 class RecorderJvmTest {
   record Count() implements Request<Count, Integer> {}
 

@@ -24,10 +24,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Events of a flight recording, each with its facts. */
-@Timeout(60)
 class RecorderTest {
   record Count() implements Request<Count, Integer> {}
   record Text(String letters) {}

@@ -17,10 +17,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Actors of several nodes that wait for each other. */
-@Timeout(60)
 abstract class RingContract {
   /** Whoever gets it asks the first of these with the others. */
   record Walk(List<String> path) implements Request<Walk, String> {

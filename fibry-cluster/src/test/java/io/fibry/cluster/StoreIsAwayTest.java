@@ -16,10 +16,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Parts that come to a node while its store cannot be read. */
-@Timeout(60)
 class StoreIsAwayTest {
   record Count() implements Request<Count, Long> {}
 

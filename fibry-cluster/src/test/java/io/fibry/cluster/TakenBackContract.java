@@ -17,10 +17,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Requests to actors of other nodes whose askers do not wait any more. */
-@Timeout(60)
 abstract class TakenBackContract {
   /**
    * Work.

@@ -27,12 +27,10 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Messages to other nodes that nobody waits for: each is handled, or a dead letter at its sender.
  */
-@Timeout(90)
 abstract class TellsContract {
   sealed interface Clerk {}
   record Note(int number) implements Clerk {}

@@ -19,10 +19,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** News from node to node. */
-@Timeout(60)
 abstract class TopicContract {
   record News(int number) {}
 

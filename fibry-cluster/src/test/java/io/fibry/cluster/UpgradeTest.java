@@ -14,10 +14,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Nodes whose programs are of different versions, as during a rolling restart. */
-@Timeout(60)
 class UpgradeTest {
   /** As it was. */
   static final class Old {

@@ -4,17 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.StackEdge;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 @SuppressWarnings("try") // what is held is not named
 class StackSafeLockTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 2_000 : 20;

@@ -11,19 +11,17 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Sharing;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class BatchBuilderTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 

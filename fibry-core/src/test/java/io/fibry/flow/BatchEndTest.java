@@ -19,11 +19,11 @@ import io.fibry.Gate;
 import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.NoReplyException;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,12 +35,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The end of a batch loses no message. */
-@Timeout(60)
 class BatchEndTest {
   private static final Duration LATE = Duration.ofDays(1);
 
@@ -70,7 +68,7 @@ class BatchEndTest {
     quiet();
 
     log.askExit();
-    Patience.ended(log);
+    Patience.ended(log::waitForExit);
 
     assertEquals(List.of(List.of("a")), seen);
     assertEquals(new ExitReason.Stopped(), log.onExit().resultNow());
@@ -84,7 +82,7 @@ class BatchEndTest {
     log.sendMessage("a");
 
     log.sendPoisonPill();
-    Patience.ended(log);
+    Patience.ended(log::waitForExit);
 
     assertEquals(List.of(List.of("a")), seen);
     assertEquals(new ExitReason.Finished(), log.onExit().resultNow());
@@ -141,7 +139,7 @@ class BatchEndTest {
     log.sendMessages(List.of(3, 4, 5, 6, 7));
 
     log.kill();
-    Patience.ended(log);
+    Patience.ended(log::waitForExit);
 
     assertEquals(new ExitReason.Killed(), log.onExit().resultNow());
     assertEquals(List.of(List.of(1, 2)), letters.messages(Reason.FAILED));
@@ -156,7 +154,7 @@ class BatchEndTest {
     quiet();
 
     log.kill();
-    Patience.ended(log);
+    Patience.ended(log::waitForExit);
 
     Patience.eventually(() -> members(letters.messages()).equals(List.of(1)) || members(seen).equals(List.of(1)));
   }
@@ -189,7 +187,7 @@ class BatchEndTest {
       Patience.await(gate.entered);
 
       log.kill();
-      Patience.ended(log);
+      Patience.ended(log::waitForExit);
 
       assertEquals(new ExitReason.Killed(), log.onExit().resultNow());
       gate.open();
@@ -217,7 +215,7 @@ class BatchEndTest {
 
     log.sendMessage("a");
 
-    Patience.ended(log);
+    Patience.ended(log::waitForExit);
     assertEquals(List.of(List.of("a")), seen);
   }
 
@@ -232,7 +230,7 @@ class BatchEndTest {
 
     log.sendMessage("a");
 
-    Patience.ended(log);
+    Patience.ended(log::waitForExit);
     assertEquals(List.of(Map.of("a", "a")), seen);
   }
 

@@ -15,10 +15,10 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,10 +30,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A failure loses no message, and repeats none. */
-@Timeout(60)
 class BatchFailureTest {
   private static final Duration LATE = Duration.ofDays(1);
 
@@ -126,7 +124,7 @@ class BatchFailureTest {
     });
     log.sendMessages(List.of(1, 2, 3));
 
-    Patience.ended(log);
+    Patience.ended(log::waitForExit);
 
     assertEquals(new ExitReason.Failed(failure), log.onExit().resultNow());
     assertFalse(log.sendMessage(4));
@@ -239,7 +237,7 @@ class BatchFailureTest {
     gate.open();
     Patience.parked(Patience.value(waiter));
     log.askExit();
-    Patience.ended(log);
+    Patience.ended(log::waitForExit);
 
     var ended = new ArrayList<Object>(seen);
     ended.addAll(BatchEndTest.members(letters.messages()));

@@ -8,12 +8,12 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,10 +26,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Each message is in one batch or one dead letter, and those of one sender are in order. */
-@Timeout(240)
 class BatchStressTest {
   private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
   private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 3);
@@ -70,7 +68,7 @@ class BatchStressTest {
       else LockSupport.parkNanos(random.nextInt(3_000_000));
       end(log, end);
       sending.forEach(Patience::joined);
-      Patience.ended(log);
+      Patience.ended(log::waitForExit);
       scope.closeWithin(Patience.LONG);
 
       check(strategy + ", " + mailbox + ", size " + size + ", wait " + wait + ", end " + end);

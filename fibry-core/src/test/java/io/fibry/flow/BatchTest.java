@@ -12,12 +12,12 @@ import io.fibry.Clock;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Gate;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,13 +29,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** See also {@link BatchFailureTest} and {@link BatchEndTest}. */
-@Timeout(60)
 class BatchTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 

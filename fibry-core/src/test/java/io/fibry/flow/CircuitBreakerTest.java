@@ -13,7 +13,6 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.MailboxFullException;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.flow.CircuitBreaker.Options;
 import io.fibry.flow.CircuitBreaker.State;
@@ -22,6 +21,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.net.URI;
@@ -39,9 +39,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class CircuitBreakerTest {
   private static final Duration PAUSE = Duration.ofSeconds(5);
 

@@ -12,9 +12,9 @@ import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,12 +23,10 @@ import java.util.Set;
 import java.util.concurrent.SubmissionPublisher;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Generators, map-reduce and bridges on every strategy. */
-@Timeout(60)
 class FlowsContractTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("flows", o -> o.withDeadLetters(letters));
@@ -124,7 +122,7 @@ class FlowsContractTest {
       publisher.subscribe(Flows.subscriber(actor, 3));
       for (int i = 0; i < 100; i++) publisher.submit(i);
     }
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(IntStream.range(0, 100).boxed().toList(), seen);
   }
@@ -143,7 +141,7 @@ class FlowsContractTest {
     } finally {
       ActorSystem.setDefaultStrategy(before);
     }
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(IntStream.range(0, 1_000).boxed().toList(), seen);
   }

@@ -8,9 +8,9 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Variants;
 import io.fibry.flow.Generator.Output;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -21,10 +21,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Random generators and map-reduces that end, fail, or are cancelled at any moment. */
-@Timeout(120)
 class FlowsStressTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 50_000 : 2_000;
 

@@ -14,10 +14,10 @@ import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.flow.Generator.Output;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -28,10 +28,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** An iteration ends by failure or by close, and leaves nothing; see {@link GeneratorLeakTest}. */
-@Timeout(60)
 class GeneratorEndTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =

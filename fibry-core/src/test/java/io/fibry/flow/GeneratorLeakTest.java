@@ -9,9 +9,9 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.LeakProbe;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.flow.Generator.Output;
+import io.fibry.support.Patience;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,10 +19,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** An unreferenced iteration ends its producers, unless a reader waits in it. */
-@Timeout(60)
 class GeneratorLeakTest {
   private final ActorScope scope = ActorSystem.openScope("generators");
 

@@ -4,17 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A producer that recurses too deep fails; its reader is told, and does not hang. */
-@Timeout(60)
 class GeneratorStackEdgeFaultTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 1_000 : 30;
 

@@ -20,11 +20,11 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Logged;
 import io.fibry.MailboxFullException;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,9 +37,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class GroupRequestTest {
   private static final Duration LONG = Patience.LONG;
   private static final Duration SHORT = Duration.ofMillis(10);

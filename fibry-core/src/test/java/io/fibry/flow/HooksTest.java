@@ -17,11 +17,11 @@ import io.fibry.Gate;
 import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -33,12 +33,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class HooksTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("hooks", o -> o.withDeadLetters(letters));
@@ -297,7 +295,7 @@ class HooksTest {
     Patience.await(gate.entered);
 
     actor.kill();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     gate.open();
 
     assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());

@@ -14,9 +14,9 @@ import io.fibry.Handler;
 import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -33,10 +33,8 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A map-reduce that fails, is cancelled, or loses actors stops and tells it. */
-@Timeout(60)
 class MapReduceEndTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("map-reduce", o -> o.withDeadLetters(letters));

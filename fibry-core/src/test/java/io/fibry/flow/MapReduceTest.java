@@ -12,9 +12,9 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -27,10 +27,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** See also {@link MapReduceEndTest}. */
-@Timeout(60)
 class MapReduceTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("map-reduce", o -> o.withDeadLetters(letters));

@@ -15,12 +15,12 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -34,11 +34,9 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(60)
 class PipelineTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
@@ -238,7 +236,7 @@ class PipelineTest {
     in.sendMessage(1);
     in.sendMessage(2);
 
-    Patience.ended(in);
+    Patience.ended(in::waitForExit);
     assertEquals(List.of(1), out);
     assertFalse(in.sendMessage(3));
   }
@@ -268,7 +266,7 @@ class PipelineTest {
     in.askExit();
     Gate.openAll();
 
-    Patience.ended(in);
+    Patience.ended(in::waitForExit);
     assertEquals(1, out.size());
     assertEquals(List.of("waits"), letters.messages(Reason.UNDELIVERED));
   }
@@ -291,7 +289,7 @@ class PipelineTest {
 
     in.kill();
 
-    Patience.ended(in);
+    Patience.ended(in::waitForExit);
     Patience.await(interrupted);
     assertInstanceOf(ExitReason.Killed.class, in.onExit().join());
     // the first waited for the others

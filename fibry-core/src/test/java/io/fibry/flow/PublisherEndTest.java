@@ -11,8 +11,8 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.LeakProbe;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -21,10 +21,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A subscription ends, and leaves nothing. */
-@Timeout(60)
 class PublisherEndTest {
   @AfterEach
   void letGo() {

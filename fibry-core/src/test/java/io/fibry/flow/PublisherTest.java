@@ -14,9 +14,9 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.LeakProbe;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -25,10 +25,8 @@ import java.util.concurrent.Flow;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The rules of Reactive Streams are tested in {@code fibry-proof}. */
-@Timeout(60)
 class PublisherTest {
   @AfterEach
   void letGo() {

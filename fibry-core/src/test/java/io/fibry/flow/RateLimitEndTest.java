@@ -11,8 +11,8 @@ import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -20,10 +20,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A wait for the rate that ends before its token comes. */
-@Timeout(60)
 class RateLimitEndTest {
   private final RateLimitTest.Waits clock = new RateLimitTest.Waits();
   private final Letters letters = new Letters();
@@ -39,7 +37,7 @@ class RateLimitEndTest {
     var actor = waiting(Strategy.FIBER);
 
     actor.kill();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());
     Patience.eventually(() -> letters.all.size() == 2);

@@ -13,11 +13,11 @@ import io.fibry.Clock;
 import io.fibry.FailurePolicy;
 import io.fibry.LeakProbe;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Sharing;
+import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
@@ -32,13 +32,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class RateLimitTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 

@@ -11,9 +11,9 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.LeakProbe;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Optional;
@@ -22,10 +22,8 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The publisher or the callback misbehaves. */
-@Timeout(60)
 class SubscriberFaultTest {
   private final ActorScope scope = ActorSystem.openScope("fed");
   private final List<Object> seen = new CopyOnWriteArrayList<>();
@@ -73,7 +71,7 @@ class SubscriberFaultTest {
         @Override
         public void cancel() {}
       });
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
 
       assertEquals(100_000, count.get());
     }
@@ -124,7 +122,7 @@ class SubscriberFaultTest {
           throw new IllegalStateException("cancel");
         }
       });
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
 
       assertEquals("request", ends.getFirst().orElseThrow().getMessage());
       assertTrue(logged.text().contains("IllegalStateException: cancel"), logged::text);
@@ -141,7 +139,7 @@ class SubscriberFaultTest {
 
       subscriber.onSubscribe(publisher);
       subscriber.onComplete();
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
 
       assertTrue(logged.text().contains("the callback for the end of the stream of actor"), logged::text);
     }

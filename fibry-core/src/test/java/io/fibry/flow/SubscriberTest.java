@@ -10,10 +10,10 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -26,10 +26,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The rules of Reactive Streams are tested in {@code fibry-proof}. */
-@Timeout(60)
 class SubscriberTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("fed", o -> o.withDeadLetters(letters));
@@ -108,7 +106,7 @@ class SubscriberTest {
           inner.onComplete();
         }
       });
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
 
       assertTrue(most.get() <= ahead, most + " unhandled, " + ahead + " ahead");
       assertEquals(0, unhandled.get());
@@ -123,7 +121,7 @@ class SubscriberTest {
     subscriber.onNext(1);
     subscriber.onNext(2);
     subscriber.onComplete();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(List.of(1, 2), seen);
     assertEquals(List.of(Optional.empty()), ends);
@@ -138,7 +136,7 @@ class SubscriberTest {
 
     subscriber.onNext(1);
     subscriber.onError(failure);
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(List.of(1), seen);
     assertEquals(List.of(Optional.of(failure)), ends);
@@ -152,7 +150,7 @@ class SubscriberTest {
       subscriber.onSubscribe(publisher);
 
       subscriber.onError(new IOException("cut"));
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
 
       assertTrue(logged.text().contains("is cut off; the actor handles what waits, and ends")
           && logged.text().contains("java.io.IOException: cut"), logged::text);
@@ -168,7 +166,7 @@ class SubscriberTest {
     subscriber.onNext(1);
     subscriber.onError(new IOException());
     subscriber.onComplete();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(List.of(), seen);
     assertEquals(1, ends.size());
@@ -222,7 +220,7 @@ class SubscriberTest {
         source.subscribe(Flows.subscriber(actor, ahead));
         for (int i = 0; i < 1_000; i++) source.submit(i);
       }
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
 
       assertEquals(IntStream.range(0, 1_000).boxed().toList(), seen, () -> overflow + " lost some");
     }
@@ -259,7 +257,7 @@ class SubscriberTest {
     subscriber.onNext(1);
     subscriber.onNext(2);
     gate.open();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(List.of(8L, "cancel"), publisher.told);
     assertEquals(List.of(1), seen);
@@ -282,7 +280,7 @@ class SubscriberTest {
       gate.open();
       for (int i = 0; i < 1_000; i++) source.submit(i);
     }
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     Patience.eventually(() -> !ends.isEmpty());
 
     assertEquals(List.of(Optional.empty()), ends);

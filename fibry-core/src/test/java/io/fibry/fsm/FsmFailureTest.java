@@ -12,7 +12,6 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.fsm.DoorFixture.Closed;
@@ -26,17 +25,16 @@ import io.fibry.fsm.DoorFixture.Push;
 import io.fibry.fsm.DoorFixture.Unlock;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Code that throws, and restarts. */
-@Timeout(60)
 class FsmFailureTest {
   private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();
 
@@ -242,7 +240,7 @@ class FsmFailureTest {
     doors.seen.clear();
 
     door.kill();
-    Patience.ended(door);
+    Patience.ended(door::waitForExit);
 
     assertEquals(List.of(), doors.seen);
     doors.close();

@@ -6,21 +6,19 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Exitable;
 import io.fibry.LeakProbe;
-import io.fibry.Patience;
 import io.fibry.fsm.DoorFixture.Closed;
 import io.fibry.fsm.DoorFixture.Door;
 import io.fibry.fsm.DoorFixture.Event;
 import io.fibry.fsm.DoorFixture.Look;
 import io.fibry.fsm.DoorFixture.Open;
 import io.fibry.fsm.DoorFixture.Push;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Ended actors are garbage, although machine and clock live on. */
-@Timeout(60)
 class FsmLeakTest {
   private static final Fsm<Door, Event> MACHINE = Fsm.of(Door.class, Event.class, new Closed())
       .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))

@@ -10,7 +10,6 @@ import io.fibry.Actor;
 import io.fibry.ActorStoppedException;
 import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.fsm.DoorFixture.Closed;
@@ -24,15 +23,14 @@ import io.fibry.fsm.DoorFixture.Push;
 import io.fibry.fsm.DoorFixture.Unlock;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Messages that wait for another state. */
-@Timeout(60)
 class FsmPostponeTest {
   private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
 

@@ -18,11 +18,9 @@ import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
 /** Rules and machines that are refused before an actor is made. */
-@Timeout(60)
 class FsmRulesTest {
   private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
   private final Fsm<Door, Event> empty = Fsm.of(Door.class, Event.class, new Closed());

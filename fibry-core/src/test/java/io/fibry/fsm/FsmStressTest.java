@@ -16,10 +16,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Messages, requests, times, failures and postponed messages together, on every strategy. */
-@Timeout(120)
 class FsmStressTest {
   private static final int SENDERS = 3;
   private static final int EACH = 200;

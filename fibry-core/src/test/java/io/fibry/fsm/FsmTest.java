@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Handler;
 import io.fibry.NoReplyException;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
@@ -21,16 +20,15 @@ import io.fibry.fsm.DoorFixture.Look;
 import io.fibry.fsm.DoorFixture.Open;
 import io.fibry.fsm.DoorFixture.Push;
 import io.fibry.fsm.DoorFixture.Unlock;
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** States and transitions. */
-@Timeout(60)
 class FsmTest {
   private DoorFixture doors = new DoorFixture(Strategy.CALLER);
 

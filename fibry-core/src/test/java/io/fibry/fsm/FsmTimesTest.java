@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.fsm.DoorFixture.Closed;
@@ -15,16 +14,15 @@ import io.fibry.fsm.DoorFixture.Open;
 import io.fibry.fsm.DoorFixture.Push;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Times in states. */
-@Timeout(60)
 class FsmTimesTest {
   private static final Duration ALMOST = DoorFixture.AWHILE.minusNanos(1);
   private static final Duration MOMENT = Duration.ofNanos(1);

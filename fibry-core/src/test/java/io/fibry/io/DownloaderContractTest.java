@@ -9,11 +9,11 @@ import io.fibry.ActorStoppedException;
 import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.LeakProbe;
-import io.fibry.Patience;
 import io.fibry.Variants;
 import io.fibry.io.Downloader.Options;
 import io.fibry.io.Downloader.Refused;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.net.URI;
@@ -25,13 +25,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Promises on every strategy, refusals, and leaks. */
-@Timeout(60)
 class DownloaderContractTest {
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withGrace(Duration.ofMillis(50)));
 
@@ -99,7 +97,7 @@ class DownloaderContractTest {
       Patience.await(asked);
 
       downloader.kill();
-      Patience.ended(downloader);
+      Patience.ended(downloader::waitForExit);
       Patience.joined(asking);
 
       Patience.eventually(web.open::isEmpty);

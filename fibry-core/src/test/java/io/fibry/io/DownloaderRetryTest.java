@@ -9,10 +9,10 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Clock;
 import io.fibry.DeafPort;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.io.Downloader.Options;
 import io.fibry.io.Downloader.Refused;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.time.Duration;
@@ -28,12 +28,10 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Retries, pauses and giving up, on a manual clock. */
-@Timeout(60)
 class DownloaderRetryTest {
   private static final Duration LIMIT = Duration.ofSeconds(30);
   private static final RandomGenerator NEVER_LESS = () -> 0; // full back-off

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Hush;
-import io.fibry.Patience;
 import io.fibry.Variants;
 import io.fibry.io.Downloader.Download;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -18,12 +18,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Servers that answer nonsense, and downloaders that end meanwhile. */
 @ExtendWith(Hush.class) // a kill on foreign threads is logged
-@Timeout(120)
 class DownloaderStressTest {
   private static final String[] ANSWERS = {
     "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nhello",
@@ -93,7 +91,7 @@ class DownloaderStressTest {
         case 1 -> downloader.kill();
         default -> scope.closeWithin(Duration.ZERO);
       }
-      Patience.ended(downloader);
+      Patience.ended(downloader::waitForExit);
 
       Patience.eventually(() -> futures.stream().allMatch(CompletableFuture::isDone));
     }

@@ -9,10 +9,10 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.io.Downloader.Download;
 import io.fibry.io.Downloader.Refused;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URI;
@@ -24,12 +24,10 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Downloads, refusals, limits and cancellation. */
-@Timeout(60)
 class DownloaderTest {
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withGrace(Duration.ofMillis(50)));
   private final Downloader downloader = Downloader.open(scope.named("web"), o -> o.withMaxBytes(1_000).withTries(1));
@@ -287,7 +285,7 @@ class DownloaderTest {
       Patience.eventually(() -> seen.get() > 0);
 
       killed.kill();
-      Patience.ended(killed);
+      Patience.ended(killed::waitForExit);
 
       assertInstanceOf(InterruptedException.class, Patience.failure(future));
       Patience.eventually(web.open::isEmpty);

@@ -1,6 +1,6 @@
 package io.fibry.io;
 
-import io.fibry.Patience;
+import io.fibry.support.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

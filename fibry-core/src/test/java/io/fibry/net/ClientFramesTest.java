@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.support.Patience;
 import java.io.EOFException;
 import java.io.UncheckedIOException;
 import java.net.ProtocolException;
@@ -20,9 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class ClientFramesTest {
   private final ServerScope served = new ServerScope();
   private final BlockingQueue<Object> seen = new LinkedBlockingQueue<>();

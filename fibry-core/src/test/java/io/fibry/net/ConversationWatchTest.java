@@ -8,8 +8,8 @@ import io.fibry.ActorSystem;
 import io.fibry.Clock;
 import io.fibry.Gate;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.support.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -21,10 +21,8 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Dump and watchdog see lines and exchanges; a client that takes its time is never reported. */
-@Timeout(60)
 class ConversationWatchTest {
   private static final Duration LIMIT = Duration.ofSeconds(4);
 

@@ -12,12 +12,10 @@ import java.time.Duration;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An answer that was cut off looks broken to its client, not ended. */
-@Timeout(60)
 class CutConnectionTest {
   private static final Duration SHORT = Duration.ofMillis(100);
   private static final String HALF = "half of an ans";

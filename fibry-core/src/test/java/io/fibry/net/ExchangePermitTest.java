@@ -9,7 +9,7 @@ import io.fibry.Promise;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
-import io.fibry.Patience;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -22,11 +22,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** When an exchange is at work, on a server with one permit. */
-@Timeout(40)
 class ExchangePermitTest {
   private final ActorScope scope = ActorSystem.openScope("permits");
   private HttpServer server;

@@ -5,12 +5,10 @@ import io.fibry.JvmChild;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The first servers of a program, opened by fibers that have all carriers. */
-@Timeout(120)
 class FirstServerJvmTest {
 
   /** Opens as many servers at once as it is told. */

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.OperatingSystemMXBean;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.stereotype.Stereotypes;
+import io.fibry.support.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -17,10 +17,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A JVM that runs out of file descriptors, and recovers. */
-@Timeout(60)
 class FloodJvmTest {
   private static final int DESCRIPTORS = 80;
 

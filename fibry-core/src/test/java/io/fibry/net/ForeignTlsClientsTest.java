@@ -15,13 +15,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** TLS as programs of others see it, where they are installed. */
-@Timeout(60)
 class ForeignTlsClientsTest {
   private final ServerScope net = new ServerScope();
   private Path authority;

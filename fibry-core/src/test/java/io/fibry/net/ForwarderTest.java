@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Clock;
 import io.fibry.DeafPort;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -22,11 +22,9 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(60)
 @SuppressWarnings("try") // an unused client
 class ForwarderTest {
   private final ServerScope served = new ServerScope();
@@ -167,7 +165,7 @@ class ForwarderTest {
 
       forwarder.kill();
 
-      Patience.ended(forwarder);
+      Patience.ended(forwarder::waitForExit);
       peer.closed();
       Patience.eventually(() -> ((ClientConnection) Patience.value(reached)).socket.isClosed());
     }
@@ -226,7 +224,7 @@ class ForwarderTest {
       forwarder.askExit();
 
       assertEquals("end", peer.rest()); // the target saw the end, and answered
-      Patience.ended(forwarder);
+      Patience.ended(forwarder::waitForExit);
     }
   }
 }

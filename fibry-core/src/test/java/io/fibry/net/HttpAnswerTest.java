@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -22,10 +22,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** How answers are framed, and what becomes of the connection. */
-@Timeout(20)
 @SuppressWarnings("try") // the log is not used
 class HttpAnswerTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";

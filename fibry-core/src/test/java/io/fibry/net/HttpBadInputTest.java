@@ -14,13 +14,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Bad input and its answers; no handler sees anything but what was sent. */
-@Timeout(60)
 class HttpBadInputTest {
   private static final String END = "Connection: close\r\n\r\n";
   private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";

@@ -8,18 +8,16 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.LeakProbe;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.io.Descriptors;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Clients that vanish at any moment do no harm. */
-@Timeout(60)
 class HttpChaosTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
   private static final String[] REQUESTS =

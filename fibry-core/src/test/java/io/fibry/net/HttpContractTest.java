@@ -30,12 +30,10 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What an HTTP server does on every strategy. One connection at a time, as CALLER serves. */
-@Timeout(30)
 class HttpContractTest {
   private final ActorScope scope = ActorSystem.openScope("http", o -> o);
   private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();

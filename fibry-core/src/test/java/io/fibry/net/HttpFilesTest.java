@@ -16,14 +16,12 @@ import java.time.Instant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Only files below the root are served. */
-@Timeout(20)
 class HttpFilesTest {
   private final ActorScope scope = ActorSystem.openScope("files", o -> o);
   private HttpServer server;

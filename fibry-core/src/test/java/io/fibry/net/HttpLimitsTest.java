@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.io.Descriptors;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -25,12 +25,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The limits of an HTTP server, by a clock that tests move. */
-@Timeout(40)
 class HttpLimitsTest {
   private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
 
@@ -245,7 +243,7 @@ class HttpLimitsTest {
 
       var answer = client.all();
       assertTrue(answer.endsWith("\r\n\r\nabc") && answer.contains("\r\nConnection: close\r\n"), answer);
-      Patience.ended(server);
+      Patience.ended(server::waitForExit);
       assertThrows(IOException.class, () -> new RawClient(server.port()).close());
     }
   }
@@ -266,7 +264,7 @@ class HttpLimitsTest {
 
       assertEquals("", client.all());
       assertEquals("", resting.all());
-      Patience.ended(server);
+      Patience.ended(server::waitForExit);
     }
   }
 

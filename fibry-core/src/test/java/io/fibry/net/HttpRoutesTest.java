@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -25,13 +25,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which route takes a request, what handlers see of it, and how exceptions are answered. */
-@Timeout(30)
 class HttpRoutesTest {
   /** Numbers as texts: a form of bodies that needs no library. */
   private static final HttpBodies NUMBERS = new HttpBodies() {

@@ -13,10 +13,10 @@ import io.fibry.Actor;
 import io.fibry.DeadLetter;
 import io.fibry.ExitReason;
 import io.fibry.Handler;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.pubsub.Topic;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.io.IOException;
@@ -25,12 +25,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A client as an actor to write to. */
-@Timeout(60)
 @SuppressWarnings("try") // an unused client
 class LineActorTest {
   private final ServerScope served = new ServerScope();
@@ -117,7 +115,7 @@ class LineActorTest {
 
       peer.end();
 
-      Patience.ended(client);
+      Patience.ended(client::waitForExit);
       assertSame(client, of(connected).lineActor());
       assertFalse(client.sendMessage("too late"));
       assertEquals(List.of("too late"), served.letters.messages(DeadLetter.Reason.DISCONNECTED));
@@ -131,7 +129,7 @@ class LineActorTest {
     try (var peer = new Peer(acceptor.port())) {
       of(connected).close();
 
-      Patience.ended(of(connected).lineActor());
+      Patience.ended(of(connected).lineActor()::waitForExit);
     }
   }
 
@@ -147,7 +145,7 @@ class LineActorTest {
 
       peer.reset();
 
-      Patience.ended(client);
+      Patience.ended(client::waitForExit);
       Patience.eventually(() -> {
         int before = served.letters.all.size();
         room.publish("nobody");
@@ -169,7 +167,7 @@ class LineActorTest {
       while (client.sendMessage(line)) if (++sent == 10_000) break;
 
       assertTrue(sent < 10_000);
-      Patience.ended(client);
+      Patience.ended(client::waitForExit);
       Patience.eventually(() -> served.letters.all.size() >= 100);
       var causes =
           served.letters.all.stream().flatMap(letter -> letter.cause().stream()).map(Throwable::getMessage).toList();

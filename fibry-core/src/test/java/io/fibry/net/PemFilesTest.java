@@ -14,11 +14,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is logged of files that change, by a clock that tests move. */
-@Timeout(60)
 class PemFilesTest {
   private static final Pattern SAID = Pattern.compile("(?m)(WARN|INFO) io.fibry.net.PemFiles - \\S+ (.*)$");
   private static final String BAD = "has changed and cannot be used, so the certificate stays what it was";

@@ -9,10 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.pubsub.Topic;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -21,12 +21,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A client as an actor that takes events. */
-@Timeout(30)
 @SuppressWarnings("try") // an actor is not always closed where it is made
 class ServerSentEventsTest {
   private final ManualClock clock = new ManualClock();
@@ -145,7 +143,7 @@ class ServerSentEventsTest {
       int sent = 0;
       while (actor.sendMessage(event)) assertTrue(++sent < 100_000, "nobody is cut off");
 
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
       Patience.value(returned);
       assertFalse(client.all().isEmpty());
     }
@@ -175,7 +173,7 @@ class ServerSentEventsTest {
     }), o -> o);
     try (var client = subscribe()) {
       assertTrue(client.all().endsWith("data: hello\n\n"));
-      Patience.ended(Patience.value(made));
+      Patience.ended(Patience.value(made)::waitForExit);
       assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/late"))));
     }
   }

@@ -10,10 +10,10 @@ import io.fibry.AskCycleException;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.stereotype.Stereotypes;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.BindException;
@@ -29,10 +29,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A TCP acceptor among bad handlers, bad clients and bad input. */
-@Timeout(60)
 @SuppressWarnings("try") // an unused client
 class TcpAcceptorTest {
   private final ServerScope served = new ServerScope();
@@ -203,7 +201,7 @@ class TcpAcceptorTest {
       acceptor.kill();
 
       peer.closed();
-      Patience.ended(acceptor);
+      Patience.ended(acceptor::waitForExit);
     }
   }
 
@@ -316,7 +314,7 @@ class TcpAcceptorTest {
       else if (end == 2) acceptor.kill();
       else acceptor.sendPoisonPill();
 
-      Patience.ended(acceptor);
+      Patience.ended(acceptor::waitForExit);
       clients.forEach(Patience::joined);
       assertEquals(0, acceptor.connections().size());
     }

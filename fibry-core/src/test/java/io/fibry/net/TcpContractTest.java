@@ -12,9 +12,9 @@ import io.fibry.ExitReason;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -23,12 +23,10 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assertions;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a TCP acceptor does on every strategy. */
-@Timeout(60)
 class TcpContractTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
@@ -115,7 +113,7 @@ class TcpContractTest {
       assertFalse(acceptor.waitForExit(Duration.ofMillis(1)));
       peer.end();
       assertNull(peer.line());
-      Patience.ended(acceptor);
+      Patience.ended(acceptor::waitForExit);
     }
     nothingIsLeft();
     assertInstanceOf(ExitReason.Finished.class, Patience.value(acceptor.onExit()));
@@ -150,7 +148,7 @@ class TcpContractTest {
       acceptor.askExit();
 
       assertEquals("bye", peer.line());
-      Patience.ended(acceptor);
+      Patience.ended(acceptor::waitForExit);
     }
     nothingIsLeft();
     assertInstanceOf(ExitReason.Stopped.class, Patience.value(acceptor.onExit()));
@@ -167,7 +165,7 @@ class TcpContractTest {
       acceptor.kill();
 
       peer.closed();
-      Patience.ended(acceptor);
+      Patience.ended(acceptor::waitForExit);
     }
     nothingIsLeft();
     assertInstanceOf(ExitReason.Killed.class, Patience.value(acceptor.onExit()));
@@ -183,7 +181,7 @@ class TcpContractTest {
       scope.closeWithin(Duration.ofMillis(20));
 
       peer.closed();
-      Patience.ended(acceptor);
+      Patience.ended(acceptor::waitForExit);
     }
     nothingIsLeft();
   }
@@ -240,7 +238,7 @@ class TcpContractTest {
       gate.open();
 
       assertEquals("k", peer.rest());
-      Patience.ended(acceptor);
+      Patience.ended(acceptor::waitForExit);
       assertTrue(closed.get());
     }
   }
@@ -255,6 +253,6 @@ class TcpContractTest {
     try (var peer = new Peer(acceptor.port())) {
       assertEquals("k", peer.rest());
     }
-    Patience.ended(acceptor);
+    Patience.ended(acceptor::waitForExit);
   }
 }

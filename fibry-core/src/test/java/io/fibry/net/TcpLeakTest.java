@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorSystem;
 import io.fibry.Exitable;
 import io.fibry.LeakProbe;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.io.Descriptors;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -17,10 +17,8 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A TCP acceptor leaves nothing behind. */
-@Timeout(60)
 class TcpLeakTest {
   private static void chat(TcpConnection connection) {
     for (var line : connection.lines()) connection.lineActor().sendMessage(line);
@@ -37,7 +35,7 @@ class TcpLeakTest {
       if (i < 5) clients.get(i).reset();
       else clients.get(i).close();
     end.accept(acceptor);
-    Patience.ended(acceptor);
+    Patience.ended(acceptor::waitForExit);
     clients.forEach(Peer::close);
     return new WeakReference<>(acceptor);
   }

@@ -10,8 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Clock;
 import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.SocketException;
@@ -28,10 +28,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The limits of a connection, by a clock that tests move. */
-@Timeout(60)
 class TcpLimitsTest {
   /** Knows which timers are due. */
   private static final class Watched extends Clock {
@@ -297,7 +295,7 @@ class TcpLimitsTest {
       clock.manual.advance(Duration.ofSeconds(1));
 
       peer.closed();
-      Patience.ended(acceptor);
+      Patience.ended(acceptor::waitForExit);
     }
     Patience.eventually(clock.due::isEmpty); // cancelled: time stands still
   }

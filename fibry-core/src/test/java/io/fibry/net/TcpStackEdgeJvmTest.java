@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.JvmChild;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.StackEdge;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.Socket;
@@ -19,7 +19,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,7 +28,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * of its own: on Java 21 the overflow of a fiber that waits for its socket can end the thread of
  * the JDK that all fibers need to wait for theirs (a socket closed before it is registered).
  */
-@Timeout(120)
 class TcpStackEdgeJvmTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500 : 15;
 

@@ -2,7 +2,7 @@ package io.fibry.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.Patience;
+import io.fibry.support.Patience;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,12 +17,10 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How much a handler can read through TLS without waiting. */
-@Timeout(60)
 class TlsAvailableTest {
   private static final SSLContext CONTEXT = Certificates.context();
 

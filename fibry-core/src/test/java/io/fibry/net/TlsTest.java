@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.support.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -32,12 +32,10 @@ import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** TLS as its clients see it; they are the JDK's. */
-@Timeout(60)
 class TlsTest {
   private static final SSLContext CONTEXT = Certificates.context();
 
@@ -242,7 +240,7 @@ class TlsTest {
 
       acceptor.sendPoisonPill();
 
-      Patience.ended(acceptor);
+      Patience.ended(acceptor::waitForExit);
       assertEquals("", silent.rest() + half.rest());
     }
   }

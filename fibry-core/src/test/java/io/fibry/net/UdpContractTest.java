@@ -13,9 +13,9 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import java.net.SocketException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,12 +24,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a UDP server does on every strategy. */
-@Timeout(60)
 class UdpContractTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
@@ -122,7 +120,7 @@ class UdpContractTest {
     var server = server(strategy, (self, packet) -> {});
 
     server.askExit();
-    Patience.ended(server);
+    Patience.ended(server::waitForExit);
 
     assertEquals(new ExitReason.Stopped(), server.onExit().resultNow());
     assertDoesNotThrow(() -> UdpServer.open(scope.anonymous(), server.port(), (self, packet) -> {}, o -> o).close());
@@ -142,7 +140,7 @@ class UdpContractTest {
 
     server.askExit();
     gate.open();
-    Patience.ended(server);
+    Patience.ended(server::waitForExit);
 
     assertEquals(List.of("first"), seen);
   }
@@ -156,7 +154,7 @@ class UdpContractTest {
     Patience.await(gate.entered);
 
     server.kill();
-    Patience.ended(server);
+    Patience.ended(server::waitForExit);
 
     assertEquals(new ExitReason.Killed(), server.onExit().resultNow());
   }
@@ -167,7 +165,7 @@ class UdpContractTest {
     var server = server(strategy, (self, packet) -> self.close());
 
     peer.send(server.port(), "go");
-    Patience.ended(server);
+    Patience.ended(server::waitForExit);
 
     assertEquals(new ExitReason.Finished(), server.onExit().resultNow());
   }

@@ -9,12 +9,12 @@ import io.fibry.Clock;
 import io.fibry.Gate;
 import io.fibry.LeakProbe;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.io.Descriptors;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.net.DatagramPacket;
@@ -29,10 +29,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Faults below a UDP server, and what is left of it. */
-@Timeout(60)
 class UdpFaultTest {
   private final List<Duration> rests = new CopyOnWriteArrayList<>();
   private final Clock clock = new Clock() {
@@ -100,7 +98,7 @@ class UdpFaultTest {
       Patience.eventually(() -> socket.tries.get() == 1 && logged.text().contains("could not receive"));
 
       server.askExit(); // time stands still
-      Patience.ended(server);
+      Patience.ended(server::waitForExit);
 
       assertEquals(1, socket.tries.get());
     }
@@ -120,7 +118,7 @@ class UdpFaultTest {
     Patience.parked(receiving);
 
     server.askExit();
-    Patience.ended(server);
+    Patience.ended(server::waitForExit);
 
     Patience.joined(receiving);
     assertTrue(receiving.isVirtual());
@@ -134,7 +132,7 @@ class UdpFaultTest {
       Patience.eventually(() -> socket.tries.get() == 1);
 
       socket.close();
-      Patience.ended(server);
+      Patience.ended(server::waitForExit);
 
       Patience.eventually(() -> logged.text().contains("its socket was closed below it"));
     }
@@ -152,11 +150,11 @@ class UdpFaultTest {
 
     server.kill();
 
-    Patience.ended(server);
+    Patience.ended(server::waitForExit);
   }
 
   @Test
-  @Timeout(20) // an open socket would take a second each
+  // an open socket would take a second each
   void manyServersLeaveNothing() throws Exception {
     round(); // some is made once
     long before = Descriptors.open();

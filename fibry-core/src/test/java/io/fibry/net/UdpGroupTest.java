@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Patience;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.DatagramPacket;
@@ -22,10 +22,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** UDP servers of a group, on loopback if the machine allows it. */
-@Timeout(60)
 class UdpGroupTest {
   private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
 

@@ -14,9 +14,9 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -27,10 +27,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a UDP server receives and sends. */
-@Timeout(60)
 class UdpServerTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();

@@ -6,19 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.Patience;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Random servers, ended in random ways while random packets come: each ends, and its counts add up.
  */
-@Timeout(120)
 class UdpStressTest {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
 
@@ -62,7 +60,7 @@ class UdpStressTest {
         case 2 -> server.kill();
         default -> scope.closeWithin(Duration.ZERO);
       }
-      Patience.ended(server);
+      Patience.ended(server::waitForExit);
       Patience.joined(sender);
       var report = scope.closeWithin(Patience.LONG);
 

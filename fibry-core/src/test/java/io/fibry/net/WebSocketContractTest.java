@@ -11,12 +11,12 @@ import io.fibry.DeadLetter;
 import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Topic;
+import io.fibry.support.Patience;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -30,13 +30,11 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the handler of a WebSocket may rely on. */
-@Timeout(60)
 @SuppressWarnings("try") // an unused client
 class WebSocketContractTest {
   private final ServerScope net = new ServerScope();
@@ -144,7 +142,7 @@ class WebSocketContractTest {
 
       assertInstanceOf(EOFException.class, cause(Patience.value(outcome)));
       assertEquals(1006, Patience.value(connected).closedByClient().orElseThrow().code());
-      Patience.ended(Patience.value(connected).textActor());
+      Patience.ended(Patience.value(connected).textActor()::waitForExit);
     }
   }
 
@@ -234,7 +232,7 @@ class WebSocketContractTest {
       assertEquals("text news", peer.next().toString());
 
       peer.close(1000);
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
       assertTrue(!actor.sendMessage("late"));
 
       assertEquals(List.of("late"), net.letters.messages(DeadLetter.Reason.DISCONNECTED));
@@ -252,7 +250,7 @@ class WebSocketContractTest {
 
       peer.socket.close();
 
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
       assertEquals(new ExitReason.Stopped(), actor.onExit().join());
     }
   }

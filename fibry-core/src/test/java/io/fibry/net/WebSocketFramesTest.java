@@ -16,7 +16,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -24,7 +23,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What RFC 6455 allows and what not, by an echo: the cases of the Autobahn test suite, sections 1
  * to 7, in short.
  */
-@Timeout(30)
 class WebSocketFramesTest {
   private static final byte[] NORMAL = close(1000, "");
 

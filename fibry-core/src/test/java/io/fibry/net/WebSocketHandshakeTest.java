@@ -10,12 +10,10 @@ import java.io.IOException;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** How a WebSocket begins, or does not. */
-@Timeout(30)
 class WebSocketHandshakeTest {
   private final ServerScope net = new ServerScope();
   private HttpServer server;

@@ -11,8 +11,8 @@ import io.fibry.ExitReason;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -25,10 +25,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The limits of a WebSocket, by a clock that tests move, and its end. */
-@Timeout(60)
 @SuppressWarnings("try") // an unused client
 class WebSocketLimitsTest {
   private static final byte[] PING = WebSocketPeer.frame(0x89, "x".repeat(125));
@@ -142,7 +140,7 @@ class WebSocketLimitsTest {
       int sent = 0;
       while (actor.sendMessage(text)) assertTrue(++sent < 100_000, "nobody is cut off");
 
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
       assertInstanceOf(ExitReason.Stopped.class, actor.onExit().join());
       assertInstanceOf(UncheckedIOException.class, Patience.value(outcome));
       assertTrue(List.of("reset", "torn").contains(peer.rest().getLast()));
@@ -284,7 +282,7 @@ class WebSocketLimitsTest {
       peer.close(1001);
       assertEquals(List.of("end"), peer.rest());
       assertEquals("returned", Patience.value(outcome));
-      Patience.ended(server);
+      Patience.ended(server::waitForExit);
     }
   }
 
@@ -316,7 +314,7 @@ class WebSocketLimitsTest {
 
       assertEquals(List.of("reset"), peer.rest());
       assertInstanceOf(UncheckedIOException.class, Patience.value(outcome));
-      Patience.ended(server);
+      Patience.ended(server::waitForExit);
     }
   }
 
@@ -332,7 +330,7 @@ class WebSocketLimitsTest {
     Patience.eventually(() -> listener.conversations().size() == 5);
     server.sendPoisonPill();
     for (int i = 15; i < 20; i++) assertEquals("close 1001", peers.get(i).close(1001).rest().getFirst());
-    Patience.ended(server);
+    Patience.ended(server::waitForExit);
     assertEquals(List.of(), listener.conversations());
     peers.forEach(WebSocketPeer::close);
   }

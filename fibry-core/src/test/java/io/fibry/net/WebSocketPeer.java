@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import io.fibry.Patience;
+import io.fibry.support.Patience;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;

@@ -3,8 +3,8 @@ package io.fibry.net;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.support.Patience;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,10 +14,8 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Senders, pings and closes from both sides at once: one close, and nothing after it. */
-@Timeout(120)
 class WebSocketStressTest {
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", 300);
 

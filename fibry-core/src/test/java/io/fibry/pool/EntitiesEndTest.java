@@ -13,7 +13,6 @@ import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.ExitReason;
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.pool.BankFixture.Balance;
@@ -21,6 +20,7 @@ import io.fibry.pool.BankFixture.Order;
 import io.fibry.pool.BankFixture.Pay;
 import io.fibry.pool.BankFixture.ReplyLater;
 import io.fibry.pool.BankFixture.Stand;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -28,12 +28,10 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The end of one actor through its address, and of all. */
-@Timeout(60)
 class EntitiesEndTest {
   private BankFixture bank = new BankFixture(Strategy.FIBER);
   private final AtomicReference<Entities<String, Order>> all = new AtomicReference<>();

@@ -9,7 +9,6 @@ import io.fibry.ActorSystem;
 import io.fibry.Clock;
 import io.fibry.Gate;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.pool.BankFixture.Balance;
@@ -17,6 +16,7 @@ import io.fibry.pool.BankFixture.Order;
 import io.fibry.pool.BankFixture.Pay;
 import io.fibry.pool.BankFixture.ReplyLater;
 import io.fibry.pool.BankFixture.Stand;
+import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,12 +27,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which actors are idle, and when they end. */
-@Timeout(60)
 class EntitiesIdleTest {
   private final BankFixture bank = new BankFixture(Strategy.FIBER);
 

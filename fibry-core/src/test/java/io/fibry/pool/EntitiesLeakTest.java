@@ -8,8 +8,8 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.LeakProbe;
-import io.fibry.Patience;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -19,10 +19,8 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The memory of entities. */
-@Timeout(120)
 class EntitiesLeakTest {
   private static final Duration IDLE = Duration.ofMinutes(8);
   private static final int MANY = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 100_000;

@@ -5,19 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.StackEdge;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A stack that overflows while an entity is used kills no key, and keeps no entity in use. */
-@Timeout(120)
 class EntitiesStackEdgeFaultTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500 : 12;
 

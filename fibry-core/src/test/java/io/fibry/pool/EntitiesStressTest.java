@@ -8,10 +8,10 @@ import io.fibry.ActorContext;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -21,12 +21,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Keys that are idle all the time while threads send and ask. */
-@Timeout(120)
 class EntitiesStressTest {
   private static final Duration IDLE = Duration.ofMillis(8);
   private static final int KEYS = 12;

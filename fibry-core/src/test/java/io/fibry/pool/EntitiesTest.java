@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
@@ -15,18 +14,17 @@ import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Fail;
 import io.fibry.pool.BankFixture.Leave;
 import io.fibry.pool.BankFixture.Pay;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Births, lives and successors of actors by key. */
-@Timeout(60)
 class EntitiesTest {
   private BankFixture bank = new BankFixture(Strategy.FIBER);
 

@@ -9,19 +9,17 @@ import io.fibry.ActorSystem;
 import io.fibry.FailingKey;
 import io.fibry.Gate;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Pay;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Timers set through an address. */
-@Timeout(60)
 class EntitiesTimersTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
 

@@ -12,12 +12,12 @@ import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.AskTimeoutException;
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Order;
 import io.fibry.pool.BankFixture.Pay;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -28,10 +28,8 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Between the pill of one life and the birth of the next, while the account is saved. */
-@Timeout(60)
 class EntitiesWindowTest {
   private final BankFixture bank = new BankFixture(Strategy.FIBER);
   private final Gate leaving = new Gate();

@@ -25,14 +25,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Three services under the same load: half their capacity, all of it, three times as much, and less
  * again. All tests look at one ramp.
  */
 @Tag("overload")
-@Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OverloadTest {
   private static final Duration LIMIT = Duration.ofNanos(LoadGenerator.PATIENCE);

@@ -14,11 +14,11 @@ import io.fibry.ExitReason;
 import io.fibry.Gate;
 import io.fibry.Logged;
 import io.fibry.MailboxFullException;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -27,10 +27,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A pool as an actor: mailbox, name, dump, refusals. */
-@Timeout(30)
 class PoolAsActorTest extends PoolFixture {
   // ---- the mailbox
 
@@ -175,7 +173,7 @@ class PoolAsActorTest extends PoolFixture {
     executor.shutdown();
     pool.sendMessage(2);
 
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
     assertInstanceOf(ExitReason.Failed.class, pool.onExit().join());
   }
 

@@ -18,10 +18,10 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,12 +38,10 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What pools of every kind and strategy promise. */
-@Timeout(60)
 class PoolContractTest {
   record Variant(String label, Strategy strategy, UnaryOperator<ActorBuilder<Object>> kind) {
     ActorBuilder<Object> builder(ActorScope scope) {
@@ -175,7 +173,7 @@ class PoolContractTest {
     pool.sendPoisonPill();
     gates.forEach(Gate::open);
 
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
     assertEquals(20 + variant.blocking(), handled.get());
     assertInstanceOf(ExitReason.Finished.class, pool.onExit().join());
     assertFalse(pool.sendMessage(1));
@@ -197,7 +195,7 @@ class PoolContractTest {
     pool.askExit();
     gate.open();
 
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
     assertSame(gate, Patience.value(first));
     assertInstanceOf(ExitReason.Stopped.class, pool.onExit().join());
   }
@@ -216,7 +214,7 @@ class PoolContractTest {
 
     pool.kill();
 
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
     assertInstanceOf(ExitReason.Killed.class, pool.onExit().join());
     asked.forEach(request -> assertInstanceOf(InterruptedException.class, Patience.failure(request)));
   }

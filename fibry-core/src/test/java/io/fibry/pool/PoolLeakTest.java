@@ -11,8 +11,8 @@ import io.fibry.Clock;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.LeakProbe;
-import io.fibry.Patience;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,12 +22,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Pools keep nothing of what they handled, and are garbage once unreachable. */
-@Timeout(120)
 class PoolLeakTest {
   private final Clock clock = new Clock();
   private final ActorScope still = ActorSystem.openScope("still", o -> o.withScheduler(clock));

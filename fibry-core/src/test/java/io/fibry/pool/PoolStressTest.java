@@ -9,11 +9,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Pools of every kind that end under random load; checked by {@link PoolStressRound}. */
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class PoolStressTest {
   @Promise("20.8")

@@ -8,9 +8,9 @@ import io.fibry.Actor;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Gate;
 import io.fibry.Hush;
-import io.fibry.Patience;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,11 +19,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Weights and keys that throw: a failure of their sender only. */
-@Timeout(30)
 @ExtendWith(Hush.class)
 class PoolUserCodeFaultTest extends PoolFixture {
   private final List<Object> handled = new CopyOnWriteArrayList<>();

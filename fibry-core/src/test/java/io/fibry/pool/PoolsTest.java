@@ -13,8 +13,8 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -26,10 +26,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What each kind of pool promises. */
-@Timeout(30)
 class PoolsTest extends PoolFixture {
   // ---- fixed
 
@@ -121,7 +119,7 @@ class PoolsTest extends PoolFixture {
 
     pool.sendMessage("fail");
 
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
     assertInstanceOf(ExitReason.Stopped.class, pool.onExit().join());
   }
 

@@ -10,22 +10,20 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.pubsub.SharedMap.Change;
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Followers on every strategy. */
-@Timeout(60)
 class SharedContractTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters));

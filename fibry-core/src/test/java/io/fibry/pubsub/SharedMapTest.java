@@ -10,9 +10,9 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Handler;
-import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.pubsub.SharedMap.Change;
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,9 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class SharedMapTest {
   private final ActorScope scope = ActorSystem.openScope("test");
   private final SharedMap<String, Integer> map = SharedMap.of(scope.named("stock").strategy(Strategy.CALLER));

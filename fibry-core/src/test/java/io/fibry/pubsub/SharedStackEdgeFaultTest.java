@@ -1,17 +1,15 @@
 package io.fibry.pubsub;
 
 import io.fibry.ActorSystem;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.StackEdge;
+import io.fibry.support.Patience;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A stack that overflows inside a change makes no follower mute: later changes are told. */
-@Timeout(60)
 class SharedStackEdgeFaultTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 2_000 : 60;
   private static final int LAST = -7;

@@ -14,11 +14,11 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,12 +27,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Topics with subscribers on every strategy. */
-@Timeout(60)
 class TopicContractTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
@@ -266,7 +264,7 @@ class TopicContractTest {
 
     topic.askExit();
     gate.open();
-    Patience.ended(topic);
+    Patience.ended(topic::waitForExit);
 
     assertEquals(List.of(1), seen);
     assertEquals(List.of(2), letters.messages(Reason.UNDELIVERED));
@@ -283,7 +281,7 @@ class TopicContractTest {
     Patience.await(gate.entered);
 
     topic.kill();
-    Patience.ended(topic);
+    Patience.ended(topic::waitForExit);
 
     assertEquals(new ExitReason.Killed(), topic.onExit().resultNow());
   }
@@ -299,7 +297,7 @@ class TopicContractTest {
     });
 
     topic.publish(1);
-    Patience.ended(topic);
+    Patience.ended(topic::waitForExit);
 
     assertEquals(List.of("went on"), seen);
     assertEquals(new ExitReason.Finished(), topic.onExit().resultNow());

@@ -12,8 +12,8 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -22,9 +22,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class TopicEndTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
@@ -63,7 +61,7 @@ class TopicEndTest {
 
     assertFalse(topic.waitForExit(Duration.ofMillis(20)));
     gate.open();
-    Patience.ended(topic);
+    Patience.ended(topic::waitForExit);
   }
 
   @Test
@@ -83,7 +81,7 @@ class TopicEndTest {
 
     assertTrue(Patience.value(failure));
     gate.open();
-    Patience.ended(topic);
+    Patience.ended(topic::waitForExit);
   }
 
   @Test
@@ -97,7 +95,7 @@ class TopicEndTest {
       below.publish(1);
 
       assertEquals(List.of(), Patience.value(report).leftovers());
-      Patience.ended(below);
+      Patience.ended(below::waitForExit);
       assertFalse(log.text().contains("could not"), log::text);
     }
   }
@@ -123,7 +121,7 @@ class TopicEndTest {
     try (var log = new Logged()) {
 
       topic.publish(1);
-      Patience.ended(topic);
+      Patience.ended(topic::waitForExit);
 
       assertTrue(scope.awaitQuiet(Patience.LONG));
       assertFalse(log.text().contains("could not"), log::text);
@@ -146,7 +144,7 @@ class TopicEndTest {
 
       assertFalse(slow.waitForExit(Duration.ofMillis(20)));
       gate.open();
-      Patience.ended(slow);
+      Patience.ended(slow::waitForExit);
     }
   }
 
@@ -181,7 +179,7 @@ class TopicEndTest {
     topic.sendPoisonPill();
 
     topic.kill();
-    Patience.ended(topic);
+    Patience.ended(topic::waitForExit);
 
     Patience.eventually(() -> !scope.dump().contains("topic")); // its thread leaves a little later
   }

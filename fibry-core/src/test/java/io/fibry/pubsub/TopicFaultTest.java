@@ -12,22 +12,20 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Known faults of pub/sub, with each kind of subscriber. */
-@Timeout(60)
 class TopicFaultTest {
   private final ActorScope scope = ActorSystem.openScope("test");
   private final Actor<Object> shared =

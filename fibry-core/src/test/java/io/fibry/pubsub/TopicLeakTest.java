@@ -6,17 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.LeakProbe;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
 class TopicLeakTest {
   private final Actor<Object> desk = ActorSystem.anonymous().newActor((Object m) -> {});
 

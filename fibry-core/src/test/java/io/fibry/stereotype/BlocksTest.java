@@ -6,17 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Patience;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Each block, made by its builder. */
-@Timeout(30)
 class BlocksTest {
   private final ActorScope scope = ActorSystem.openScope("blocks");
   private final Stereotypes here = Stereotypes.of(scope.anonymous().strategy(Strategy.THREAD));

@@ -17,11 +17,11 @@ import io.fibry.Handler;
 import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -31,14 +31,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Repeating tasks. */
-@Timeout(60)
 class ScheduleTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
@@ -289,7 +287,7 @@ class ScheduleTest {
     Patience.await(gate.entered);
 
     schedule.kill();
-    Patience.ended(schedule);
+    Patience.ended(schedule::waitForExit);
 
     assertEquals(new ExitReason.Killed(), schedule.onExit().resultNow());
     Patience.eventually(() -> clock.due.get() == 0); // of the grace, too
@@ -307,7 +305,7 @@ class ScheduleTest {
     Patience.await(gate.entered);
     schedule.kill();
     clock.manual.advance(Duration.ofDays(1));
-    Patience.ended(schedule);
+    Patience.ended(schedule::waitForExit);
 
     gate.open();
     Patience.eventually(() -> times.size() == 1 && scope.report().running().isEmpty());

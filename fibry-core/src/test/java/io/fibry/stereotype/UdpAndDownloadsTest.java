@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.DeafPort;
-import io.fibry.Patience;
 import io.fibry.net.UdpPacket;
+import io.fibry.support.Patience;
 import java.net.ConnectException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
@@ -13,10 +13,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The one-liners for UDP and downloads. */
-@Timeout(20)
 class UdpAndDownloadsTest {
   private static final InetAddress HERE = InetAddress.getLoopbackAddress();
 

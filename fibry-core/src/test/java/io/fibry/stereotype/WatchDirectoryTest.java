@@ -14,11 +14,11 @@ import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.LeakProbe;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Variants;
 import io.fibry.io.Descriptors;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.file.Files;
@@ -32,14 +32,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The changes of a directory. */
-@Timeout(60)
 class WatchDirectoryTest {
   @TempDir
   Path temporary;
@@ -154,7 +152,7 @@ class WatchDirectoryTest {
 
     Files.delete(directory.resolve("file"));
     Files.delete(directory);
-    Patience.ended(watch);
+    Patience.ended(watch::waitForExit);
 
     assertEquals(new ExitReason.Finished(), watch.onExit().resultNow());
     told(directory.resolve("file"));
@@ -173,7 +171,7 @@ class WatchDirectoryTest {
       case "kill" -> watch.kill();
       default -> scope.close();
     }
-    Patience.ended(watch);
+    Patience.ended(watch::waitForExit);
 
     Patience.eventually(() -> scope.dump().lines().count() == 1);
     assertTrue(System.nanoTime() - began < Duration.ofSeconds(4).toNanos(), "it waited for a limit or a grace");
@@ -195,7 +193,7 @@ class WatchDirectoryTest {
       watch.askExit();
       gate.open();
     }
-    Patience.ended(watch);
+    Patience.ended(watch::waitForExit);
 
     Patience.eventually(() -> scope.dump().lines().count() == 1);
   }
@@ -210,7 +208,7 @@ class WatchDirectoryTest {
 
       Files.createFile(directory.resolve("file"));
 
-      Patience.ended(self.get());
+      Patience.ended(self.get()::waitForExit);
     }
   }
 

@@ -15,10 +15,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The clock of the system. */
-@Timeout(60)
 class SchedulerTest {
   private static final Duration SOON = Duration.ofMillis(1);
 

@@ -16,10 +16,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a human can do with messages that are aside, at every store. */
-@Timeout(120)
 abstract class AsideContract extends AtADesk {
   private static final Store.Id ADA = new Store.Id("shop", "ada");
 

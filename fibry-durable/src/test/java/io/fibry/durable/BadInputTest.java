@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -30,7 +29,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What definitions, addresses and views refuse, and what they say. */
-@Timeout(60)
 class BadInputTest extends AtAStore {
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -23,7 +22,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Steps, reminders and messages of a turn that cannot be, and what the handler is told. */
-@Timeout(60)
 class BadStepTest extends AtATurn {
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
   private static final Durable<Ask> OTHER = KIND.state(0L).by((n, ask) -> n);

@@ -30,14 +30,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a handler may not do, and what it is told. */
-@Timeout(60)
 class BadTurnTest extends AtATurn {
   private static final Durable<Ask> OTHER = KIND.state(0L).by((n, ask) -> n);
   private static final Store.Id ADA = new Store.Id("notes", "ada");

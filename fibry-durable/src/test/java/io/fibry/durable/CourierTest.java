@@ -25,10 +25,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Requests that wait since a courier looks at what waits for their actor. */
-@Timeout(60)
 class CourierTest {
   record Add(String item) implements Request<Add, String> {}
 

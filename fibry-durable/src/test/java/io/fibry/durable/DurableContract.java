@@ -26,10 +26,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What durable actors promise at every store. */
-@Timeout(120)
 abstract class DurableContract extends AtAStore {
   DurableContract(TestStores.Maker maker) {
     super(maker);

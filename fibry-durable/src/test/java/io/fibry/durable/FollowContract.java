@@ -25,10 +25,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a view sees, at every store. */
-@Timeout(120)
 @SuppressWarnings("try") // a view is closed at the end of its block
 abstract class FollowContract extends AtAStore {
   sealed interface Message {}

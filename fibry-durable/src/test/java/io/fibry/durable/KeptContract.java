@@ -30,10 +30,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What kept messages promise at every store. */
-@Timeout(300)
 abstract class KeptContract extends AtADesk {
   KeptContract(TestStores.Maker maker) {
     super(maker);

@@ -13,11 +13,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process is killed while many actors count, again and again. */
-@Timeout(300)
 class KillTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 60 : 5;
   private static final int COUNTERS = 20;

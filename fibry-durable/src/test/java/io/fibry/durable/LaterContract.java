@@ -24,10 +24,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What reminders and steps promise at every store. */
-@Timeout(120)
 abstract class LaterContract extends AtADesk {
   LaterContract(TestStores.Maker maker) {
     super(maker);

@@ -20,10 +20,8 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A store hears of the end of each actor, so that it need not remember it as one that is there. */
-@Timeout(60)
 class LeaveTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");
 

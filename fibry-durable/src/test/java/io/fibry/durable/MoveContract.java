@@ -23,10 +23,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What is copied from every store to every other. */
-@Timeout(120)
 @SuppressWarnings("try") // a view is closed at the end of its block
 abstract class MoveContract extends AtADesk {
   private static final TestStores.Maker MEMORY = (folder, clock) -> TestStores.inMemory(clock);

@@ -16,11 +16,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process that copies a store, and is killed. */
-@Timeout(120)
 class MoveKillTest {
   private static final int TURNS = 50_000;
 

@@ -28,11 +28,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a store does that several processes may have open. */
-@Timeout(120)
 abstract class StoreContract {
   private static final Store.Id ODD = new Store.Id("account", "Grace's \0 2nd \\0 \\\\, \u00e4\u4e2d\ud83d\ude00");
 

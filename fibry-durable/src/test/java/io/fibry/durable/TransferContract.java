@@ -18,14 +18,12 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Money goes between accounts, by messages of turns, kept messages and reminders, while actors are
  * killed and the process ends again and again: none is lost, none is made, and what was answered
  * was done once.
  */
-@Timeout(300)
 abstract class TransferContract extends AtAStore {
   TransferContract(TestStores.Maker maker) {
     super(maker);

@@ -15,13 +15,11 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * An actor that has two lives at once, such as on a node that was taken for gone and on the next
  * one: what was stored for it is handled once.
  */
-@Timeout(60)
 class TwoLivesTest {
   sealed interface Message {}
   record Add(long cents) implements Message, Request<Add, Long> {}

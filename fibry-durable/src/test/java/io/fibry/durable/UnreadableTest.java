@@ -15,10 +15,8 @@ import io.fibry.store.MemoryStore;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What this program cannot read or write harms those whom it concerns, and no other. */
-@Timeout(60)
 class UnreadableTest {
   record Add(String text) implements Request<Add, Integer> {}
 

@@ -19,10 +19,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What messages of turns, and those that come once promise at every store. */
-@Timeout(120)
 abstract class WaitingContract extends AtADesk {
   WaitingContract(TestStores.Maker maker) {
     super(maker);

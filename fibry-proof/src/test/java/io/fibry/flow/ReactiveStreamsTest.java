@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.reactivestreams.tck.SubscriberWhiteboxVerification.SubscriberPuppet;
 import org.reactivestreams.tck.SubscriberWhiteboxVerification.WhiteboxSubscriberProbe;
 import org.reactivestreams.tck.TestEnvironment;
@@ -20,7 +19,6 @@ import org.testng.ITestResult;
 import org.testng.TestNG;
 
 /** Runs the TestNG tests of Reactive Streams; only those marked as untestable may be skipped. */
-@Timeout(120)
 class ReactiveStreamsTest {
   private static final int PATIENCE = 1_000; // ms: longest wait for an expected signal
   private static final int SILENCE = 50; // ms: time without an unexpected signal

@@ -10,11 +10,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The agent comes into a JVM by its flag, or is attached; from a jar, or from a folder. */
-@Timeout(120)
 class AttachJvmTest {
   /** Attaches from several threads at once, while virtual threads are at work. */
   static final class Program {

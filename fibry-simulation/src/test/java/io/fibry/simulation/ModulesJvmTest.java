@@ -14,13 +14,11 @@ import java.util.List;
 import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A program that is a module, as the core is: it is simulated, too. */
-@Timeout(120)
 class ModulesJvmTest {
   private static final String PROGRAM = """
       package shop;

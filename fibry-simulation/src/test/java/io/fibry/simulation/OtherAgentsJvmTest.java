@@ -13,13 +13,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Programs are simulated though agents for coverage and for mocks change their classes, too. */
-@Timeout(120)
 class OtherAgentsJvmTest {
   /** Final, so that a mock changes this class itself, after it was loaded. */
   static final class Prices {

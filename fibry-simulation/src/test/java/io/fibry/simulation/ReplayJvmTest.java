@@ -6,10 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a failure prints to repeat it repeats it in a JVM where nothing has run before. */
-@Timeout(120)
 class ReplayJvmTest {
   private static final Pattern AGAIN = Pattern.compile("again: (-Dfibry.simulation=\\S+)");
 

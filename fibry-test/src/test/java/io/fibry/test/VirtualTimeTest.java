@@ -22,10 +22,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What waits for the clock is quiet, and a step runs all that is due until its end. */
-@Timeout(60)
 class VirtualTimeTest {
   private static final int RUNS = 50;
   private static final Duration SECOND = Duration.ofSeconds(1);

@@ -13,13 +13,11 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each question is asked at its smallest size, and its sides are declared. */
-@Timeout(60)
 class DurableBudgetsTest {
   @BeforeAll
   static void small() {

@@ -10,10 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The programs for others in docs/coming-from.md run. */
-@Timeout(60)
 class ComingFromTest {
   private static final Path DOC = Path.of("../docs/coming-from.md");
 

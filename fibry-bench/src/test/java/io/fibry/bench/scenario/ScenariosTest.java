@@ -10,7 +10,6 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,7 +42,6 @@ class ScenariosTest {
     "SlowCalls, 4, 2, 10",
     "Growth, 100, 1, 12"
   })
-  @Timeout(60)
   void scenarioWritesItsRows(String scenario, String size, int questions, int rows) throws Exception {
     System.setProperty("size", size);
     System.setProperty("results", results.toString());

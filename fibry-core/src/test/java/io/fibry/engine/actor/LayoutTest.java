@@ -28,7 +28,6 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
 
@@ -36,7 +35,6 @@ import org.openjdk.jol.info.GraphLayout;
  * An actor costs one object of 40 bytes, before and after work. The figures assume default flags:
  * compressed references, no compact headers.
  */
-@Timeout(120)
 class LayoutTest {
   private static final int MANY = 10_000;
 

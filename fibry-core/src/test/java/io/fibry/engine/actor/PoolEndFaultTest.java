@@ -15,12 +15,12 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.LeakProbe;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Variants;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,10 +31,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Pools that are killed, closed from inside, cut off. */
-@Timeout(60)
 class PoolEndFaultTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters));
@@ -86,7 +84,7 @@ class PoolEndFaultTest {
     pool.kill();
 
     assertFalse(Patience.value(interrupted));
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
   }
 
   @Test
@@ -126,7 +124,7 @@ class PoolEndFaultTest {
 
     var told = Patience.value(report);
 
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
     assertEquals(List.of("waits"), letters.messages(DeadLetter.Reason.UNDELIVERED));
     assertEquals(2, left.size());
     assertEquals(List.of(), told.running());
@@ -147,7 +145,7 @@ class PoolEndFaultTest {
 
     pool.kill();
 
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
     assertTrue(Patience.failure(at) instanceof ActorStoppedException);
     assertTrue(Patience.failure(behind) instanceof ActorStoppedException);
     assertEquals(List.of("deaf/1"), own.report().running());
@@ -173,7 +171,7 @@ class PoolEndFaultTest {
 
     pool.askExit();
 
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
     assertEquals(List.of("waits"), letters.messages(DeadLetter.Reason.UNDELIVERED));
     still.close();
   }

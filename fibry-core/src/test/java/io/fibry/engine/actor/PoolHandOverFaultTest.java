@@ -17,13 +17,13 @@ import io.fibry.Hush;
 import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -33,14 +33,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Events between the moment when a pool gives a message to a worker and the moment when the worker
  * has it.
  */
-@Timeout(30)
 @ExtendWith(Hush.class)
 class PoolHandOverFaultTest {
   /** A strategy that runs code of the test before it starts a thread. */
@@ -126,7 +124,7 @@ class PoolHandOverFaultTest {
     pool.sendPoisonPill();
     slow.open();
 
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
     assertEquals(List.of(), letters.all);
     assertEquals(3, handled.size());
   }
@@ -200,7 +198,7 @@ class PoolHandOverFaultTest {
     Patience.joined(sender);
     broken[0] = false;
 
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
     Patience.value(answer);
     Patience.eventually(() -> own.report().sent() == 1);
     assertTrue(cell(pool).doing().equals("0 of 0 at work"), cell(pool).doing());
@@ -282,7 +280,7 @@ class PoolHandOverFaultTest {
     assertEquals(List.of("first", "second"), order);
     pool.sendPoisonPill();
     hand.runAll();
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
   }
 
   @Test
@@ -321,7 +319,7 @@ class PoolHandOverFaultTest {
       var pool =
           Pools.fixed(scope.named("early").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {});
 
-      Patience.ended(pool);
+      Patience.ended(pool::waitForExit);
       Patience.eventually(() -> cell(pool).crew().size() == 1);
     }
   }
@@ -338,7 +336,7 @@ class PoolHandOverFaultTest {
     assertThrows(IllegalStateException.class, () -> Pools
         .fixed(scope.named("half").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {}));
 
-    Patience.ended(made.join());
+    Patience.ended(made.join()::waitForExit);
     assertInstanceOf(ExitReason.Failed.class, made.join().onExit().join());
     Patience.eventually(() -> made.join().crew().size() == 1);
   }

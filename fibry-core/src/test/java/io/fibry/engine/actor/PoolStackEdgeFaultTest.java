@@ -10,13 +10,13 @@ import io.fibry.ActorWithReturn;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Hush;
-import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +29,6 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -38,7 +37,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A sender recurses and sends to a pool at every depth until its stack is full. The pool goes on
  * and loses nothing. The same holds for code that ends the pool.
  */
-@Timeout(value = 3, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class PoolStackEdgeFaultTest {
   private static final int DEEPEST = 60_000;

@@ -15,7 +15,6 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
@@ -23,6 +22,7 @@ import io.fibry.Variants;
 import io.fibry.engine.actor.Cells;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -33,12 +33,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Sent = handled + unhandled + waiting. */
-@Timeout(60)
 class AccountsTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
@@ -205,7 +203,7 @@ class AccountsTest {
 
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     is(scope.report(), 0, Reason.FAILED, 0, 4);
   }
 
@@ -220,7 +218,7 @@ class AccountsTest {
         .whenComplete((value, failure) -> asked.complete(failure));
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     Patience.value(asked);
     is(scope.report(), 0, Reason.UNDELIVERED, 1, 2);
 

@@ -7,20 +7,18 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.Request;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Interrupts while an actor restarts or retries a message. */
-@Timeout(60)
 class RestartFaultTest {
   private final ActorScope scope = Variants.scope(o -> o.withGrace(Duration.ofDays(1)));
   private final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();

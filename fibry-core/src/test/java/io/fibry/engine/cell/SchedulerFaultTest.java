@@ -6,9 +6,9 @@ import io.fibry.Actor;
 import io.fibry.Clock;
 import io.fibry.ExitReason;
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -16,13 +16,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A user's scheduler that works under a lock, or runs due tasks immediately. */
-@Timeout(60)
 class SchedulerFaultTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 

@@ -1,7 +1,7 @@
 package io.fibry.engine.cell;
 
-import static io.fibry.Patience.ended;
-import static io.fibry.Patience.joined;
+import static io.fibry.support.Patience.ended;
+import static io.fibry.support.Patience.joined;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.ActorContext;
@@ -14,17 +14,14 @@ import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Calls that end something, at every depth on the way back from a stack overflow. The first call
  * that can finish does its work completely.
  */
-@Timeout(value = 1, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class StackEdgeEndFaultTest {
   private static final int EPISODES = 100;
@@ -44,7 +41,7 @@ class StackEdgeEndFaultTest {
       onASmallStack(() -> climbAsking(actor));
 
       actor.askExit();
-      ended(actor);
+      ended(actor::waitForExit);
     }
   }
 
@@ -71,7 +68,7 @@ class StackEdgeEndFaultTest {
         .newActor((Question question, ActorContext<Question> context) -> climb.reply(question, context));
     var request = actor.sendMessageReturn(new Question());
     actor.sendPoisonPill();
-    ended(actor);
+    ended(actor::waitForExit);
     return request.isDone();
   }
 
@@ -122,7 +119,7 @@ class StackEdgeEndFaultTest {
     onASmallStack(() -> climbCancelling(request));
     gate.open();
     actor.sendPoisonPill();
-    ended(actor);
+    ended(actor::waitForExit);
     return request.isDone();
   }
 

@@ -10,12 +10,12 @@ import io.fibry.ActorWithReturn;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Hush;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +29,6 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -38,7 +37,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A sender recurses and sends at every depth until its stack is full. Wherever the overflow hits
  * the library, the receiver must not suffer.
  */
-@Timeout(value = 2, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class StackEdgeFaultTest {
   private static final int DEEPEST = 60_000;

@@ -6,19 +6,17 @@ import io.fibry.Actor;
 import io.fibry.Clock;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Suspended actors whose scheduler misbehaves. */
-@Timeout(60)
 class SuspensionFaultTest {
   private final CompletableFuture<Object> handled = new CompletableFuture<>();
 
@@ -70,7 +68,7 @@ class SuspensionFaultTest {
 
     actor.askExit();
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
   }
 
   @Test

@@ -16,12 +16,12 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.engine.actor.Cells;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.HashSet;
@@ -34,12 +34,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The suspension before a restart, by a clock that the test moves. */
-@Timeout(60)
 class SuspensionTest {
   private static final FailurePolicy BACK_OFF =
       FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(4)).withoutLog();
@@ -259,7 +257,7 @@ class SuspensionTest {
 
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     assertFalse(ended);
   }
 

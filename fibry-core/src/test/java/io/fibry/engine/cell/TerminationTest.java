@@ -18,10 +18,10 @@ import io.fibry.ExitReason;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Sink;
 import io.fibry.Variants;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -34,7 +34,6 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -42,7 +41,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The end of an actor: phases, hooks, kills. What all strategies and mailboxes share: {@code
  * ContractEndingTest}.
  */
-@Timeout(60)
 class TerminationTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
@@ -122,7 +120,7 @@ class TerminationTest {
     actor.closeOnExit(() -> log.add(assertThrows(AskCycleException.class, actor::waitForExit)), actor);
 
     actor.sendPoisonPill();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(1, log.size());
   }
@@ -194,7 +192,7 @@ class TerminationTest {
 
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     var successor = scope.named("zombie").newActorWithReturn((Object m) -> m);
     gate.open();
 
@@ -214,7 +212,7 @@ class TerminationTest {
 
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
     gate.open();
 
     Patience.eventually(() -> letters.messages(Reason.UNDELIVERED).equals(List.of("behind")));
@@ -230,7 +228,7 @@ class TerminationTest {
 
     actor.kill();
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
   }
 
   @Promise("7.4")
@@ -242,7 +240,7 @@ class TerminationTest {
     actor.askExit();
     actor.kill();
     actor.askExit();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());
   }
@@ -256,7 +254,7 @@ class TerminationTest {
 
     actor.kill();
 
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
   }
 
   @Test
@@ -285,7 +283,7 @@ class TerminationTest {
 
     actor.askExit();
     Gate.openAll();
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(List.of(), log);
     assertEquals(new ExitReason.Stopped(), actor.onExit().resultNow());
@@ -299,7 +297,7 @@ class TerminationTest {
       Gate.occupy(actor);
 
       actor.kill();
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
 
       assertFalse(logged.text().contains("obedient"), logged.text());
     }

@@ -2,16 +2,14 @@ package io.fibry.engine.jvm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.Patience;
+import io.fibry.support.Patience;
 import java.util.SplittableRandom;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.RepeatedTest;
-import org.junit.jupiter.api.Timeout;
 
 /** Whatever is kept while threads fail runs once, as soon as there is one; a kept actor, soon. */
-@Timeout(60)
 class LastResortStressTest {
   private static final int KEEPERS = 3;
   private static final int EACH = 60;

@@ -8,7 +8,6 @@ import io.fibry.Promise;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 class TextsTest {
 
@@ -88,7 +87,6 @@ class TextsTest {
     assertEquals("slow", Texts.shown(slow));
   }
 
-  @Timeout(20)
   @Test
   void aTextThatComputesForEverIsNot() {
     var over = new AtomicBoolean();

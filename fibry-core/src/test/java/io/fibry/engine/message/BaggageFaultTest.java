@@ -13,23 +13,21 @@ import io.fibry.Carrier;
 import io.fibry.CountingCarrier;
 import io.fibry.Gate;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.Variants.Variant;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A message is handled whatever its carrier does wrong, and other carriers do not notice. */
-@Timeout(60)
 class BaggageFaultTest {
   /** Where the carrier fails. */
   enum Where { CAPTURE, SET, CLOSE }

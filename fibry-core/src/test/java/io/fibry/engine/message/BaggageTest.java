@@ -14,7 +14,6 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
@@ -25,6 +24,7 @@ import io.fibry.engine.actor.Cells;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.stereotype.Stereotypes;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.HashSet;
@@ -33,12 +33,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Values of the sender's thread follow its messages. See also {@link BaggageFaultTest}. */
-@Timeout(60)
 class BaggageTest {
   record Who() implements Request<Who, String> {}
 
@@ -321,7 +319,7 @@ class BaggageTest {
     actor.sendMessage("made");
 
     user.with("alice", actor::sendPoisonPill);
-    Patience.ended(actor);
+    Patience.ended(actor::waitForExit);
 
     assertEquals(List.of("made", "stop null"), seen);
     assertEquals(1, user.captures.get());

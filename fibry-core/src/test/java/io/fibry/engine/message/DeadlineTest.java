@@ -11,12 +11,12 @@ import io.fibry.ActorWithReturn;
 import io.fibry.AskTimeoutException;
 import io.fibry.Gate;
 import io.fibry.Job;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Sink;
 import io.fibry.Variants;
 import io.fibry.engine.cell.Inside;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -25,10 +25,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A handler that asks waits no longer than its own asker does. */
-@Timeout(60)
 class DeadlineTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 

@@ -14,7 +14,6 @@ import io.fibry.CountingCarrier;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Recorder;
 import io.fibry.Strategy;
@@ -22,6 +21,7 @@ import io.fibry.Variants;
 import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -35,12 +35,10 @@ import jdk.jfr.consumer.RecordedEvent;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Events of a flight recording: each once, with its facts. */
-@Timeout(120)
 class EventsTest {
   private static final Duration MOMENT = Duration.ofMillis(30);
 

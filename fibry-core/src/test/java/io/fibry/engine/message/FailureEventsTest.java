@@ -9,7 +9,6 @@ import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Recorder;
 import io.fibry.Variants;
@@ -17,6 +16,7 @@ import io.fibry.engine.actor.Cells;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -26,9 +26,7 @@ import jdk.jfr.consumer.RecordedEvent;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
 class FailureEventsTest {
   private final ActorScope scope = Variants.scope(o -> o);
 
@@ -116,7 +114,7 @@ class FailureEventsTest {
     try (var recorder = Recorder.of("fibry.Failure")) {
       Gate.occupy(actor);
       actor.kill();
-      Patience.ended(actor);
+      Patience.ended(actor::waitForExit);
 
       assertEquals(List.of(), recorder.events("killed"));
     }

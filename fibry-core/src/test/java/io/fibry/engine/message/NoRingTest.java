@@ -15,7 +15,6 @@ import io.fibry.Echo;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Job;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
@@ -25,6 +24,7 @@ import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,12 +36,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Waits that look like a ring but end by themselves; waits that ended leave nothing. */
-@Timeout(60)
 class NoRingTest {
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock));

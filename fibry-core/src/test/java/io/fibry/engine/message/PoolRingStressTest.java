@@ -27,7 +27,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Pools and actors that wait for each other at random. No ring may be missed: waits for an answer
@@ -36,7 +35,6 @@ import org.junit.jupiter.api.Timeout;
  * that is told pauses for a while, and its answer must not come meanwhile, unless another handler
  * that was told has gone on.
  */
-@Timeout(240)
 class PoolRingStressTest {
   private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
   private static final Duration LONGEST = LIMIT.multipliedBy(6);

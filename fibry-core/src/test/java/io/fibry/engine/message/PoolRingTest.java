@@ -13,7 +13,6 @@ import io.fibry.DeadLetter;
 import io.fibry.Exitable;
 import io.fibry.Gate;
 import io.fibry.Job;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
@@ -22,6 +21,7 @@ import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +34,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,7 +42,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Rings through pools: all workers that could end a wait are waiting too. One is told, which frees
  * the others.
  */
-@Timeout(60)
 class PoolRingTest {
   private static final Duration LONG = Duration.ofHours(1);
   private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD,
@@ -344,7 +342,7 @@ class PoolRingTest {
     gate.open();
 
     assertEquals(List.of("b", "p", "b"), Patience.value(told).ring());
-    Patience.ended(pool);
+    Patience.ended(pool::waitForExit);
   }
 
   // ---- not ours

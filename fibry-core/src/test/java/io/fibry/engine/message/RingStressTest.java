@@ -9,7 +9,6 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.Job;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
@@ -17,6 +16,7 @@ import io.fibry.Variants;
 import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,7 +35,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -47,7 +46,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * through others, must stay where they are. Exceptions: members behind another one that was told,
  * since that one goes on; and members behind a wait for room, since a withdrawn request makes room.
  */
-@Timeout(240)
 class RingStressTest {
   private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
   private static final Duration LONG =

@@ -15,7 +15,6 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Job;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Sink;
 import io.fibry.Strategy;
@@ -24,6 +23,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,13 +36,11 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Handlers that wait for each other in a ring. One is told, which frees the others. */
-@Timeout(60)
 class RingTest {
   private static final Duration LONG = Duration.ofHours(1);
   private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD,
@@ -347,7 +345,7 @@ class RingTest {
     gate.open();
 
     assertEquals(List.of("b", "a", "b"), Patience.value(outcome).ring());
-    Patience.ended(a);
+    Patience.ended(a::waitForExit);
   }
 
   @Test

@@ -12,7 +12,6 @@ import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Letters;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Sink;
@@ -23,6 +22,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -32,12 +32,10 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A carrier may look at what is sent and handled, and by which actor. */
-@Timeout(60)
 class WitnessTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final Runnable TASK = () -> {};

@@ -12,10 +12,8 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Sharing;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Which worker gets which message, step by step. */
-@Timeout(20)
 class SharedQueueTest {
   private static SharedQueue<String> queue(Sharing<?> sharing) {
     return new SharedQueue<>(Mailbox.unbounded(), sharing, System::nanoTime);

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
-import io.fibry.Patience;
 import io.fibry.engine.cell.Cell;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -16,9 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class RollTest {
   private final Roll roll = new Roll();
 
@@ -119,7 +117,6 @@ class RollTest {
   }
 
   /** Were they not spread over all places, this would take minutes. */
-  @Timeout(20)
   @Test
   void aMillionFindTheirPlaces() {
     var members = new Object[1_000_000];

@@ -12,7 +12,6 @@ import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
@@ -20,6 +19,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.Owner;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,7 +30,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,7 +38,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Closes inside closes, on busy threads, and racing actors that are made or sent to. The clock
  * stands still: a wait for a limit or grace would hang.
  */
-@Timeout(60)
 class ScopeClosingCornerTest {
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = ActorSystem.openScope("outer", o -> o.withScheduler(clock));
@@ -164,7 +162,7 @@ class ScopeClosingCornerTest {
 
     for (var actor : actors) actor.sendMessage("close");
 
-    actors.forEach(Patience::ended);
+    actors.forEach(actor -> Patience.ended(actor::waitForExit));
   }
 
   @Promise("16.3")
@@ -249,8 +247,8 @@ class ScopeClosingCornerTest {
     assertEquals("outer", Patience.value(asker.sendMessageReturn("close")));
 
     assertTrue(other.onExit().isDone());
-    Patience.ended(asker);
-    Patience.ended(closer);
+    Patience.ended(asker::waitForExit);
+    Patience.ended(closer::waitForExit);
   }
 
   @Promise("16.8")

@@ -3,14 +3,12 @@ package io.fibry.engine.scope;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-import io.fibry.Patience;
 import io.fibry.Variants;
 import io.fibry.engine.message.Deadline;
+import io.fibry.support.Patience;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class ScopeClosingFaultTest {
 
   @Test

@@ -13,9 +13,9 @@ import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Patience;
 import io.fibry.engine.scope.Scope;
 import io.fibry.stereotype.Stereotypes;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -30,10 +30,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A thread of a simulation has its own of what the process has once. */
-@Timeout(60)
 class WorldTest {
 
   /** As a simulation makes one for each run. */

@@ -27,11 +27,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A copy of a store at work is of one moment. */
-@Timeout(60)
 class BackupTest {
   private static final int WRITERS = 4;
   private static final int BACKUPS = 8;

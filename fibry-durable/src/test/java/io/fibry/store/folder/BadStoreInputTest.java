@@ -17,12 +17,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What stores refuse, and what they say. */
-@Timeout(60)
 class BadStoreInputTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);

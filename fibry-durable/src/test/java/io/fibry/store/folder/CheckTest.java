@@ -21,11 +21,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is told of a folder without opening it, and what is saved of one that is damaged. */
-@Timeout(60)
 class CheckTest {
   private static final Store.Id ADA = new Store.Id("account", "ada"); // keeps events
   private static final Store.Id GRACE = new Store.Id("page", "grace"); // keeps its state

@@ -10,11 +10,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A Java with little memory. */
-@Timeout(60)
 class CompactionJvmTest {
   private static final int SEGMENT = 32 << 20;
 

@@ -18,11 +18,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is dead leaves the disk, and what is alive is found while it moves. */
-@Timeout(60)
 class CompactionTest {
   private static final int SEGMENT = 1 << 14;
   private static final int WRITERS = 4;

@@ -22,10 +22,8 @@ import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
 class FolderStoreTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");
   private static final Store.Id GRACE = new Store.Id("account", "Grace's 2nd, \u00e4\u4e2d");

@@ -17,11 +17,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a store says of itself is true. */
-@Timeout(60)
 class HealthTest {
   private static final int SEGMENT = 1 << 14;
   private static final Store.Id ADA = new Store.Id("account", "ada");

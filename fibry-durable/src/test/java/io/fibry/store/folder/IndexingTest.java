@@ -15,12 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What two threads read in chunks is what one reads, record by record. */
-@Timeout(60)
 class IndexingTest {
   private static final int ACTORS = 300;
   private static final int FRAMES = 2_000;

@@ -7,11 +7,9 @@ import io.fibry.Request;
 import io.fibry.durable.Durable;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A Java without the flight recorder. */
-@Timeout(60)
 class RecorderJvmTest {
 
   record Count() implements Request<Count, Long> {}

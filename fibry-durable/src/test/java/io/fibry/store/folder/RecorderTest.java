@@ -19,11 +19,9 @@ import jdk.jfr.consumer.RecordedEvent;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Events of a flight recording, each with its facts. */
-@Timeout(60)
 class RecorderTest {
   private static final int SEGMENT = 1 << 14;
   private static final Store.Id ADA = new Store.Id("account", "ada");

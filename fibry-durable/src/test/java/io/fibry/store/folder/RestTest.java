@@ -27,11 +27,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Actors that end are known all the same. */
-@Timeout(60)
 class RestTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");
   private static final int THREADS = 6;

@@ -20,11 +20,9 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A pass over full files, in the test's thread, in which something happens while it rests. */
-@Timeout(60)
 class RewritingTest {
   private static final int SEGMENT = 4 << 20;
   private static final int BODY = 100_000; // bytes

@@ -14,10 +14,8 @@ import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A table of numbers, beside a map of objects. */
-@Timeout(60)
 class StripeTest {
   private static final int ACTORS = 300;
   private static final int STEPS = 200_000;

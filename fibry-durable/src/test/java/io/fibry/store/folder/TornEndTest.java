@@ -15,11 +15,9 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What an opening finds where the power went, and where a later version was. */
-@Timeout(60)
 class TornEndTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");
   private static final String LOG = "00000001.log";

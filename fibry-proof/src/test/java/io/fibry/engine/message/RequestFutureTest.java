@@ -15,8 +15,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /**
  * A request has one outcome: the drain begins it, or it is taken back before. jcstress tests where
@@ -153,7 +151,6 @@ class RequestFutureTest {
   }
 
   @Test
-  @Timeout(value = 10, threadMode = ThreadMode.SEPARATE_THREAD)
   void whoChainsWhileItIsAnsweredIsNotHeldUpByACallbackThatBlocks() throws InterruptedException {
     var race = new Race();
     var between = new CountDownLatch(1);
@@ -175,7 +172,6 @@ class RequestFutureTest {
   }
 
   @Test
-  @Timeout(value = 10, threadMode = ThreadMode.SEPARATE_THREAD)
   void whatStandsBehindAllOfMayChainToItAgain() {
     var race = new Race();
     var again = CompletableFuture.allOf(race.asked).thenApply(value -> race.asked.thenApply(own -> own + 1).join());

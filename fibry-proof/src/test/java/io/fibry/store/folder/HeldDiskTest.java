@@ -17,10 +17,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What an actor says while the disk has not said that it has the turns before. */
-@Timeout(60)
 class HeldDiskTest {
   sealed interface Message {}
 

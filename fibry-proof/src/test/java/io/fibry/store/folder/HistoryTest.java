@@ -16,10 +16,8 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What was stored is read once and in order, whatever becomes of the files. */
-@Timeout(60)
 class HistoryTest {
   private static final int SEGMENT = 1 << 13;
   private static final int ACTORS = 4;

@@ -25,11 +25,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** One thread that writes for many. */
-@Timeout(60)
 class JournalTest {
   private static final int SEGMENT = 1 << 16;
   private static final int ROOM = 1 << 20;

@@ -15,10 +15,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a log promises, at every moment that a power cut may choose, with all that it may leave. */
-@Timeout(60)
 class PowerCutTest {
   private static final int SEGMENT = 4096;
   private static final int ALL = 1 << 12; // images of a moment; of more, so many by chance

@@ -13,10 +13,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Whatever happens to the bytes of a store, a check tells it, and what is saved was once true. */
-@Timeout(120)
 class SalvageTest {
   private static final int SEGMENT = 4096;
   private static final int TURNS = 60;

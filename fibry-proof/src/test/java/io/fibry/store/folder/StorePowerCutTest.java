@@ -18,14 +18,12 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Random turns and messages, with a power cut at every operation of the disk. What is found is what
  * was given, up to some moment that is not before the last one that was told: state and messages of
  * the same moment.
  */
-@Timeout(120)
 class StorePowerCutTest {
   private static final int STEPS = 200;
   private static final int IMAGES = 24; // of a moment

@@ -14,10 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.JarFile;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** All classes that there are can be patched, and the JVM's verifier accepts them. */
-@Timeout(120)
 class PatcherTest {
   private static final Path BASE = FileSystems.getFileSystem(URI.create("jrt:/")).getPath("/modules/java.base");
 

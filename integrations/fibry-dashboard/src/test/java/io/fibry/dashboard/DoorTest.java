@@ -12,12 +12,10 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who is let in, and what browsers may do with the answers. */
-@Timeout(60)
 class DoorTest {
   private static final List<String> PATHS = List.of("/", "/page.css", "/page.js", "/figures", "/events");
 

@@ -11,10 +11,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The code that the Javadoc and the README show. */
-@Timeout(60)
 class JavadocSnippetsTest {
   private final ActorScope scope = ActorSystem.openScope("shop");
 

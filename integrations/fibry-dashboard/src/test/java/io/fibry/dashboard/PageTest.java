@@ -14,12 +14,10 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a browser makes of the page. */
-@Timeout(120)
 class PageTest {
   private static final String HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>";
   private static final String ROW = "[...document.querySelectorAll('#rows tr')]"

@@ -34,10 +34,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What happens when a database, or the way to it, fails. */
-@Timeout(120)
 abstract class FaultContract extends AtADatabase {
   private static final Duration IDLE = Duration.ofMinutes(5);
 

@@ -8,9 +8,7 @@ import io.fibry.Request;
 import io.fibry.durable.Durable;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class JavadocSnippetsTest {
   // @start region="store"
   record Hit() implements Request<Hit, Long> {}

@@ -14,10 +14,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A database is killed while many actors count, again and again. The store goes on by itself. */
-@Timeout(600)
 class KillPostgresTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 30 : 2;
   private static final int COUNTERS = 20;

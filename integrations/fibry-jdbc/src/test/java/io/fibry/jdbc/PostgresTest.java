@@ -29,11 +29,9 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** What only a real database shows. */
-@Timeout(120)
 class PostgresTest extends AtADatabase {
   private static final Duration SHORT = Duration.ofSeconds(2);
 

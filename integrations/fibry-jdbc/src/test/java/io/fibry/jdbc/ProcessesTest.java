@@ -20,11 +20,9 @@ import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** Processes that have one database open, and are killed. */
-@Timeout(600)
 class ProcessesTest extends AtADatabase {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 30 : 2;
   private static final int COUNTERS = 10;

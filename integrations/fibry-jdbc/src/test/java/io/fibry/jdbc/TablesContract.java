@@ -17,10 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a store in a database does, beside the contracts of durable actors. */
-@Timeout(120)
 abstract class TablesContract extends AtADatabase {
 
   TablesContract(Maker maker) {

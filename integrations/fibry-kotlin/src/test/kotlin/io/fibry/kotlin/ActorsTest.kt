@@ -8,9 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertInstanceOf
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 
-@Timeout(20)
 class ActorsTest {
   private sealed interface Account
 

@@ -39,13 +39,11 @@ import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertThrows
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 
 /**
  * Every step of a builder, and every block, without a type argument or cast that Kotlin could not
  * infer: this file compiles. A lambda's parameter says which messages there are.
  */
-@Timeout(60)
 class BuildersTest {
   private sealed interface Account
 

@@ -5,7 +5,6 @@ import io.fibry.DeadLetter.Reason
 import io.fibry.Handler
 import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
-import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.random.Random
 import kotlin.time.Duration.Companion.seconds
@@ -18,13 +17,11 @@ import kotlinx.coroutines.yield
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 
 /**
  * Cancels coroutines that await answers at any moment: before they ask, while they wait for room,
  * in the mailbox, while they are handled, when they are answered.
  */
-@Timeout(value = 2, unit = TimeUnit.MINUTES)
 class CancelStressTest {
   private val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()
   private val random = Random(seed)

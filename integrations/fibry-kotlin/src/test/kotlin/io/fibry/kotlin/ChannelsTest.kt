@@ -30,10 +30,8 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertInstanceOf
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 
 /** Sends to actors whose mailbox holds one message, and whose handler waits at a gate. */
-@Timeout(20)
 class ChannelsTest {
   private val scope: ActorScope = ActorSystem.openScope("channels")
   private val gate = Gate()

@@ -34,9 +34,7 @@ import org.junit.jupiter.api.Assertions.assertInstanceOf
 import org.junit.jupiter.api.Assertions.assertSame
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 
-@Timeout(20)
 class FlowsTest {
   private val topic: Topic<Int> = Topic.of(ActorSystem.anonymous())
   private val seen = ConcurrentLinkedQueue<Int>()

@@ -9,7 +9,6 @@ import io.fibry.Strategy
 import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
 import java.util.concurrent.ConcurrentLinkedQueue
-import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.random.Random
 import kotlin.time.toJavaDuration
@@ -31,12 +30,10 @@ import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertSame
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.ValueSource
 
 /** Pieces of coroutines wait in the mailbox of an actor. If the actor ends first, none is lost. */
-@Timeout(value = 1, unit = TimeUnit.MINUTES)
 class InTurnTest {
   private val scope: ActorScope = ActorSystem.openScope("in turn")
   private val gate = Gate()

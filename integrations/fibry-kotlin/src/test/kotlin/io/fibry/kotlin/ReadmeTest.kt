@@ -27,7 +27,6 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.api.io.TempDir
 
 // @start
@@ -60,7 +59,6 @@ suspend fun spend(): Long {
 // @end
 
 /** Runs the code blocks of the README, which are the regions of this file. */
-@Timeout(20)
 class ReadmeTest {
   private val calls = CountDownLatch(1_000)
 

@@ -16,10 +16,8 @@ import io.micrometer.tracing.test.simple.SimpleTracer;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A message is handled in the observation, and so in the trace, in which it was sent. */
-@Timeout(60)
 class ContextCarrierTest {
   // @start region="carrier"
   private final ActorScope scope = ActorSystem.openScope("shop", options -> options.withCarrier(new ContextCarrier()));

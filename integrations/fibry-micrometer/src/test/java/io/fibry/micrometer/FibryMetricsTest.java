@@ -22,9 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class FibryMetricsTest {
   private final MeterRegistry registry = new SimpleMeterRegistry();
 

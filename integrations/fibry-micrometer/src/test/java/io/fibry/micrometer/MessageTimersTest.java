@@ -16,9 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class MessageTimersTest {
   private final MeterRegistry registry = new SimpleMeterRegistry();
   private final MessageTimers timers = new MessageTimers("test");

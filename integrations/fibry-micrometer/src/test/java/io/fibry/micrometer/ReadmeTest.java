@@ -25,14 +25,12 @@ import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The README is true: its program runs, as a module that requires ours, and its meters are all
  * there are.
  */
-@Timeout(120)
 class ReadmeTest {
   private static final Path SOURCES = Path.of("src/test/java/io/fibry/micrometer");
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");

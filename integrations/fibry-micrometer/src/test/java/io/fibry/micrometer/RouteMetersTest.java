@@ -22,9 +22,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class RouteMetersTest {
   private final MeterRegistry registry = new SimpleMeterRegistry();
   private final HttpClient client = HttpClient.newHttpClient();

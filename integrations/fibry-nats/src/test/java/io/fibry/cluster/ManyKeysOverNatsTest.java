@@ -29,10 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Many keys on three nodes that are processes, one of which is killed. */
-@Timeout(900)
 class ManyKeysOverNatsTest {
   /** A durable page counts it once, however often it is asked. */
   record Visit(String once) implements Request<Visit, Seen>, Once {}

@@ -28,13 +28,11 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Keys move between nodes that have different servers, so that their messages go over routes, where
  * one may overtake what a server still learns of subscriptions.
  */
-@Timeout(1_800)
 class RoutesOverNatsTest {
   sealed interface Message {}
 

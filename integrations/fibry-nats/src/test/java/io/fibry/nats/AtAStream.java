@@ -16,10 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 
 /** A store in a stream of its own, which may fail, and a client that looks at it. */
-@Timeout(120)
 abstract class AtAStream {
   final String app = Servers.app();
   final NatsNetwork network = NatsNetwork.at(Servers.shared().url());

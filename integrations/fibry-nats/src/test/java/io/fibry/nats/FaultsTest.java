@@ -33,12 +33,10 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
 /** What happens to connections and nodes when their server fails, or does not let them. */
-@Timeout(120)
 class FaultsTest {
   record Count() implements Request<Count, Integer> {}
 

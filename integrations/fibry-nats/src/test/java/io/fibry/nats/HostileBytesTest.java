@@ -21,10 +21,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A client that may publish to each subject of an app, and sends what no node would. */
-@Timeout(120)
 class HostileBytesTest {
   record Count() implements Request<Count, Integer> {}
 

@@ -19,12 +19,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a node is told that cannot join. */
-@Timeout(60)
 class JoinTest {
   private static Cluster join(Network network) {
     return Cluster.join("bank", network, options -> options.withNode("a"));

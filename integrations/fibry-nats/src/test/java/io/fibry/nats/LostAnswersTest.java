@@ -18,10 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A server that has stored something, or not, and nobody hears of it. */
-@Timeout(120)
 class LostAnswersTest extends AtAStream {
   @Test
   void aTurnWhoseAnswerIsLostIsStoredOnce() {

@@ -25,10 +25,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a store in a stream does, beside the contracts of durable actors. */
-@Timeout(120)
 class NatsStoreTest extends AtAStream {
   // ---- what is done
 

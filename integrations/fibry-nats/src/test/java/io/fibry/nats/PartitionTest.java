@@ -21,12 +21,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A node that is cut off from the servers, in both directions or in one. */
-@Timeout(180)
 class PartitionTest {
   record Add(String once) implements Request<Add, Long>, Once {}
 

@@ -13,13 +13,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Processes that own durable actors stand still for longer than their lease, and go on, while turns
  * are on their way to the store.
  */
-@Timeout(1_800)
 class PausedOwnersTest {
   private static final boolean LONG = Boolean.getBoolean("fibry.soak");
   private static final int ROUNDS = Integer.getInteger("fibry.rounds", LONG ? 20 : 2);

@@ -25,10 +25,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A server that lets the nodes of an app do what they are said to need, and nothing else. */
-@Timeout(60)
 class PermissionsTest {
   record Count() implements Request<Count, Integer> {}
 

@@ -18,10 +18,8 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Nodes that are processes: one is killed, one stands still for longer than its lease. */
-@Timeout(180)
 class ProcessesTest {
   record Where() implements Request<Where, String> {}
 

@@ -13,10 +13,8 @@ import io.nats.client.Nats;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Durable actors whose servers fail. */
-@Timeout(300)
 class StoreFaultsTest {
   private static final Duration IDLE = Duration.ofSeconds(1);
 

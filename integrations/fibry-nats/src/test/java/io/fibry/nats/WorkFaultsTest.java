@@ -27,10 +27,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Work whose server, or what it keeps, fails. */
-@Timeout(180)
 class WorkFaultsTest {
   record Job(int number) {}
 

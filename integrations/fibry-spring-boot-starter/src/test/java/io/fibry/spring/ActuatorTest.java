@@ -8,12 +8,10 @@ import io.fibry.ActorScope;
 import io.fibry.FailurePolicy;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** What Actuator shows of actors. The test of the sample shows it over HTTP. */
-@Timeout(60)
 class ActuatorTest {
   private final ApplicationContextRunner runner = new ApplicationContextRunner()
       .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class,

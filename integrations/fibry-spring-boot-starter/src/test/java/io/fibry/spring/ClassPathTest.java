@@ -9,7 +9,6 @@ import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,7 +17,6 @@ import org.junit.jupiter.params.provider.CsvSource;
  * An application starts without optional libraries, and has the features of those it has. The jars
  * are really absent; a filtering class loader would leave them visible to reflection.
  */
-@Timeout(60)
 class ClassPathTest {
 
   @ParameterizedTest(name = "without {0}")

@@ -9,7 +9,6 @@ import io.fibry.ActorScope;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.SmartLifecycle;
@@ -18,7 +17,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
 
 /** A failed start leaves no actors behind, and does not wait for ever. */
-@Timeout(60)
 class FailedStartCleanupTest {
   private static final AtomicReference<ActorScope> SCOPE = new AtomicReference<>();
   private static final AtomicReference<Gate> GATE = new AtomicReference<>();

@@ -15,13 +15,11 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** The README is true: its Java runs, its properties are complete, its links lead to files. */
-@Timeout(60)
 class ReadmeTest {
   private static final Path README = Path.of("README.md");
   private static final Path CODE = Path.of("src/test/java/io/fibry/spring/ReadmeBeansTest.java");

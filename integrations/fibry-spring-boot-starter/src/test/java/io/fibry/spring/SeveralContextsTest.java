@@ -18,7 +18,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -30,7 +29,6 @@ import org.springframework.context.annotation.Configuration;
 /**
  * Several contexts in one JVM: in sequence, side by side, parent and child; and a close under load.
  */
-@Timeout(60)
 class SeveralContextsTest {
 
   @Configuration(proxyBeanMethods = false)

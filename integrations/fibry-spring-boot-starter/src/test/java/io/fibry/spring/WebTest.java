@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.catalina.startup.Tomcat;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -19,7 +18,6 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /** Which web beans exist when. The test of the sample shows what they do. */
-@Timeout(60)
 class WebTest {
   private static final AutoConfigurations ALL = AutoConfigurations.of(FibryAutoConfiguration.class,
       FibryWebAutoConfiguration.class, FibryTomcatAutoConfiguration.class);

@@ -8,14 +8,12 @@ import io.fibry.test.NatsServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class ThreeNodesTest {
   private static final Duration TIME = Duration.ofSeconds(Long.getLong("fibry.seconds", 10));
 
   @Test
-  @Timeout(900)
   void noMoneyIsLostThoughNodesAreKilled(@TempDir Path folder) throws Exception {
     boolean there = NatsServer.find().isPresent();
     assertTrue(there || !"required".equals(System.getProperty("fibry.nats")), "no nats-server");

@@ -17,7 +17,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -25,7 +24,6 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 
 /** The whole application, over real HTTP, started again for each test. */
-@Timeout(120)
 class ShopTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final int ROOM = ShopApplication.AT_ONCE + ShopApplication.WAITING;

@@ -7,9 +7,7 @@ import kotlin.io.path.readLines
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.Timeout
 
-@Timeout(60)
 class ExamplesTest {
   private val sources = Path.of("src/main/kotlin/io/fibry/kotlin/examples").listDirectoryEntries("*.kt")
 

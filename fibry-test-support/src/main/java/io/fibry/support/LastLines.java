@@ -1,0 +1,119 @@
+package io.fibry.support;
+
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
+import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
+
+/**
+ * Adds the last lines that a failed test has printed or logged to its failure. The build shows no
+ * other output of tests: it is in files beside their reports.
+ */
+public final class LastLines
+    implements BeforeEachCallback, TestExecutionExceptionHandler, LifecycleMethodExecutionExceptionHandler {
+  private static final int MOST = 120; // lines
+  private static final int LONGEST = 600; // bytes of a line that are kept
+  private static final Deque<String> LINES = new ArrayDeque<>(); // guarded by itself
+
+  static {
+    System.setOut(new PrintStream(new Tee(System.out), true, StandardCharsets.UTF_8));
+    System.setErr(new PrintStream(new Tee(System.err), true, StandardCharsets.UTF_8));
+  }
+
+  /** Passes bytes on, and keeps whole lines of them. */
+  private static final class Tee extends OutputStream {
+    private final PrintStream out;
+    private final ByteArrayOutputStream line = new ByteArrayOutputStream(); // guarded by this
+
+    Tee(PrintStream out) {
+      this.out = out;
+    }
+
+    @Override
+    public void write(int one) {
+      write(new byte[] {(byte) one}, 0, 1);
+    }
+
+    @Override
+    public synchronized void write(byte[] bytes, int from, int length) {
+      out.write(bytes, from, length);
+      for (int i = from; i < from + length; i++)
+        if (bytes[i] == '\n') {
+          keep(line.toString(StandardCharsets.UTF_8));
+          line.reset();
+        } else if (line.size() < LONGEST) line.write(bytes[i]);
+    }
+
+    @Override
+    public void flush() {
+      out.flush();
+    }
+  }
+
+  /** The lines themselves: a failure without a stack, beside the one that it explains. */
+  private static final class Printed extends Throwable {
+    private static final long serialVersionUID = 1;
+
+    Printed(String lines) {
+      super(lines, null, false, false);
+    }
+
+    @Override
+    public String toString() {
+      return "the last lines of this test:\n" + getMessage();
+    }
+  }
+
+  private static void keep(String line) {
+    synchronized (LINES) {
+      if (LINES.size() == MOST) LINES.removeFirst();
+      LINES.addLast(line);
+    }
+  }
+
+  private static Throwable withLines(Throwable failure) {
+    synchronized (LINES) {
+      if (!LINES.isEmpty()) failure.addSuppressed(new Printed(String.join("\n", LINES)));
+      LINES.clear();
+    }
+    return failure;
+  }
+
+  @Override
+  public void beforeEach(ExtensionContext context) {
+    synchronized (LINES) {
+      LINES.clear();
+    }
+  }
+
+  @Override
+  public void handleTestExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+    throw withLines(failure);
+  }
+
+  @Override
+  public void handleBeforeAllMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+    throw withLines(failure);
+  }
+
+  @Override
+  public void handleBeforeEachMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+    throw withLines(failure);
+  }
+
+  @Override
+  public void handleAfterEachMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+    throw withLines(failure);
+  }
+
+  @Override
+  public void handleAfterAllMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+    throw withLines(failure);
+  }
+}

@@ -1,0 +1,88 @@
+package io.fibry.support;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A clock for limits in tests. It runs slower where this JVM gets less processor time, so a limit
+ * means the same amount of work on every machine.
+ *
+ * <p>A daemon thread does a known piece of work four times a second, and compares the time that it
+ * took with {@link #WORK}. If it took five times as long, because other processes have the
+ * processors or because the processor is slow, a second of the machine counts as 0.2 s here. The
+ * piece is longer than a time slice of the operating system: a shorter one would be done before
+ * others get their turn. A machine that stands still for a minute counts as one second.
+ *
+ * <p>The thread works only while somebody reads the clock, and it allocates nothing, so that it goes
+ * on where a test fills the memory. With {@code -Dfibry.pace=wall} this is {@link System#nanoTime},
+ * as simulated tests need, whose threads and time are the simulation's.
+ */
+public final class Pace {
+  /** How long the known work takes on the machine that the limits were chosen on. */
+  static final long WORK = TimeUnit.MILLISECONDS.toNanos(8);
+  private static final int STEPS = 4_000_000;
+  private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(240);
+  private static final long LONGEST = TimeUnit.SECONDS.toNanos(1); // that one look counts for
+  private static final long UNUSED = TimeUnit.SECONDS.toNanos(5); // then the thread rests
+  static final boolean WALL = "wall".equals(System.getProperty("fibry.pace"));
+
+  private static volatile long total; // written by the measuring thread
+  private static volatile double slowness = 1; // written by the measuring thread
+  private static volatile long read = System.nanoTime(); // written by readers
+  private static volatile Thread thread; // written under the class's monitor
+  static volatile long sink; // keeps the compiler from leaving the work out
+
+  private Pace() {}
+
+  /** The time that has passed, in nanoseconds, counted at the speed of this machine. */
+  public static long nanoTime() {
+    if (WALL) return System.nanoTime();
+    read = System.nanoTime();
+    var measuring = thread;
+    if (measuring == null) start();
+    else LockSupport.unpark(measuring);
+    return total;
+  }
+
+  /** How many times as long as usual the known work took when it was last measured; 1 at least. */
+  public static double slowness() {
+    return slowness;
+  }
+
+  private static synchronized void start() {
+    if (thread != null) return;
+    var measuring = new Thread(null, Pace::measure, "pace", 64 << 10);
+    measuring.setDaemon(true);
+    measuring.start();
+    thread = measuring;
+  }
+
+  private static void measure() {
+    work(); // compiled from here on
+    for (long last = System.nanoTime();;) {
+      for (long until = System.nanoTime() + PAUSE, left = PAUSE; left > 0; left = until - System.nanoTime())
+        LockSupport.parkNanos(left);
+      long begun = System.nanoTime();
+      work();
+      long now = System.nanoTime();
+      double times = Math.max(1, (double) (now - begun) / WORK);
+      slowness = times;
+      total += (long) (Math.min(now - last, LONGEST) / times);
+      last = now;
+      if (now - read > UNUSED) {
+        while (System.nanoTime() - read > UNUSED) LockSupport.park();
+        last = System.nanoTime();
+      }
+    }
+  }
+
+  static void work() {
+    long x = sink | 1;
+    for (int i = 0; i < STEPS; i++) {
+      x ^= x << 13;
+      x ^= x >>> 7;
+      x ^= x << 17;
+    }
+    sink = x;
+  }
+}

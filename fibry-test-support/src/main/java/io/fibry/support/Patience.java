@@ -1,0 +1,177 @@
+package io.fibry.support;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * The limits of all waits in tests. A wait ends as soon as its fact is true. It fails after
+ * {@link #LONG}, which is counted at the speed of the machine ({@link Pace}), and says which threads
+ * and actors it saw: a wait that fails was in vain, not too short.
+ */
+public final class Patience {
+  /** For calls of the product whose limit must not be reached: {@code actor.ask(x, LONG)}. */
+  public static final Duration LONG = Duration.ofSeconds(Integer.getInteger("fibry.patience", 60));
+  private static final long UNMEASURED =
+      Pace.WALL ? LONG.toNanos() : Math.min(LONG.toNanos(), TimeUnit.SECONDS.toNanos(5));
+  private static final int YIELDS = 1_000; // looks without a pause
+  private static final long PAUSE = 100_000; // ns
+  private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final long COUNT_PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
+
+  private Patience() {}
+
+  /** A wait for at most so many nanoseconds; says whether the fact has come true. */
+  private interface Slice {
+    boolean await(long nanos) throws InterruptedException;
+  }
+
+  public static void await(CountDownLatch latch) {
+    waitFor(() -> "the latch was not counted down: " + latch.getCount() + " are left",
+        nanos -> latch.await(nanos, TimeUnit.NANOSECONDS), () -> -latch.getCount());
+  }
+
+  /** Waits until an actor has ended: {@code ended(actor::waitForExit)}. */
+  public static void ended(Predicate<Duration> waitForExit) {
+    waitFor(() -> "the actor did not end", nanos -> waitForExit.test(Duration.ofNanos(nanos)), () -> 0);
+  }
+
+  public static void joined(Thread thread) {
+    waitFor(() -> thread + " did not end", nanos -> thread.join(Duration.ofNanos(nanos)), () -> 0);
+  }
+
+  public static void exited(Process process) {
+    waitFor(() -> process + " did not end", nanos -> process.waitFor(nanos, TimeUnit.NANOSECONDS), () -> 0);
+  }
+
+  public static <T> T value(Future<T> future) {
+    awaitDone(future);
+    try {
+      return future.get();
+    } catch (InterruptedException | ExecutionException none) {
+      throw new AssertionError("no value: " + none, none);
+    }
+  }
+
+  /** The cause with which a future has failed. */
+  public static Throwable failure(Future<?> future) {
+    awaitDone(future);
+    try {
+      throw new AssertionError("no failure, but the value " + future.get());
+    } catch (InterruptedException interrupted) {
+      throw new AssertionError("interrupted", interrupted);
+    } catch (ExecutionException failed) {
+      return failed.getCause();
+    }
+  }
+
+  private static void awaitDone(Future<?> future) {
+    waitFor(() -> future + " was not completed", nanos -> {
+      try {
+        future.get(nanos, TimeUnit.NANOSECONDS);
+      } catch (ExecutionException | RuntimeException failed) {
+        // Cancelled, or failed: the caller asks the future again.
+      } catch (TimeoutException notYet) {
+        return future.isDone();
+      }
+      return true;
+    }, () -> 0);
+  }
+
+  /** The next element of a queue. */
+  public static <T> T next(BlockingQueue<T> queue) {
+    var next = new AtomicReference<T>();
+    waitFor(() -> "nothing more came into the queue", nanos -> {
+      next.set(queue.poll(nanos, TimeUnit.NANOSECONDS));
+      return next.get() != null;
+    }, () -> 0);
+    return Objects.requireNonNull(next.get());
+  }
+
+  public static void acquired(Semaphore semaphore) {
+    acquired(semaphore, 1);
+  }
+
+  public static void acquired(Semaphore semaphore, int permits) {
+    waitFor(() -> permits + " permits were not released, only " + semaphore.availablePermits(),
+        nanos -> semaphore.tryAcquire(permits, nanos, TimeUnit.NANOSECONDS), semaphore::availablePermits);
+  }
+
+  public static void eventually(BooleanSupplier fact) {
+    eventually("it never came true", fact);
+  }
+
+  public static void eventually(String failure, BooleanSupplier fact) {
+    looks(failure, () -> 0, fact, PAUSE);
+  }
+
+  /** Waits for a fact as long as the count changes. */
+  public static void progress(LongSupplier count, BooleanSupplier fact) {
+    progress("no progress", count, fact);
+  }
+
+  public static void progress(String failure, LongSupplier count, BooleanSupplier fact) {
+    looks(failure, count, fact, COUNT_PAUSE);
+  }
+
+  private static void looks(String failure, LongSupplier count, BooleanSupplier fact, long pause) {
+    int[] looks = {0};
+    waitFor(() -> failure, nanos -> {
+      for (long end = System.nanoTime() + nanos; !fact.getAsBoolean();) {
+        if (System.nanoTime() - end >= 0) return false;
+        if (looks[0]++ < YIELDS) Thread.yield();
+        else LockSupport.parkNanos(pause); // others need the processor
+      }
+      return true;
+    }, count);
+  }
+
+  /** Waits until this thread is parked or blocked. */
+  public static void parked(Thread thread) {
+    eventually(thread + " did not wait", () -> isParked(thread));
+  }
+
+  public static boolean isParked(Thread thread) {
+    var state = thread.getState();
+    return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+  }
+
+  /** Runs the code on a new thread. On CALLER, what it sends is handled there. */
+  public static Thread elsewhere(Runnable code) {
+    return Thread.ofVirtual().start(code);
+  }
+
+  /**
+   * Waits in slices. The first seconds are the machine's, since most waits are short; the clock that
+   * measures the machine is read only after them, and begins again whenever the count has changed.
+   */
+  private static void waitFor(Supplier<String> failure, Slice slice, LongSupplier count) {
+    try {
+      if (slice.await(UNMEASURED)) return;
+      long last = count.getAsLong();
+      for (long begun = Pace.nanoTime(); !slice.await(SLICE);) {
+        long now = Pace.nanoTime();
+        long counted = count.getAsLong();
+        if (counted != last) {
+          last = counted;
+          begun = now;
+        } else if (now - begun > LONG.toNanos() - UNMEASURED)
+          throw new AssertionError(failure.get() + ", after " + LONG.toSeconds() + " s; " + Evidence.seen());
+      }
+    } catch (InterruptedException interrupted) {
+      throw new AssertionError("interrupted while waiting: " + failure.get(), interrupted);
+    }
+  }
+}

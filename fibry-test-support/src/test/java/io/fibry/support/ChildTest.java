@@ -1,0 +1,133 @@
+package io.fibry.support;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+
+class ChildTest {
+  private static Child shell(String script) {
+    return Child.start(List.of("/bin/sh", "-c", script));
+  }
+
+  static final class Hangs {
+    public static void main(String[] args) {
+      try (var child = shell("echo begun; exec sleep 1000")) {
+        child.ended(0);
+      }
+    }
+  }
+
+  /** Busy for longer than the patience, without a word. */
+  static final class Computes {
+    public static void main(String[] args) {
+      try (var child = Child.java(List.of(), Spins.class)) {
+        child.ended(0);
+      }
+    }
+  }
+
+  static final class Spins {
+    public static void main(String[] args) {
+      for (long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(3); System.nanoTime() < end;) Thread.onSpinWait();
+    }
+  }
+
+  /** Leaves a child behind, and says its number. */
+  static final class Leaves {
+    public static void main(String[] args) {
+      var child = shell("exec sleep 1000");
+      System.out.println(child.handle().pid());
+    }
+  }
+
+  @Test
+  void outputAndExitCodeAreThoseOfTheProgram() throws IOException {
+    try (var child = shell("echo one; echo two >&2; read line; echo $line; exit 3")) {
+      child.awaitLine("two");
+      child.input().write("three\n".getBytes(StandardCharsets.UTF_8));
+      child.input().flush();
+
+      assertEquals("one\ntwo\nthree", child.ended(3));
+    }
+  }
+
+  @Test
+  void linesAreAwaitedInOrder() {
+    try (var child = shell("echo a; echo b; echo a; echo c")) {
+      child.awaitLine("b");
+      child.awaitLine("a");
+      assertTrue(assertThrows(AssertionError.class, () -> child.awaitLine("b")).getMessage().contains("a\nb\na\nc"));
+    }
+  }
+
+  @Test
+  void wrongExitCodeShowsTheOutput() {
+    try (var child = shell("echo the reason; exit 4")) {
+      var failure = assertThrows(AssertionError.class, () -> child.ended(0)).getMessage();
+      assertTrue(failure.contains("ended with 4") && failure.contains("the reason"), failure);
+    }
+  }
+
+  @Test
+  void closeKillsTheChildAndWhatItStarted() {
+    long grandchild;
+    try (var child = shell("sleep 1000 & echo $!; wait")) {
+      grandchild = Long.parseLong(child.awaitLine(line -> true));
+    }
+    Patience.eventually(() -> ProcessHandle.of(grandchild).isEmpty() || !ProcessHandle.of(grandchild).get().isAlive());
+  }
+
+  @Test
+  void childThatDoesNothingIsGivenUp() {
+    try (var child = Child.java(List.of("-Dfibry.patience=1"), Hangs.class)) {
+      var text = child.ended(1);
+      assertTrue(text.contains("does not end") && text.contains("begun"), text);
+    }
+  }
+
+  @Test
+  void childThatComputesIsWaitedFor() {
+    try (var child = Child.java(List.of("-Dfibry.patience=1"), Computes.class)) {
+      child.ended(0);
+    }
+  }
+
+  @Test
+  void childEndsWithTheJvmThatStartedIt() {
+    try (var child = Child.java(List.of(), Leaves.class)) {
+      long left = Long.parseLong(child.ended(0).strip());
+      Patience.eventually(() -> ProcessHandle.of(left).isEmpty() || !ProcessHandle.of(left).get().isAlive());
+    }
+  }
+
+  @Test
+  void pausedChildUsesNoProcessorUntilItIsResumed() {
+    try (var child = Child.java(List.of(), Spins.class)) {
+      child.pause();
+      Patience.eventually(() -> stood(child));
+      child.resume();
+      child.ended(0);
+    }
+  }
+
+  private static boolean stood(Child child) {
+    var before = child.handle().info().totalCpuDuration();
+    LockSupport.parkNanos(50_000_000);
+    return before.equals(child.handle().info().totalCpuDuration());
+  }
+
+  @Test
+  void programThatIsMissingIsNamed() {
+    assertFalse(assertThrows(UncheckedIOException.class, () -> Child.start(List.of("/no/such/program")))
+        .getMessage().isEmpty());
+  }
+}
