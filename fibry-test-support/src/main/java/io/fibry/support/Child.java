@@ -90,12 +90,12 @@ public final class Child implements AutoCloseable {
     }
   }
 
-  /** Waits for this line, behind those that were awaited before. */
+  /** Waits for this line, after the line that was awaited last. */
   public void awaitLine(String wanted) {
     awaitLine(wanted::equals);
   }
 
-  /** Waits for such a line, behind those that were awaited before, and returns it. */
+  /** Waits for such a line, after the line that was awaited last, and returns it. */
   public String awaitLine(Predicate<String> wanted) {
     Patience.progress("the wanted line did not come", this::growth, () -> position(wanted) >= 0 || !reader.isAlive());
     int found = position(wanted);

@@ -75,7 +75,7 @@ public final class Evidence {
         info.getLockOwnerName());
   }
 
-  /** By reflection, since the library's own tests use this. */
+  /** Calls the library by reflection, because the library's own tests use this module. */
   private static String scopes() {
     try {
       var root = Class.forName("io.fibry.ActorSystem").getMethod("root").invoke(null);

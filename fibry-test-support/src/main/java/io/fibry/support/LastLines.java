@@ -56,7 +56,7 @@ public final class LastLines
     }
   }
 
-  /** The lines themselves: a failure without a stack, beside the one that it explains. */
+  /** Carries the lines: a suppressed exception without a stack. */
   private static final class Printed extends Throwable {
     private static final long serialVersionUID = 1;
 

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  * took with {@link #WORK}. If it took five times as long, because other processes have the
  * processors or because the processor is slow, a second of the machine counts as 0.2 s here. The
  * piece is longer than a time slice of the operating system: a shorter one would be done before
- * others get their turn. A machine that stands still for a minute counts as one second.
+ * others get their turn. If the machine is suspended for a minute, that counts as one second.
  *
  * <p>The thread works only while somebody reads the clock, and it allocates nothing, so that it goes
  * on where a test fills the memory. With {@code -Dfibry.pace=wall} this is {@link System#nanoTime},

@@ -148,7 +148,7 @@ public final class Patience {
     return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
   }
 
-  /** Runs the code on a new thread. On CALLER, what it sends is handled there. */
+  /** Runs the code on a new virtual thread. With the strategy CALLER, actors handle its messages there. */
   public static Thread elsewhere(Runnable code) {
     return Thread.ofVirtual().start(code);
   }

@@ -26,7 +26,7 @@ class ChildTest {
     }
   }
 
-  /** Busy for longer than the patience, without a word. */
+  /** Waits for a child that is busy for longer than the patience, and prints nothing. */
   static final class Computes {
     public static void main(String[] args) {
       try (var child = Child.java(List.of(), Spins.class)) {
