@@ -20,7 +20,7 @@ class ReleaseTest {
   private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(fibry-[^<]*)</artifactId>");
   private static final Pattern PROFILE = Pattern.compile("(?s)<profile>(.*?)</profile>");
   private static final Pattern MODULE = Pattern.compile("<module>([^<]*)</module>");
-  private static final Set<String> ALWAYS = Set.of("fibry-parent", "fibry-core"); // are built
+  private static final Set<String> ALWAYS = Set.of("fibry-parent", "fibry-test-support", "fibry-core"); // are built
   private static final Pattern OURS = Pattern.compile(
       "(?:<groupId>io\\.fibry</groupId>\\s*<artifactId>fibry-[^<]*</artifactId>\\s*<version>"
           + "|\"io\\.fibry:fibry-[^:\"]*:)([^<\"]*)");

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 /**
  * A process that a test starts. Its output, standard error included, is read at once, so it never
  * waits for its reader. A wait for it fails only if neither its output nor its processor time has
- * grown for {@link Patience#LONG}: a slow machine delays it, and a child that hangs does nothing. It
- * ends with {@link #close}, at the latest with this JVM.
+ * grown for {@link Patience#LONG}, because a child that hangs does nothing, and a child on a slow
+ * machine does little. It ends with {@link #close}, at the latest with this JVM.
  */
 public final class Child implements AutoCloseable {
   private static final Set<Child> RUNNING = ConcurrentHashMap.newKeySet();

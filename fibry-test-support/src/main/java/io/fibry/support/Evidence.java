@@ -15,8 +15,8 @@ import java.util.stream.Collectors;
 
 /**
  * The state of this JVM at the moment when a wait has failed: the scopes with their accounts and
- * waiting actors, the threads that run code of Fibry, and who holds the locks. The whole dump of all
- * threads, virtual ones included, goes to a file in {@code target/evidence}.
+ * waiting actors, the threads that run code of Fibry, and who holds the locks. The dump of all
+ * threads, virtual threads included, goes to a file in {@code target/evidence}.
  */
 public final class Evidence {
   /** Where failed tests leave what explains them. */
@@ -50,7 +50,7 @@ public final class Evidence {
     return Files.readString(file);
   }
 
-  /** A dump separates threads by empty lines. Those that only test, or only wait in the JDK, say nothing. */
+  /** The threads of a dump, which separates them by empty lines, that run code of Fibry. */
   private static String ours(String dump) {
     var threads = Arrays.stream(dump.split("\n\\s*\n")).map(String::strip)
         .filter(thread -> thread.lines().skip(1).anyMatch(Evidence::isOurs)).toList();

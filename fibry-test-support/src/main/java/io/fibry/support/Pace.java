@@ -13,9 +13,9 @@ import java.util.concurrent.locks.LockSupport;
  * piece is longer than a time slice of the operating system: a shorter one would be done before
  * others get their turn. If the machine is suspended for a minute, that counts as one second.
  *
- * <p>The thread works only while somebody reads the clock, and it allocates nothing, so that it goes
- * on where a test fills the memory. With {@code -Dfibry.pace=wall} this is {@link System#nanoTime},
- * as simulated tests need, whose threads and time are the simulation's.
+ * <p>The thread works only while the clock is read. It allocates nothing, so it also works where a
+ * test fills the memory. With {@code -Dfibry.pace=wall} this is {@link System#nanoTime}, as
+ * simulated tests need, because their threads and their time are those of the simulation.
  */
 public final class Pace {
   /** How long the known work takes on the machine that the limits were chosen on. */

@@ -17,9 +17,9 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * The limits of all waits in tests. A wait ends as soon as its fact is true. It fails after
- * {@link #LONG}, which is counted at the speed of the machine ({@link Pace}), and says which threads
- * and actors it saw: a wait that fails was in vain, not too short.
+ * The waits of all tests. A wait ends as soon as its fact is true. It fails after {@link #LONG},
+ * which is counted at the speed of the machine ({@link Pace}), and says which threads and actors it
+ * saw.
  */
 public final class Patience {
   /** For calls of the product whose limit must not be reached: {@code actor.ask(x, LONG)}. */
@@ -148,14 +148,14 @@ public final class Patience {
     return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
   }
 
-  /** Runs the code on a new virtual thread. With the strategy CALLER, actors handle its messages there. */
+  /** Runs the code on a new virtual thread; with the strategy CALLER its messages are handled there. */
   public static Thread elsewhere(Runnable code) {
     return Thread.ofVirtual().start(code);
   }
 
   /**
-   * Waits in slices. The first seconds are the machine's, since most waits are short; the clock that
-   * measures the machine is read only after them, and begins again whenever the count has changed.
+   * Waits in slices. Most waits are short, so the pace of the machine is measured only after some
+   * seconds. The limit begins again whenever the count has changed.
    */
   private static void waitFor(Supplier<String> failure, Slice slice, LongSupplier count) {
     try {

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
 /**
- * The one limit of every test: it may take {@code -Dfibry.test.minutes} at the speed of this machine
- * ({@link Pace}), 5 by default. A test runs on a thread of its own, since an interrupt ends no busy
+ * The limit of every test: it may take {@code -Dfibry.test.minutes}, 5 by default, at the speed of
+ * this machine ({@link Pace}). A test runs on a thread of its own, because an interrupt ends no busy
  * loop: after the limit the thread is interrupted and left alone, and the test has failed.
  */
 public final class TestLimit implements InvocationInterceptor {

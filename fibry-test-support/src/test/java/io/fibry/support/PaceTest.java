@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class PaceTest {
-  /** The time that this clock and the machine's count, for as long as the clock needs for one second. */
+  /** Waits for one second of this clock; returns its time as a share of the machine's. */
   private static double share() {
     long pace = Pace.nanoTime(), machine = System.nanoTime();
     while (Pace.nanoTime() - pace < TimeUnit.SECONDS.toNanos(1)) LockSupport.parkNanos(1_000_000);
