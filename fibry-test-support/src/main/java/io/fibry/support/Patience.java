@@ -148,7 +148,7 @@ public final class Patience {
     return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
   }
 
-  /** Runs the code on a new virtual thread; with the strategy CALLER its messages are handled there. */
+  /** Runs the code on a new virtual thread, where the strategy CALLER handles its messages. */
   public static Thread elsewhere(Runnable code) {
     return Thread.ofVirtual().start(code);
   }

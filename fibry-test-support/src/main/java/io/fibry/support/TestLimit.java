@@ -10,8 +10,8 @@ import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
 /**
  * The limit of every test: it may take {@code -Dfibry.test.minutes}, 5 by default, at the speed of
- * this machine ({@link Pace}). A test runs on a thread of its own, because an interrupt ends no busy
- * loop: after the limit the thread is interrupted and left alone, and the test has failed.
+ * this machine ({@link Pace}). A test runs on a thread of its own, because an interrupt does not
+ * end a busy loop. After the limit the thread is interrupted, and the test fails in any case.
  */
 public final class TestLimit implements InvocationInterceptor {
   private static final Duration LIMIT = Duration.ofMinutes(Integer.getInteger("fibry.test.minutes", 5));
