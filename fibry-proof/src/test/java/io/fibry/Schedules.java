@@ -2,13 +2,20 @@ package io.fibry;
 
 import io.fibry.engine.scope.Scope;
 import io.fibry.engine.scope.Witness;
+import java.util.concurrent.TimeUnit;
+import org.jetbrains.kotlinx.lincheck.strategy.Strategy;
+import org.jetbrains.kotlinx.lincheck.strategy.StrategyKt;
 import org.jetbrains.lincheck.Lincheck;
-import org.jetbrains.lincheck.LincheckSettings;
+import org.jetbrains.lincheck.LincheckAssertionError;
+import org.jetbrains.lincheck.NoExceptionVerifier;
+import org.jetbrains.lincheck.datastructures.ManagedCTestConfiguration;
 import org.jetbrains.lincheck.datastructures.ManagedStrategyGuarantee;
 import org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt;
+import org.jetbrains.lincheck.datastructures.ModelCheckingCTestConfiguration;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
+import org.jetbrains.lincheck.jvm.agent.LincheckInstrumentation;
 
 /**
  * Runs code under many schedules. Model checking runs one thread at a time, with the same choices
@@ -19,6 +26,8 @@ public final class Schedules {
   private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
   private static final int RECURSION = 64; // the guarded queue goes 24 deep on purpose
   private static final int LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
+  // ms of an invocation: model checking finds hangs by its bounds and by threads of which none can go on
+  private static final long NEVER = TimeUnit.DAYS.toMillis(1);
 
   // Scope's counters are the JDK's
   private static final ManagedStrategyGuarantee NO_RACE =
@@ -52,25 +61,59 @@ public final class Schedules {
     startThreads();
     new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS).iterations(scenarios)
         .invocationsPerIteration(times(schedules)).threads(threads).actorsPerThread(each).actorsBefore(0)
-        .actorsAfter(0)
-        .verifier(EpsilonVerifier.class).analyzeStdLib$lincheck(false).addGuarantee(NO_RACE).addGuarantee(VERDICT)
-        .check(operations);
+        .actorsAfter(0).invocationTimeout$lincheck(NEVER).verifier(EpsilonVerifier.class).analyzeStdLib$lincheck(false)
+        .addGuarantee(NO_RACE).addGuarantee(VERDICT).check(operations);
   }
 
   /** The same on real threads, at full speed. */
   public static void stress(Class<?> operations, int scenarios, int runs) {
     new StressOptions().iterations(scenarios).invocationsPerIteration(times(runs)).threads(3).actorsPerThread(2)
-        .actorsBefore(0).actorsAfter(0).verifier(EpsilonVerifier.class).check(operations);
+        .actorsBefore(0).actorsAfter(0).invocationTimeout$lincheck(NEVER).verifier(EpsilonVerifier.class)
+        .check(operations);
   }
 
   /**
    * Runs code that starts threads. Lincheck's public method has a recursion bound too low for the
-   * guarded queue.
+   * guarded queue, and takes an invocation for hung that is slow; the rest is as there.
    */
   public static void modelCheck(int schedules, Runnable code) {
     startThreads();
-    Lincheck.runConcurrentTestInternal$lincheck(times(schedules), new LincheckSettings(false, 10, LOOPS, RECURSION),
-        code);
+    var configuration = new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS)
+        .invocationTimeout$lincheck(NEVER).analyzeStdLib$lincheck(false).createTestConfigurations(code.getClass());
+    var agent = LincheckInstrumentation.INSTANCE;
+    if (agent.getJavaAgentAttachType() == null) agent.attachJavaAgentDynamically(null);
+    agent.install(configuration.getInstrumentationMode$lincheck());
+    trackEvents("enableThreadLocalEventTracking");
+    try {
+      agent.ensureObjectIsTransformed(code);
+      try (var strategy = strategy(configuration, code)) {
+        var failure = StrategyKt.runIteration(strategy, times(schedules), new NoExceptionVerifier());
+        if (failure != null) throw new LincheckAssertionError(failure);
+      }
+    } finally {
+      trackEvents("disableThreadLocalEventTracking");
+      agent.uninstall();
+    }
+  }
+
+  private static Strategy strategy(ModelCheckingCTestConfiguration configuration, Runnable code) {
+    try {
+      var create =
+          Lincheck.class.getDeclaredMethod("createStrategy", ManagedCTestConfiguration.class, Runnable.class);
+      create.setAccessible(true);
+      return (Strategy) create.invoke(Lincheck.INSTANCE, configuration, code);
+    } catch (ReflectiveOperationException changed) {
+      throw new AssertionError("Lincheck makes its strategies otherwise now", changed);
+    }
+  }
+
+  /** Calls what Lincheck has given to the boot class loader, where the compiler does not find it. */
+  private static void trackEvents(String method) {
+    try {
+      Class.forName("sun.nio.ch.lincheck.Injections", true, null).getMethod(method).invoke(null);
+    } catch (ReflectiveOperationException changed) {
+      throw new AssertionError("Lincheck has no method " + method + " now", changed);
+    }
   }
 
   /**

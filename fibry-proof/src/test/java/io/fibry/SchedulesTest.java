@@ -1,9 +1,14 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.jetbrains.kotlinx.lincheck.strategy.IncorrectResultsFailure;
+import org.jetbrains.kotlinx.lincheck.strategy.LincheckFailure;
+import org.jetbrains.kotlinx.lincheck.strategy.ManagedDeadlockFailure;
+import org.jetbrains.kotlinx.lincheck.strategy.ManagedLivelockFailure;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.junit.jupiter.api.Test;
 
@@ -25,8 +30,14 @@ class SchedulesTest {
     }
   }
 
+  private static void assertFound(Class<? extends LincheckFailure> kind, Runnable code) {
+    var found = assertThrows(LincheckAssertionError.class, () -> Schedules.modelCheck(SCHEDULES, code));
+
+    assertInstanceOf(kind, found.getFailure$lincheck());
+  }
+
   private static void assertRace(Runnable code) {
-    assertThrows(LincheckAssertionError.class, () -> Schedules.modelCheck(SCHEDULES, code));
+    assertFound(IncorrectResultsFailure.class, code);
   }
 
   @Test
@@ -51,6 +62,34 @@ class SchedulesTest {
       Schedules.join(other);
 
       assertTrue(taken[0] ^ taken[1]);
+    });
+  }
+
+  /** Without a clock: no invocation has a limit of time. */
+  @Test
+  void deadlockIsFound() {
+    assertFound(ManagedDeadlockFailure.class, () -> {
+      var one = new Object();
+      var two = new Object();
+      var other = Schedules.start(() -> lock(two, one));
+      lock(one, two);
+      Schedules.join(other);
+    });
+  }
+
+  private static void lock(Object first, Object second) {
+    synchronized (first) {
+      synchronized (second) {
+        first.notifyAll();
+      }
+    }
+  }
+
+  @Test
+  void endlessLoopIsFound() {
+    assertFound(ManagedLivelockFailure.class, () -> {
+      var counter = new Counter();
+      while (!counter.taken);
     });
   }
 
