@@ -27,13 +27,13 @@ final class Search {
   }
 
   Simulation.Summary all() {
-    long end = System.nanoTime() + Clock.nanos(options.limit());
+    long begun = System.nanoTime();
     var quiet = quiet();
     estimate = quiet.steps();
     if (options.replay() != null) return repeat(options.replay());
     see(quiet);
     long seed = options.firstSeed();
-    for (long last = seed + options.seeds(); seed < last && System.nanoTime() - end < 0; seed++) {
+    for (long last = seed + options.seeds(); seed < last && !isOver(begun); seed++) {
       if (Thread.currentThread().isInterrupted()) throw new CancellationException("interrupted after " + summary());
       var outcome = run(Replay.of(seed), false);
       if (Long.bitCount(seed) == 1) repeated(outcome);
@@ -42,6 +42,10 @@ final class Search {
     var summary = summary();
     if (runs <= options.seeds()) LOG.warn("only {}, of {} seeds, in {}", summary, options.seeds(), options.limit());
     return summary;
+  }
+
+  private boolean isOver(long begun) {
+    return options.limit() != null && System.nanoTime() - begun >= Clock.nanos(options.limit());
   }
 
   private Simulation.Summary summary() {

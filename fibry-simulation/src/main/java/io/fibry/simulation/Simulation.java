@@ -66,7 +66,7 @@ public final class Simulation {
   }
 
   /**
-   * Simulates a program with 1,000 seeds.
+   * Simulates a program with 1,000 seeds, however long that takes.
    *
    * @param program what is simulated
    * @return what was simulated
@@ -226,18 +226,18 @@ public final class Simulation {
   /** How a program is simulated. Immutable and thread-safe. */
   public static final class Options {
     static final Options DEFAULT =
-        new Options(1, 1_000, Duration.ofMinutes(1), 1_000_000, Policy.MIX, false, false, null);
+        new Options(1, 1_000, null, 1_000_000, Policy.MIX, false, false, null);
 
     private final long firstSeed;
     private final int seeds;
-    private final Duration limit;
+    private final @Nullable Duration limit; // null: none
     private final long steps;
     private final Policy policy;
     private final boolean finePoints;
     private final boolean noDeadLetters;
     private final @Nullable Replay replay;
 
-    private Options(long firstSeed, int seeds, Duration limit, long steps, Policy policy, boolean finePoints,
+    private Options(long firstSeed, int seeds, @Nullable Duration limit, long steps, Policy policy, boolean finePoints,
         boolean noDeadLetters, @Nullable Replay replay) {
       this.firstSeed = firstSeed;
       this.seeds = seeds;
@@ -270,13 +270,18 @@ public final class Simulation {
     }
 
     /**
-     * {@return a copy that begins no run after a time} If seeds are left then, the log says so.
+     * {@return a copy that begins no run after a time} If seeds are left then, the log says so, and
+     * {@link Summary#runs} is lower: a busy machine runs fewer of them.
      *
-     * @param real one minute, by the machine's clock, unless changed
+     * @param real by the machine's clock; by default there is no limit, and each seed is run
      */
     public Options withLimit(Duration real) {
       if (!real.isPositive()) throw new IllegalArgumentException("a limit of " + real + "; give more than zero");
       return new Options(firstSeed, seeds, real, steps, policy, finePoints, noDeadLetters, replay);
+    }
+
+    private Options withoutLimit() {
+      return new Options(firstSeed, seeds, null, steps, policy, finePoints, noDeadLetters, replay);
     }
 
     /**
@@ -324,7 +329,7 @@ public final class Simulation {
       var told = System.getProperty("fibry.simulation");
       if (told != null) all = all.withReplay(told);
       var many = Integer.getInteger("fibry.simulation.seeds");
-      return many == null ? all : all.withSeeds(many).withLimit(Duration.ofDays(365));
+      return many == null ? all : all.withSeeds(many).withoutLimit();
     }
 
     long firstSeed() {
@@ -335,6 +340,7 @@ public final class Simulation {
       return seeds;
     }
 
+    @Nullable
     Duration limit() {
       return limit;
     }

@@ -12,6 +12,7 @@ class ProgramsTest {
 
   @ParameterizedTest
   @EnumSource
+  @Promise("29.21")
   void aProgramThatIsRightNeverFails(Programs program) {
     var summary = Simulation.run(program.program(false));
 
