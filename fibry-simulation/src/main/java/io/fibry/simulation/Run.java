@@ -27,7 +27,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   private static final int IDLE = 100; // steps
   private static final int TALKS = 100; // steps with messages, for one in which threads only give way
   private static final Sentinel SENTINEL = new Sentinel();
-  private static final long OUTSIDE = 500_000_000; // ns of real time
+  static volatile long waitForOthers = 500_000_000; // ns of real time that a deadlock waits for others; tests change it
   private static final int SPINS = 64; // until a thread that only spins or yields lets all others go first
 
   final SplittableRandom chance; // of the program
@@ -278,8 +278,9 @@ final class Run implements Machine, SmallMailboxes.Room {
   /** Whether a deadlock that is shown is none: a thread waits for one outside. */
   private boolean waitsOutside() {
     if (trace == null || tasks.alive().isEmpty()) return false;
-    long end = System.nanoTime() + OUTSIDE; // the player is no simulated thread
-    for (long left = OUTSIDE; outside.isEmpty() && left > 0; left = end - System.nanoTime())
+    long patience = waitForOthers;
+    long end = System.nanoTime() + patience; // the player is no simulated thread
+    for (long left = patience; outside.isEmpty() && left > 0; left = end - System.nanoTime())
       LockSupport.parkNanos(left);
     return !outside.isEmpty();
   }

@@ -2,6 +2,7 @@ package io.fibry.simulation;
 
 import io.fibry.engine.world.World;
 import io.fibry.simulation.tap.Carrier;
+import java.lang.management.ManagementFactory;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * second simulation waits for the first. A run that holds it loses it, and the next has another.
  */
 final class Stage {
-  private static final int PATIENCE = Integer.getInteger("fibry.simulation.patience", 10); // s of one step
+  static volatile int patience = Integer.getInteger("fibry.simulation.patience", 10); // s of one step; tests change it
   private static final ReentrantLock LOCK = new ReentrantLock(); // held by the thread whose simulation it is
   private static @Nullable Stage stage; // under the lock; null: none
 
@@ -59,18 +60,34 @@ final class Stage {
         done.countDown();
       }
     });
-    long before = -1;
-    for (int idle = 0; idle < PATIENCE;) {
+    var watch = new StepWatch(patience);
+    while (!lost) {
       try {
         if (done.await(1, TimeUnit.SECONDS)) break;
-        idle = run.steps() == before ? idle + 1 : 0;
-        before = run.steps();
+        var verdict = watch.look(run.steps(), processorTime(), isWaiting(run.current()));
+        if (verdict != StepWatch.Verdict.GOES_ON) isHeld(run, verdict);
       } catch (InterruptedException again) {
         interrupted = true;
       }
-      if (idle == PATIENCE) isHeld(run);
     }
     if (interrupted) Thread.currentThread().interrupt();
+  }
+
+  /** In ns, of the carrier; -1 if this JVM does not measure it, or runs without java.management. */
+  private long processorTime() {
+    try {
+      return ManagementFactory.getThreadMXBean().getThreadCpuTime(thread.threadId());
+    } catch (UnsupportedOperationException | LinkageError unknown) {
+      return -1;
+    }
+  }
+
+  private Thread holder(@Nullable Task task) {
+    return task == null ? thread : task.thread;
+  }
+
+  private boolean isWaiting(@Nullable Task task) {
+    return holder(task).getState() != Thread.State.RUNNABLE;
   }
 
   private void work() {
@@ -94,13 +111,16 @@ final class Stage {
     }
   }
 
-  private void isHeld(Run run) {
-    var holder = run.current();
-    var stack = new Throwable(holder + " is here");
-    stack.setStackTrace((holder == null ? thread : holder.thread).getStackTrace());
-    run.fail(new Failure(Failure.Kind.HELD, "held: " + run.current() + " has run for " + PATIENCE
-        + " s, or waits where its thread cannot be taken from it; on Java 21 also in synchronized code."
-        + " A debugger needs more: -Dfibry.simulation.patience=3600", stack));
+  private void isHeld(Run run, StepWatch.Verdict verdict) {
+    var task = run.current();
+    var stack = new Throwable(task + " is here");
+    stack.setStackTrace(holder(task).getStackTrace());
+    var how = verdict == StepWatch.Verdict.COMPUTES
+        ? " has used " + patience + " s of processor time in one step"
+        : " has waited for " + patience + " s where its thread cannot be taken from it; on Java 21 also in"
+            + " synchronized code";
+    run.fail(new Failure(Failure.Kind.HELD,
+        "held: " + task + how + ". A debugger needs more: -Dfibry.simulation.patience=3600", stack));
     lost = true;
     stage = null;
   }

@@ -10,9 +10,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -208,16 +210,55 @@ class FailuresTest {
   @Test
   @Promise("29.7")
   void aThreadFromOutsideThatWakesOneOfIts() {
-    try (var outside = new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>())) {
-      outside.prestartAllCoreThreads();
+    assertOutsideIsTold((sim, latch, outside) -> {
+      var waits = Thread.currentThread();
+      var holds = new AtomicBoolean();
+      var woken = new AtomicBoolean();
+      outside.execute(() -> {
+        while (!holds.get()) Thread.onSpinWait();
+        latch.countDown();
+        woken.set(true);
+      });
+      sim.client("holds the run until it has come", () -> {
+        while (waits.getState() != Thread.State.WAITING) Thread.yield();
+        holds.set(true);
+        while (!woken.get());
+        return null;
+      });
+    });
+  }
 
-      var failure = failure(sim -> {
-        var latch = new CountDownLatch(1);
+  /** The run looks like a deadlock until it comes; the run that is shown waits for it. */
+  @Test
+  @Promise("29.7")
+  void aThreadFromOutsideThatComesLate() {
+    long before = Run.waitForOthers;
+    Run.waitForOthers = Long.MAX_VALUE / 2;
+    try {
+      assertOutsideIsTold((sim, latch, outside) -> {
         var waits = Thread.currentThread();
         outside.execute(() -> {
           while (waits.getState() != Thread.State.WAITING) Thread.onSpinWait();
           latch.countDown();
         });
+      });
+    } finally {
+      Run.waitForOthers = before;
+    }
+  }
+
+  /** Lets a thread from outside count down the latch that main waits for. */
+  private interface Beginning {
+    void begin(Simulation sim, CountDownLatch latch, Executor outside);
+  }
+
+  private static void assertOutsideIsTold(Beginning beginning) {
+    try (var outside = new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>())) {
+      outside.prestartAllCoreThreads();
+
+      var failure = failure(sim -> {
+        var latch = new CountDownLatch(1);
+        beginning.begin(sim, latch, outside);
         latch.await();
       });
 
@@ -240,16 +281,40 @@ class FailuresTest {
     private static void touch() {}
   }
 
+  private static SimulationFailure held(Program program) {
+    int before = Stage.patience;
+    Stage.patience = 2;
+    try {
+      var failure = failure(program);
+      assertTrue(failure.getCause().getMessage().endsWith(" is here"), failure.getCause().getMessage());
+      Simulation.run(options -> options.withSeeds(20), sim -> sim.point()); // the next one has another carrier
+      return failure;
+    } finally {
+      Stage.patience = before;
+    }
+  }
+
   @Test
+  @Promise("29.22")
   void aWaitThatHoldsTheCarrier() {
-    var failure = failure(sim -> {
+    var failure = held(sim -> {
       sim.scope().named("holder").newActor((String go) -> Blocked.touch()).sendMessage("go");
     });
     OPEN.countDown();
 
-    assertText("has run for 10 s, or waits where its thread cannot be taken from it", failure);
-    assertTrue(failure.getCause().getMessage().endsWith(" is here"), failure.getCause().getMessage());
-    Simulation.run(options -> options.withSeeds(20), sim -> sim.point()); // the next one has another carrier
+    assertText(" has waited for 2 s where its thread cannot be taken from it", failure);
+  }
+
+  @Test
+  @Promise("29.22")
+  void aComputationThatHoldsTheCarrier() {
+    var end = new AtomicBoolean();
+    var failure = held(sim -> {
+      while (!end.get());
+    });
+    end.set(true);
+
+    assertText(" has used 2 s of processor time in one step", failure);
   }
 
   @Test

@@ -1,0 +1,54 @@
+package io.fibry.simulation;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Tells a step that holds its carrier from one that gets little processor time. The thread that
+ * waits for the run looks once a second.
+ *
+ * <p>A step that computes is held after some seconds of processor time, however long a busy machine
+ * takes to give them. A step that waits where its thread cannot be taken from it uses no processor
+ * time, and is held after as many looks in a row; after more, if its thread counts as running, as in
+ * native code and where it waits for another to initialize a class. On a busy machine, a thread that
+ * does run may get no processor for seconds.
+ */
+final class StepWatch {
+
+  enum Verdict {
+    GOES_ON, COMPUTES, WAITS
+  }
+
+  private static final int STARVED = 6; // times the patience, without processor time
+
+  private final int patience; // s of processor time, and looks
+  private long step = -1; // the one that was seen last
+  private long before; // ns of processor time that the carrier had used when the step was first seen
+  private long last; // ns of processor time, at the last look
+  private int waits; // looks in a row at which the thread waited
+  private int idle; // looks in a row at which it waited, or had used no processor time
+
+  StepWatch(int patience) {
+    this.patience = patience;
+  }
+
+  /**
+   * {@return whether the step holds its carrier}
+   *
+   * @param number of the step
+   * @param processor ns that the carrier has used since it began; always the same if unknown
+   * @param waiting whether the thread of the step waits now
+   */
+  Verdict look(long number, long processor, boolean waiting) {
+    if (number != step) {
+      step = number;
+      before = last = processor;
+      waits = idle = 0;
+      return Verdict.GOES_ON;
+    }
+    waits = waiting ? waits + 1 : 0;
+    idle = waiting || processor == last ? idle + 1 : 0;
+    last = processor;
+    if (waits >= patience || idle >= STARVED * patience) return Verdict.WAITS;
+    return processor - before >= TimeUnit.SECONDS.toNanos(patience) ? Verdict.COMPUTES : Verdict.GOES_ON;
+  }
+}
