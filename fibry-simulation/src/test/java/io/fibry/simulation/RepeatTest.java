@@ -7,7 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
 import io.fibry.simulation.agent.Attach;
+import java.lang.management.ManagementFactory;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.regex.Pattern;
+import javax.management.JMException;
+import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -15,6 +21,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The same seed is the same run: in a thousand repeats, on all machines, on Java 21 and 25. */
 class RepeatTest {
   private static final int STEPS = 100; // an estimate that does not depend on a run
+  private static final int RUNS = 10_000;
+  private static final Pattern LINE = Pattern.compile("(?m)^ *\\d+: +(\\d+) +\\d+ +(\\S+)"); // number, instances, bytes, class
 
   /**
    * Of all runs of all programs, the right ones. It may change with the library, the policies and
@@ -57,7 +65,7 @@ class RepeatTest {
   }
 
   @Test
-  void runsLeaveNothingBehind() {
+  void runsLeaveNothingBehind() throws JMException {
     Program stuck = sim -> {
       var node = sim.node("node");
       node.openScope("scope").named("actor").newActor((String message) -> {}).sendMessage("hello");
@@ -69,21 +77,31 @@ class RepeatTest {
       sim.join();
     };
     for (int i = 0; i < 2_000; i++) assertNotNull(run(stuck, Replay.of(i), false).failure());
-    long before = used();
+    var before = instances();
 
-    for (int i = 0; i < 10_000; i++) run(stuck, Replay.of(i), false);
+    for (int i = 0; i < RUNS; i++) run(stuck, Replay.of(i), false);
 
-    long grown = (used() - before) / 1_000;
-    assertTrue(grown < 4_000, grown + " kB more after 10,000 runs");
+    var left = more(before);
+    for (int i = 0; i < 5 && !left.isEmpty(); i++) left = more(before); // some objects take two collections
+    assertEquals(Map.of(), left, "one object of these is left by each run");
   }
 
-  private static long used() {
-    long least = Long.MAX_VALUE;
-    for (int i = 0; i < 5; i++) {
-      System.gc();
-      var memory = Runtime.getRuntime();
-      least = Math.min(least, memory.totalMemory() - memory.freeMemory());
-    }
-    return least;
+  private static Map<String, Long> more(Map<String, Long> before) throws JMException {
+    var more = instances();
+    more.replaceAll((type, count) -> count - before.getOrDefault(type, 0L));
+    more.values().removeIf(count -> count < RUNS / 2);
+    return more;
+  }
+
+  /** By class, after a collection. */
+  private static Map<String, Long> instances() throws JMException {
+    var server = ManagementFactory.getPlatformMBeanServer();
+    var histogram = (String) server.invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"),
+        "gcClassHistogram", new Object[] {new String[0]}, new String[] {String[].class.getName()});
+    var instances = new HashMap<String, Long>();
+    LINE.matcher(histogram).results()
+        .forEach(line -> instances.merge(line.group(2), Long.valueOf(line.group(1)), Long::sum));
+    assertTrue(instances.containsKey(String.class.getName()), histogram);
+    return instances;
   }
 }
