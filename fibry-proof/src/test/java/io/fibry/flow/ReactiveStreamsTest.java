@@ -3,11 +3,15 @@ package io.fibry.flow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.ActorSystem;
+import io.fibry.support.Patience;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.reactivestreams.FlowAdapters;
 import org.reactivestreams.tck.SubscriberWhiteboxVerification.SubscriberPuppet;
 import org.reactivestreams.tck.SubscriberWhiteboxVerification.WhiteboxSubscriberProbe;
 import org.reactivestreams.tck.TestEnvironment;
@@ -20,8 +24,10 @@ import org.testng.TestNG;
 
 /** Runs the TestNG tests of Reactive Streams; only those marked as untestable may be skipped. */
 class ReactiveStreamsTest {
-  private static final int PATIENCE = 1_000; // ms: longest wait for an expected signal
+  // ms for an expected signal: one that does not come fails the test by its limit, with the threads
+  private static final int NEVER = 86_400_000;
   private static final int SILENCE = 50; // ms: time without an unexpected signal
+  private static final int POLL = 5; // ms between two looks for a failure
 
   private static final class Results implements ITestListener {
     private final List<String> passed = new ArrayList<>();
@@ -72,9 +78,13 @@ class ReactiveStreamsTest {
     assertKept(14, Inside.class);
   }
 
+  private static TestEnvironment environment() {
+    return new TestEnvironment(NEVER, SILENCE, POLL);
+  }
+
   public static class Publisher extends FlowPublisherVerification<Long> {
     public Publisher() {
-      super(new TestEnvironment(PATIENCE, SILENCE));
+      super(environment());
     }
 
     @Override
@@ -88,6 +98,32 @@ class ReactiveStreamsTest {
         throw new IllegalStateException("a test");
       });
     }
+
+    /** The rule's own test gives one collection, and its queue of references, 100 ms. */
+    @Override
+    @org.testng.annotations.Test
+    public void required_spec313_cancelMustMakeThePublisherEventuallyDropAllReferencesToTheSubscriber()
+        throws Throwable {
+      var environment = environment();
+      var publisher = FlowAdapters.toPublisher(createFlowPublisher(3));
+      var forgotten = cancelled(environment, publisher);
+
+      Patience.eventually("the publisher keeps a subscriber that has cancelled", () -> {
+        System.gc();
+        return forgotten.refersTo(null);
+      });
+      environment.verifyNoAsyncErrorsNoDelay();
+      Reference.reachabilityFence(publisher);
+    }
+
+    private static WeakReference<Object> cancelled(TestEnvironment environment,
+        org.reactivestreams.Publisher<Long> publisher) throws InterruptedException {
+      var subscriber = environment.newManualSubscriber(publisher);
+      subscriber.request(1);
+      subscriber.nextElement();
+      subscriber.cancel();
+      return new WeakReference<>(subscriber);
+    }
   }
 
   private static Flow.Subscriber<Long> subscriber() {
@@ -96,7 +132,7 @@ class ReactiveStreamsTest {
 
   public static class Subscriber extends FlowSubscriberBlackboxVerification<Long> {
     public Subscriber() {
-      super(new TestEnvironment(PATIENCE, SILENCE));
+      super(environment());
     }
 
     @Override
@@ -112,7 +148,7 @@ class ReactiveStreamsTest {
 
   public static class Inside extends FlowSubscriberWhiteboxVerification<Long> {
     public Inside() {
-      super(new TestEnvironment(PATIENCE, SILENCE));
+      super(environment());
     }
 
     @Override
