@@ -11,8 +11,11 @@ import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
+import io.fibry.support.Patience;
 import io.fibry.test.CrashDisk;
+import io.fibry.time.ManualClock;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
@@ -28,7 +31,8 @@ class HeldDiskTest {
 
   private final Semaphore handled = new Semaphore(0);
   private final CountDownLatch gate = new CountDownLatch(1);
-  private final ActorScope scope = ActorSystem.openScope("held");
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("held", options -> options.withScheduler(clock));
   private final CrashDisk disk = CrashDisk.empty();
   private final FolderStore store = FolderStore.on(disk, options -> options);
 
@@ -75,21 +79,27 @@ class HeldDiskTest {
     var counted = counter.sendMessageReturn(new Count());
     var seen = counter.sendMessageReturn(new Look());
 
-    handled.acquireUninterruptibly(2); // the next turn begins before the last one is stored
+    Patience.acquired(handled, 2); // the next turn begins before the last one is stored
     assertFalse(counted.isDone());
     assertFalse(seen.isDone());
     gate.countDown();
 
-    assertEquals(1, counted.join());
-    assertEquals(1, seen.join());
+    assertEquals(1, Patience.value(counted));
+    assertEquals(1, Patience.value(seen));
   }
 
   @Test
   void aLateTurnIsStoredAllTheSame() {
     hold();
 
-    assertThrows(AskTimeoutException.class, () -> counter.ask(new Count(), Duration.ofMillis(100)));
-    handled.acquireUninterruptibly();
+    var late = new CompletableFuture<AskTimeoutException>();
+    Patience.elsewhere(() -> late
+        .complete(assertThrows(AskTimeoutException.class, () -> counter.ask(new Count(), Duration.ofHours(1)))));
+    Patience.acquired(handled);
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofHours(1));
+      return late.isDone();
+    });
     gate.countDown();
 
     assertEquals(1, counter.ask(new Look()));
@@ -98,7 +108,7 @@ class HeldDiskTest {
   record Fill(int size) implements Request<Fill, Integer> {}
 
   @Test
-  void aKilledActorsTurnIsWholeOrAbsent() throws InterruptedException {
+  void aKilledActorsTurnIsWholeOrAbsent() {
     var large = Durable.kind("large", Fill.class).state(new byte[1]).by((bytes, fill, context) -> {
       context.reply(fill, bytes.length);
       handled.release();
@@ -114,11 +124,11 @@ class HeldDiskTest {
       });
       killed.sendMessageReturn(new Fill(6_000)); // is on its way
       killed.sendMessageReturn(new Fill(8_000)); // waits for room
-      handled.acquire(2);
+      Patience.acquired(handled, 2);
 
       killed.kill();
       gate.countDown();
-      killed.waitForExit();
+      Patience.ended(killed::waitForExit);
 
       int size = large.newActor(scope.named("l"), small).ask(new Fill(3));
       assertTrue(size == 6_000 || size == 8_000, size + " bytes");
