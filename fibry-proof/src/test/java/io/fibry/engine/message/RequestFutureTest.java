@@ -11,7 +11,7 @@ import io.fibry.Schedules;
 import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import java.time.Duration;
+import io.fibry.support.Patience;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -151,7 +151,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void whoChainsWhileItIsAnsweredIsNotHeldUpByACallbackThatBlocks() throws InterruptedException {
+  void whoChainsWhileItIsAnsweredIsNotHeldUpByACallbackThatBlocks() {
     var race = new Race();
     var between = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
@@ -160,15 +160,16 @@ class RequestFutureTest {
       assertDoesNotThrow(() -> gate.await());
     });
     var drain = Schedules.start(race::drain);
-    between.await(); // the result is set; the last check for callbacks is still to come
+    Patience.await(between); // the result is set; the last check for callbacks is still to come
 
     // as the JDK does if it has seen no result yet
     var asker = Schedules.start(race.asked::newIncompleteFuture);
-    boolean through = asker.join(Duration.ofSeconds(5));
-    gate.countDown();
-    Schedules.join(drain, asker);
-
-    assertTrue(through, "it waits for a callback that stands behind allOf");
+    try {
+      Patience.joined(asker); // though a callback that stands behind allOf is at its gate
+    } finally {
+      gate.countDown();
+    }
+    Schedules.join(drain);
   }
 
   @Test
@@ -178,7 +179,7 @@ class RequestFutureTest {
 
     race.drain();
 
-    assertEquals(2, again.join());
+    assertEquals(2, Patience.value(again));
   }
 
   @Test
