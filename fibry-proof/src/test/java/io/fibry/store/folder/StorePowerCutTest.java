@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  */
 class StorePowerCutTest {
   private static final int STEPS = 200;
-  private static final int IMAGES = 24; // of a moment
+  private static final int IMAGES = Boolean.getBoolean("fibry.soak") ? 24 : 8; // of a moment; each opens two stores
   private static final int FLIPS = 1_000;
   private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegment(4096);
 
