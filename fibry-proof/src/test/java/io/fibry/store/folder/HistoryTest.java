@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.support.Patience;
 import io.fibry.test.CrashDisk;
 import java.time.Duration;
 import java.time.Instant;
@@ -151,7 +152,8 @@ class HistoryTest {
         thread.complete(Thread.currentThread());
         return history.next();
       });
-      while (thread.get().getState() != Thread.State.WAITING && !found.isDone()) Thread.onSpinWait();
+      var reader = Patience.value(thread);
+      Patience.eventually(() -> Patience.isParked(reader) || found.isDone());
 
       assertFalse(found.isDone());
       history.close();

@@ -10,6 +10,7 @@ import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
+import io.fibry.support.Patience;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -129,7 +130,7 @@ class JournalTest {
     });
 
     add(journal, "the first");
-    while (forces.get() == 0) Thread.onSpinWait();
+    Patience.eventually(() -> forces.get() > 0);
     var others = new ArrayList<Noted>();
     for (int i = 0; i < 100; i++) others.add(add(journal, "another"));
     gate.release();
@@ -305,10 +306,11 @@ class JournalTest {
       }
     });
 
-    while (sender.getState() != Thread.State.WAITING) Thread.onSpinWait();
+    Patience.eventually(() -> added.get() == ROOM / (SEGMENT / 2));
+    Patience.parked(sender);
     assertEquals(ROOM / (SEGMENT / 2), added.get());
     sender.interrupt(); // it gives up; the others are stored
-    sender.join();
+    Patience.joined(sender);
     gate.release(1000);
     journal.close();
   }
