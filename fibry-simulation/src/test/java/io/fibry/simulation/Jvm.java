@@ -1,16 +1,12 @@
 package io.fibry.simulation;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import io.fibry.simulation.agent.Agent;
-import java.io.File;
+import io.fibry.support.Child;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -22,34 +18,20 @@ public final class Jvm {
   public static final String CLASS_PATH = System.getProperty("java.class.path");
   /** The classes of this module. */
   public static final Path CLASSES = Path.of("target/classes").toAbsolutePath();
-  private static final int PATIENCE = 60; // seconds
 
   private Jvm() {}
 
   /** Runs a program until it ends; returns what it printed. */
-  public static String run(int exit, List<String> flags, String classPath, Class<?> main)
-      throws IOException, InterruptedException {
+  public static String run(int exit, List<String> flags, String classPath, Class<?> main) {
     var arguments = new ArrayList<>(flags);
     arguments.addAll(List.of("-cp", classPath, main.getName()));
     return run(exit, arguments);
   }
 
   /** Runs what its arguments say until it ends; returns what it printed. */
-  public static String run(int exit, List<String> arguments) throws IOException, InterruptedException {
-    var command = new ArrayList<String>();
-    command.add(ProcessHandle.current().info().command().orElseThrow());
-    command.addAll(arguments);
-    var printed = File.createTempFile("jvm", ".txt");
-    var process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(printed).start();
-    try {
-      boolean ended = process.waitFor(PATIENCE, TimeUnit.SECONDS);
-      var text = Files.readString(printed.toPath());
-      assertTrue(ended, () -> "it does not end: " + text);
-      assertEquals(exit, process.exitValue(), text);
-      return text;
-    } finally {
-      process.destroyForcibly();
-      printed.delete();
+  public static String run(int exit, List<String> arguments) {
+    try (var child = Child.java(arguments)) {
+      return child.ended(exit);
     }
   }
 

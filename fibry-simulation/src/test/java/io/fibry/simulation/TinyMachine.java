@@ -5,6 +5,7 @@ import io.fibry.simulation.tap.Carrier;
 import io.fibry.simulation.tap.Machine;
 import io.fibry.simulation.tap.SocketBase;
 import io.fibry.simulation.tap.Taps;
+import io.fibry.support.Patience;
 import java.net.SocketImpl;
 import java.util.Comparator;
 import java.util.List;
@@ -17,7 +18,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
 
 /** The least that simulates: threads run in the order in which they are ready; time jumps. */
 final class TinyMachine implements Machine, SmallMailboxes.Room {
@@ -51,8 +51,9 @@ final class TinyMachine implements Machine, SmallMailboxes.Room {
     var carrier = new Carrier(() -> machine.loop(program, result), "carrier");
     carrier.machine = machine;
     carrier.start();
+    Patience.eventually("the program does not end", result::isDone);
     try {
-      return result.get(30, TimeUnit.SECONDS);
+      return result.get();
     } catch (ExecutionException failure) {
       if (failure.getCause() instanceof Exception cause) throw cause;
       throw new AssertionError(failure.getCause());
