@@ -44,7 +44,8 @@ final class Stalls {
     var over = new AtomicBoolean();
     var longest = new AtomicLong();
     var sleeper = Thread.startVirtualThread(() -> {
-      while (!over.get()) longest.accumulateAndGet(nap(), Math::max);
+      do longest.accumulateAndGet(nap(), Math::max);
+      while (!over.get());
     });
     Askers.rate(asked.size(), number -> asked.get(number).ask(new Counter.Count()));
     over.set(true);

@@ -21,7 +21,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DurableBudgetsTest {
   @BeforeAll
   static void small() {
-    Map.of("rounds", "1", "seconds", "0.02", "processes", "1").forEach(System::setProperty);
+    Map.of("rounds", "1", "seconds", "0.02", "processes", "1", "child.flags",
+        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").forEach(System::setProperty);
   }
 
   private static Question question(String name) {
@@ -34,7 +35,6 @@ class DurableBudgetsTest {
     "durable-one, 1, 4",
     "durable-many, 8, 5",
     "durable-opening, 1000, 2",
-    "durable-heap, 2000, 3",
     "durable-stalls, 8, 2",
     "durable-plain, 1, 2"
   })
@@ -74,21 +74,23 @@ class DurableBudgetsTest {
     assertEquals("missing is not on the class path; run it by mvn -q -Pstores", failure.getMessage());
   }
 
+  /** The heap: so few keys take less of it than what a JVM frees meanwhile, so a figure may be negative. */
   @Test
   void aQuestionIsAskedInAProcessOfItsOwn(@TempDir Path results) throws Exception {
-    System.setProperty("size", "1000");
+    System.setProperty("size", "4000");
     System.setProperty("results", results.toString());
     var console = System.out;
     System.setOut(new PrintStream(OutputStream.nullOutputStream()));
     try {
-      DurableBudgets.ask(List.of(question("durable-opening")));
+      DurableBudgets.ask(List.of(question("durable-heap")));
     } finally {
       System.setOut(console);
     }
 
     var found = ResultFiles.read(results);
-    assertEquals(List.of("durable-opening"), found.stream().map(result -> result.question()).toList());
-    assertEquals(2, found.getFirst().rows().size());
+    assertEquals(List.of("durable-heap"), found.stream().map(result -> result.question()).toList());
+    assertEquals(3, found.getFirst().rows().size());
+    found.getFirst().checkSides();
   }
 
   // ---- the judge
