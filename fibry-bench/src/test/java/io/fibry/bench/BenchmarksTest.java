@@ -9,8 +9,11 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
@@ -22,12 +25,17 @@ class BenchmarksTest {
   @TempDir
   private Path folder;
 
-  @Test
-  void everyBenchmarkRunsWithEachParameter() throws RunnerException {
-    var log = Path.of("target", "benchmarks.log");
-    var tiny = new OptionsBuilder().forks(0).warmupIterations(0).measurementIterations(1)
-        .measurementTime(TimeValue.milliseconds(5)).shouldFailOnError(true).verbosity(VerboseMode.NORMAL)
-        .output(log.toString()).build();
+  static List<String> questions() {
+    return JmhRunner.questions(List.of(), List.of());
+  }
+
+  @ParameterizedTest
+  @MethodSource("questions")
+  void benchmarkRunsWithEachParameter(String question) throws RunnerException, IOException {
+    var log = Files.createDirectories(Path.of("target", "benchmarks")).resolve(question + ".log");
+    var tiny = new OptionsBuilder().include("\\." + Pattern.quote(question) + "\\.").forks(0).warmupIterations(0)
+        .measurementIterations(1).measurementTime(TimeValue.milliseconds(5)).shouldFailOnError(true)
+        .verbosity(VerboseMode.NORMAL).output(log.toString()).build();
 
     var results = new Runner(tiny).run();
 
@@ -37,7 +45,7 @@ class BenchmarksTest {
 
   @Test
   void everyQuestionIsFound() {
-    var questions = JmhRunner.questions(List.of(), List.of());
+    var questions = questions();
 
     assertTrue(
         questions.containsAll(List.of("Activation", "BackPressure", "Creation", "FanOut", "InlineRequest", "ManyToOne",
