@@ -7,7 +7,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A JVM of its own, for what needs its own heap, processors or flags. */
+/**
+ * A JVM of its own, for what needs its own heap, processors or flags. {@code -Dchild.flags} are for
+ * all of them, before their own.
+ */
 public final class ChildJvm {
   private static final String MARK = "RESULT ";
 
@@ -56,6 +59,8 @@ public final class ChildJvm {
     var command = new ArrayList<>(before);
     command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
         System.getProperty("java.class.path")));
+    Arrays.stream(System.getProperty("child.flags", "").split(" ")).filter(flag -> !flag.isEmpty())
+        .forEach(command::add);
     command.addAll(flags);
     command.add(main.getName());
     for (var arg : args) command.add(arg.toString());

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 /** The sides of an experiment. Prints each row, and writes all to {@code target/results}. */
 final class Experiment {
   static final int ROUNDS = Integer.getInteger("rounds", 5);
+  private static final int PAUSE = Integer.getInteger("pause", 20); // ms before each run; 0: none, nor a collection
 
   private final String question;
   private final String title;
@@ -73,8 +74,10 @@ final class Experiment {
   }
 
   private static void run(Side side, boolean warmUp) throws Exception {
-    System.gc(); // no side pays for the garbage of another
-    TimeUnit.MILLISECONDS.sleep(20);
+    if (PAUSE > 0) {
+      System.gc(); // no side pays for the garbage of another
+      TimeUnit.MILLISECONDS.sleep(PAUSE);
+    }
     double took = side.trial.run();
     if (!warmUp) side.took.add(took);
   }

@@ -9,6 +9,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.bench.ChildJvm;
 import io.fibry.bench.report.Row;
 import io.fibry.bench.savina.PekkoSystem;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
@@ -21,7 +22,8 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 /**
  * The actors of real programs: they live in a scope, have names, are restarted and watched. Their
  * heap, and the time to make many and to close their scope, beside children of a Pekko actor. Every
- * side has a JVM of its own, and keeps all actors in an array.
+ * side has a JVM of its own, and keeps all actors in an array. With {@code -Djvms=2}, all sides of a
+ * library share one.
  */
 public final class ScopedActors {
   private enum Kind { PLAIN, NAMED, WATCHED }
@@ -35,7 +37,7 @@ public final class ScopedActors {
   /** {@code -Dsize} actors, made and ended {@code -Drounds} times. */
   public static void main(String[] args) throws Exception {
     if (args.length > 0) {
-      measure(SIDES.indexOf(args[0]), Integer.parseInt(args[1]));
+      for (var side : List.of(args).subList(1, args.length)) measure(SIDES.indexOf(side), Integer.parseInt(args[0]));
       System.exit(0); // threads of Pekko are alive
     }
     int size = Experiment.size(1_000_000);
@@ -43,11 +45,18 @@ public final class ScopedActors {
     var heap = new Experiment("scoped-heap", "heap of each of " + many + ", with its name");
     var made = new Experiment("scoped-made", "to make each of " + many);
     var ended = new Experiment("scoped-ended", "to end each of " + many + ", all at once");
-    for (var side : SIDES) {
-      var told = ChildJvm.run(List.of(), List.of("-Drounds=" + Experiment.ROUNDS), ScopedActors.class, side, size);
-      heap.add(Row.of(side, "B each", "", ChildJvm.numbers(told.get(0))));
-      made.add(Row.of(side, "ns each", "", ChildJvm.numbers(told.get(1))));
-      ended.add(Row.of(side, "ns each", "", ChildJvm.numbers(told.get(2))));
+    int each = SIDES.size() / Integer.getInteger("jvms", SIDES.size());
+    for (int from = 0; from < SIDES.size(); from += each) {
+      var inChild = new ArrayList<Object>(SIDES.subList(from, from + each));
+      inChild.addFirst(size);
+      var told =
+          ChildJvm.run(List.of(), List.of("-Drounds=" + Experiment.ROUNDS), ScopedActors.class, inChild.toArray())
+              .iterator();
+      for (var side : SIDES.subList(from, from + each)) {
+        heap.add(Row.of(side, "B each", "", ChildJvm.numbers(told.next())));
+        made.add(Row.of(side, "ns each", "", ChildJvm.numbers(told.next())));
+        ended.add(Row.of(side, "ns each", "", ChildJvm.numbers(told.next())));
+      }
     }
     heap.write();
     made.write();
