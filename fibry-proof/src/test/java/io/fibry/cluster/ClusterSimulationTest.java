@@ -8,6 +8,6 @@ class ClusterSimulationTest {
 
   @Test
   void whatIsPromisedHoldsOnABadNetwork() {
-    Seeds.play("cluster", 200, simulation -> new ClusterRound(simulation).play());
+    Seeds.play("cluster", 75, simulation -> new ClusterRound(simulation).play());
   }
 }
