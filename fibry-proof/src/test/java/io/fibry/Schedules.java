@@ -26,7 +26,7 @@ public final class Schedules {
   private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
   private static final int RECURSION = 64; // the guarded queue goes 24 deep on purpose
   private static final int LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
-  // ms of an invocation: model checking finds hangs by its bounds and by threads of which none can go on
+  // ms of an invocation: model checking finds hangs by its bounds, and by threads that all wait
   private static final long NEVER = TimeUnit.DAYS.toMillis(1);
 
   // Scope's counters are the JDK's
@@ -107,7 +107,7 @@ public final class Schedules {
     }
   }
 
-  /** Calls what Lincheck has given to the boot class loader, where the compiler does not find it. */
+  /** Calls a method of the boot class loader's, where the compiler does not find it. */
   private static void trackEvents(String method) {
     try {
       Class.forName("sun.nio.ch.lincheck.Injections", true, null).getMethod(method).invoke(null);

@@ -11,8 +11,8 @@ import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 
 /**
- * How many runs a simulated test has: in a build a third of what is asked for, which takes seconds of
- * processor time, and the same number on each machine; in a soak as many as an hour has. Each build
+ * The number of runs of a simulated test: in a build a third of the number that is asked for, on
+ * each machine, which takes seconds of processor time; in a soak as many as an hour has. Each build
  * begins with another seed, and a failure prints how to repeat its run.
  */
 public final class Seeds {

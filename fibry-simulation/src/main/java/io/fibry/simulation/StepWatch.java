@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
  * waits for the run looks once a second.
  *
  * <p>A step that computes is held after some seconds of processor time, however long a busy machine
- * takes to give them. A step that waits where its thread cannot be taken from it uses no processor
- * time, and is held after as many looks in a row; after more, if its thread counts as running, as in
- * native code and where it waits for another to initialize a class. On a busy machine, a thread that
- * does run may get no processor for seconds.
+ * takes to give them. A step that waits where its thread cannot be taken from it is held after as
+ * many looks in a row. A thread in native code, and one that waits for another to initialize a
+ * class, count as running though they wait: they use no processor time, and are held after more
+ * looks, because a thread that does run may get no processor for seconds on a busy machine.
  */
 final class StepWatch {
 

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RepeatTest {
   private static final int STEPS = 100; // an estimate that does not depend on a run
   private static final int RUNS = 10_000;
-  private static final Pattern LINE = Pattern.compile("(?m)^ *\\d+: +(\\d+) +\\d+ +(\\S+)"); // number, instances, bytes, class
+  // of a histogram: number, instances, bytes, class
+  private static final Pattern LINE = Pattern.compile("(?m)^ *\\d+: +(\\d+) +\\d+ +(\\S+)");
 
   /**
    * Of all runs of all programs, the right ones. It may change with the library, the policies and

@@ -22,8 +22,8 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 /**
  * The actors of real programs: they live in a scope, have names, are restarted and watched. Their
  * heap, and the time to make many and to close their scope, beside children of a Pekko actor. Every
- * side has a JVM of its own, and keeps all actors in an array. With {@code -Djvms=2}, all sides of a
- * library share one.
+ * side has a JVM of its own, and keeps all actors in an array. With {@code -Djvms=2}, the sides of
+ * a library share a JVM.
  */
 public final class ScopedActors {
   private enum Kind { PLAIN, NAMED, WATCHED }

@@ -74,7 +74,7 @@ class DurableBudgetsTest {
     assertEquals("missing is not on the class path; run it by mvn -q -Pstores", failure.getMessage());
   }
 
-  /** The heap: so few keys take less of it than what a JVM frees meanwhile, so a figure may be negative. */
+  /** So few keys take less heap than the JVM frees meanwhile: a figure may be negative. */
   @Test
   void aQuestionIsAskedInAProcessOfItsOwn(@TempDir Path results) throws Exception {
     System.setProperty("size", "4000");

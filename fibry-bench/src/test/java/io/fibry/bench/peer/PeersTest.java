@@ -154,7 +154,7 @@ class PeersTest {
     }
   }
 
-  /** Takes a timer back before it is due: a machine on which that takes longer has longer timers. */
+  /** Cancels a timer before it is due: where that takes longer, the next timer is longer. */
   @ParameterizedTest
   @MethodSource("timed")
   void timerFiresUnlessTakenBack(String who) {
