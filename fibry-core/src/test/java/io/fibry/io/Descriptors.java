@@ -6,7 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
 
-/** The file descriptors of this process. */
+/**
+ * The sockets, pipes and directory watches of this process. Files are none of them: the JDK opens
+ * class path jars and pollers whenever it first needs them, and keeps them.
+ */
 public final class Descriptors {
   private static final Path OPEN = Path.of("/proc/self/fd");
 
@@ -18,11 +21,20 @@ public final class Descriptors {
     return openIfShown();
   }
 
+  private static boolean isMeant(Path descriptor) {
+    try {
+      var what = Files.readSymbolicLink(descriptor).toString();
+      return what.startsWith("socket:") || what.startsWith("pipe:") || what.equals("anon_inode:inotify");
+    } catch (IOException closedMeanwhile) {
+      return false;
+    }
+  }
+
   /** How many are open; zero where the system does not show them. */
   public static long openIfShown() {
     if (!Files.isDirectory(OPEN)) return 0;
     try (var all = Files.list(OPEN)) {
-      return all.count();
+      return all.filter(Descriptors::isMeant).count();
     } catch (IOException unreadable) {
       throw new UncheckedIOException(unreadable);
     }
