@@ -18,6 +18,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -68,6 +69,7 @@ class ConversationWatchTest {
   private final ActorScope scope =
       ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 1_000));
   private final Gate gate = new Gate();
+  private final CountDownLatch huge = new CountDownLatch(1); // counted down once its request has come
 
   @AfterEach
   void close() {
@@ -108,13 +110,17 @@ class ConversationWatchTest {
             exchange.out().flush();
             time.manual.advance(Duration.ofSeconds(1));
           }
-        }).stream("/huge", exchange -> exchange.out().write(new byte[50_000_000])), o -> o);
+        }).stream("/huge", exchange -> {
+          huge.countDown();
+          exchange.out().write(new byte[50_000_000]);
+        }), o -> o);
   }
 
   @Promise("19.11")
   @Test
   void aClientThatTalksOrIsSilentIsNotReported() throws IOException {
-    try (var client = new Client(echo().port()); var silent = new Client(echoPort())) {
+    try (var client = new Client(echo().port()); var silent = new Client(silentPort())) {
+      awaitDump("silent/1 \\(FIBER\\): waits for client");
       for (int i = 0; i < 10; i++) {
         assertEquals("hello", client.answerTo("hello\n"));
         assertEquals("", logged(Duration.ofSeconds(1)));
@@ -125,8 +131,8 @@ class ConversationWatchTest {
     }
   }
 
-  private int echoPort() {
-    return TcpAcceptor.open(scope.anonymous(), 0, client -> client.getInputStream().read(), o -> o).port();
+  private int silentPort() {
+    return TcpAcceptor.open(scope.named("silent"), 0, client -> client.getInputStream().read(), o -> o).port();
   }
 
   @Promise("19.11")
@@ -175,12 +181,14 @@ class ConversationWatchTest {
       assertTrue(longer.get("/long").startsWith("HTTP/1.1 200"));
       awaitDump("web/1 \\(FIBER\\): waits for client /127.0.0.1:\\d+; 1 handled");
       assertTrue(events.get("/events").startsWith("HTTP/1.1 200"));
-      awaitDump("web/2 \\(FIBER\\): waits for client");
       deaf.say("GET /huge HTTP/1.1\r\nHost: here\r\n\r\n");
-      awaitDump("web/3 \\(FIBER\\): waits for client");
+      Patience.await(huge);
 
-      time.manual.advance(LIMIT);
-      time.manual.advance(LIMIT);
+      for (int i = 0; i < 16; i++) { // twice the limit, and never while one of them is between two writes
+        awaitDump("web/2 \\(FIBER\\): waits for client");
+        awaitDump("web/3 \\(FIBER\\): waits for client");
+        time.manual.advance(LIMIT.dividedBy(8));
+      }
 
       assertEquals("", logged.text());
     }

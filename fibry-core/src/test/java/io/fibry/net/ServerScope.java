@@ -5,8 +5,10 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /** A scope for a server. */
 public final class ServerScope implements AutoCloseable {
@@ -20,6 +22,12 @@ public final class ServerScope implements AutoCloseable {
   public ServerScope(UnaryOperator<ActorScope.Options> options) {
     scope =
         ActorSystem.openScope("net", o -> options.apply(o.withDeadLetters(letters).withGrace(Duration.ofMillis(200))));
+  }
+
+  /** Whether this thread of a conversation waits for its client, so that the limit of this has begun. */
+  static boolean isWaitingForClient(Thread conversation) {
+    return Patience.isParked(conversation) && Stream.of(conversation.getStackTrace())
+        .anyMatch(frame -> frame.getClassName().equals(PlainLink.class.getName()));
   }
 
   public TcpAcceptor open(Handler<TcpConnection> handler) {

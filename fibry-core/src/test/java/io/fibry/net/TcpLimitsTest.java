@@ -91,8 +91,14 @@ class TcpLimitsTest {
   }
 
   private void pass(int seconds) {
-    Patience.parked(Patience.value(talking));
+    awaitClient();
     clock.manual.advance(Duration.ofSeconds(seconds));
+  }
+
+  /** Until the conversation reads or writes, so that its limit has begun. */
+  private void awaitClient() {
+    var thread = Patience.value(talking);
+    Patience.eventually(() -> !clock.due.isEmpty() && ServerScope.isWaitingForClient(thread));
   }
 
   private void cutWith(String text) {
@@ -152,7 +158,7 @@ class TcpLimitsTest {
     var acceptor = open(connection -> gate.passDeaf(), o -> o);
     try (var peer = new Peer(acceptor.port())) {
       Patience.await(gate.entered);
-      pass(1_000);
+      clock.manual.advance(Duration.ofSeconds(1_000));
 
       assertEquals(1, acceptor.connections().size());
       gate.open();
@@ -192,7 +198,6 @@ class TcpLimitsTest {
       while (true) connection.getOutputStream().write(new byte[1 << 20]);
     }, o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      pass(0);
       Patience.eventually(() -> {
         clock.manual.advance(Duration.ofSeconds(1));
         return cut.isDone();
@@ -207,7 +212,7 @@ class TcpLimitsTest {
   void theLimitsHoldAfterALookThatFailed() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o);
     try (var peer = new Peer(acceptor.port())) {
-      Patience.parked(Patience.value(talking));
+      awaitClient();
       clock.broken.set(Thread.currentThread());
       clock.manual.advance(Duration.ofSeconds(1));
 
@@ -286,7 +291,7 @@ class TcpLimitsTest {
   void theDrainLimitIsByTheClockOfTheScope() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o.withDrainLimit(Duration.ofSeconds(10)));
     try (var peer = new Peer(acceptor.port()).send("x")) {
-      Patience.parked(Patience.value(talking));
+      awaitClient();
       acceptor.sendPoisonPill();
       Patience.eventually(() -> clock.due.size() == 2);
       clock.manual.advance(Duration.ofSeconds(9));
