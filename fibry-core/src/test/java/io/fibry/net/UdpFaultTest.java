@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,7 +53,7 @@ class UdpFaultTest {
   }
 
   /** Fails to receive. */
-  private static final class Broken extends DatagramSocket {
+  private static class Broken extends DatagramSocket {
     final AtomicInteger failures;
     final AtomicInteger tries = new AtomicInteger();
 
@@ -124,6 +125,34 @@ class UdpFaultTest {
     assertTrue(receiving.isVirtual());
   }
 
+  /** The end kills the fiber a second after the close: the close alone must wake it. */
+  @Test
+  void closeOfTheSocketEndsTheReceive() throws Exception {
+    var left = new CountDownLatch(1);
+    var server = server(new Broken(0) {
+      @Override
+      public void receive(DatagramPacket packet) throws IOException {
+        try {
+          super.receive(packet);
+        } finally {
+          left.countDown();
+        }
+      }
+
+      @Override
+      public void close() {
+        super.close();
+        Patience.await(left);
+      }
+    });
+    peer.send(server.port(), "hello");
+    Patience.eventually(() -> seen.size() == 1);
+
+    server.askExit();
+
+    Patience.ended(server::waitForExit);
+  }
+
   @Test
   void aSocketThatIsClosedBelowItEndsItAndIsTold() throws Exception {
     try (var logged = new Logged()) {
@@ -154,7 +183,6 @@ class UdpFaultTest {
   }
 
   @Test
-  // an open socket would take a second each
   void manyServersLeaveNothing() throws Exception {
     round(); // some is made once
     long before = Descriptors.open();
