@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.OperatingSystemMXBean;
 import io.fibry.Promise;
 import io.fibry.stereotype.Stereotypes;
-import io.fibry.support.Patience;
+import io.fibry.support.Child;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -14,15 +14,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /** A JVM that runs out of file descriptors, and recovers. */
 class FloodJvmTest {
   private static final int DESCRIPTORS = 80;
+  private static final long SECOND = 1_000_000_000; // ns
 
-  /** Echoes lines; prints its port, then its processor time for each line of input. */
+  /** Echoes lines; prints its port, then for each line of input its share of a processor in the next second. */
   static final class Main {
     private Main() {}
 
@@ -33,8 +34,13 @@ class FloodJvmTest {
       System.out.println("port " + acceptor.port());
       var in = new BufferedReader(new java.io.InputStreamReader(System.in));
       var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-      while (in.readLine() != null)
-        System.out.println("cpu " + TimeUnit.NANOSECONDS.toMillis(system.getProcessCpuTime()));
+      while (in.readLine() != null) {
+        long burnt = system.getProcessCpuTime();
+        long begun = System.nanoTime();
+        long passed = 0;
+        for (; passed < SECOND; passed = System.nanoTime() - begun) LockSupport.parkNanos(SECOND - passed);
+        System.out.println("percent " + 100 * (system.getProcessCpuTime() - burnt) / passed);
+      }
     }
   }
 
@@ -43,51 +49,29 @@ class FloodJvmTest {
   void aFloodPastTheDescriptorLimitBurnsNoProcessorAndPasses() throws Exception {
     Assumptions.assumeTrue(Files.isExecutable(Path.of("/bin/bash")), "needs a shell that limits descriptors");
     var java = ProcessHandle.current().info().command().orElseThrow();
-    var process = new ProcessBuilder("/bin/bash", "-c",
+    try (var child = Child.start(List.of("/bin/bash", "-c",
         "ulimit -n " + DESCRIPTORS + "; exec \"$0\" -Xint -cp \"$1\" '" + Main.class.getName() + "'", java,
-        System.getProperty("java.class.path")).redirectErrorStream(true).start();
-    try (var child = process.inputReader(); var ask = process.outputWriter()) {
-      int port = Integer.parseInt(told(child, "port "));
+        System.getProperty("java.class.path")))) {
+      int port = Integer.parseInt(child.awaitLine(line -> line.startsWith("port ")).substring("port ".length()));
       try (var first = new Peer(port).send("loads the classes, which takes descriptors\n")) {
         first.line();
       }
       var flood = new ArrayList<Peer>();
       // others wait in the backlog
       for (int i = 0; i < DESCRIPTORS; i++) flood.add(new Peer(port));
-      told(child, "", "Too many open files");
-      ask.write("\n");
-      ask.flush();
-      long before = Long.parseLong(told(child, "cpu "));
+      child.awaitLine(line -> line.contains("Too many open files"));
       assertEquals("served meanwhile", flood.getFirst().send("served meanwhile\n").line());
-      pause();
-      ask.write("\n");
-      ask.flush();
-      long burnt = Long.parseLong(told(child, "cpu ")) - before;
+      child.input().write('\n');
+      child.input().flush();
+      var burnt = child.awaitLine(line -> line.startsWith("percent ")).substring("percent ".length());
 
-      assertTrue(burnt < 500, "ms of processor time in a second of flood: " + burnt);
+      assertTrue(Integer.parseInt(burnt) < 50, "percent of a processor in a flood: " + burnt);
       flood.forEach(Peer::close);
       for (int i = 0; i < 100; i++) {
         try (var peer = new Peer(port).send("again\n")) {
           assertEquals("again", peer.line());
         }
       }
-    } finally {
-      process.destroyForcibly();
     }
-  }
-
-  private static void pause() throws InterruptedException {
-    assertTrue(!new java.util.concurrent.CountDownLatch(1).await(1, TimeUnit.SECONDS));
-  }
-
-  /** The rest of the next line with this begin and these parts. */
-  private static String told(BufferedReader child, String begin, String... parts) throws IOException {
-    var seen = new ArrayList<String>();
-    for (var line = child.readLine(); line != null; line = child.readLine()) {
-      seen.add(line);
-      if (line.startsWith(begin) && List.of(parts).stream().allMatch(line::contains))
-        return line.substring(begin.length());
-    }
-    throw new AssertionError("it ended without '" + begin + List.of(parts) + "': " + seen + Patience.LONG);
   }
 }
