@@ -19,6 +19,7 @@ import java.lang.ref.WeakReference;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -108,9 +109,10 @@ class DownloaderContractTest {
   void soManyAreAtWorkAtOnce() {
     var now = new AtomicInteger();
     var most = new AtomicInteger();
+    var three = new CyclicBarrier(3); // of the 12, so that they come in threes
     try (var web = new ScriptedWebServer((head, out) -> {
       most.accumulateAndGet(now.incrementAndGet(), Math::max);
-      java.util.concurrent.locks.LockSupport.parkNanos(10_000_000);
+      three.await();
       now.decrementAndGet();
       out.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".getBytes());
     })) {
