@@ -49,7 +49,7 @@ class IoSnippetsTest {
       // @start region="downloader"
       try (var web = Downloader.open(ActorSystem.anonymous(), o -> o.withParallel(4).withMaxBytes(100_000))) {
         try {
-          page = web.ask(uri, Duration.ofSeconds(5)).text();
+          page = web.ask(uri, Duration.ofMinutes(1)).text();
         } catch (Downloader.Refused refused) { // an IOException
           page = "status " + refused.status();
         }
@@ -66,7 +66,7 @@ class IoSnippetsTest {
     assumeTrue(Files.isExecutable(Path.of("/bin/echo")), "this system has no /bin/echo");
 
     // @start region="program"
-    var echo = Program.at(Path.of("/bin/echo")).withEnvironment("LANG", "C.UTF-8").withLimit(Duration.ofSeconds(5))
+    var echo = Program.at(Path.of("/bin/echo")).withEnvironment("LANG", "C.UTF-8").withLimit(Duration.ofMinutes(1))
         .withMaxOutput(10_000);
     // four at the same time
     var echoes = Pools.fixed(ActorSystem.anonymous(), 4).newActorWithReturn((String text) -> echo.run("-n", text));

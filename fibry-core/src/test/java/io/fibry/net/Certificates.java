@@ -1,5 +1,7 @@
 package io.fibry.net;
 
+import io.fibry.support.Child;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -7,6 +9,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.net.ssl.KeyManagerFactory;
@@ -36,19 +39,19 @@ public final class Certificates {
     try {
       var folder = Files.createTempDirectory("certificates");
       var file = folder.resolve("keys.p12");
-      var keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+      try (var keytool = Child.start(List.of(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
           "-genkeypair", "-alias", "key", "-keyalg", algorithm, "-dname", "CN=" + name, "-ext",
           "san=dns:localhost,ip:127.0.0.1", "-keystore", file.toString(), "-storetype", "PKCS12", "-storepass",
-          new String(PASSWORD), "-validity", "3650").redirectErrorStream(true).start();
-      var said = new String(keytool.getInputStream().readAllBytes());
-      if (keytool.waitFor() != 0) throw new IllegalStateException(said);
+          new String(PASSWORD), "-validity", "3650"))) {
+        keytool.ended(0);
+      }
       var made = KeyStore.getInstance(file.toFile(), PASSWORD);
       Files.delete(file);
       Files.delete(folder);
       return made;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
-    } catch (GeneralSecurityException | InterruptedException failure) {
+    } catch (GeneralSecurityException failure) {
       throw new IllegalStateException(failure);
     }
   }
@@ -100,7 +103,7 @@ public final class Certificates {
   /** A connection by the JDK's own TLS. */
   public static SSLSocket connect(SSLContext context, int port, String... protocols) throws IOException {
     var socket = (SSLSocket) context.getSocketFactory().createSocket("localhost", port);
-    socket.setSoTimeout(20_000);
+    socket.setSoTimeout((int) Patience.LONG.toMillis());
     var parameters = new SSLParameters();
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     if (protocols.length > 0) parameters.setProtocols(protocols);

@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -45,10 +44,8 @@ class ClientFramesTest {
     }, o -> o.withMaxFrame(longest));
   }
 
-  private Object next() throws InterruptedException {
-    var next = seen.poll(Patience.LONG.toSeconds(), TimeUnit.SECONDS);
-    assertTrue(next != null, "waited in vain");
-    return next;
+  private Object next() {
+    return Patience.next(seen);
   }
 
   private static byte[] frame(byte... bytes) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fibry.support.Child;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -45,15 +46,15 @@ class ForeignTlsClientsTest {
         .anyMatch(folder -> Files.isExecutable(Path.of(folder, program))), program + " is not installed");
   }
 
-  private String run(String input, String... command) throws IOException, InterruptedException {
+  private String run(String input, String... command) {
     assumeInstalled(command[0]);
-    var process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    try (var in = process.getOutputStream()) {
-      in.write(input.getBytes(StandardCharsets.US_ASCII));
-    } catch (IOException endedAlready) {}
-    var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    process.waitFor();
-    return said;
+    try (var child = Child.start(List.of(command))) {
+      try (var in = child.input()) {
+        in.write(input.getBytes(StandardCharsets.US_ASCII));
+      } catch (IOException endedAlready) {}
+      child.exitCode();
+      return child.output();
+    }
   }
 
   private String url() {
@@ -62,9 +63,9 @@ class ForeignTlsClientsTest {
 
   @Test
   void curl() throws Exception {
-    assertEquals("GET 0 TLSv1.3\nGET 0 TLSv1.3\n",
+    assertEquals("GET 0 TLSv1.3\nGET 0 TLSv1.3",
         run("", "curl", "-sS", "--cacert", authority.toString(), url(), url()));
-    assertEquals("POST 3000000 TLSv1.2\n", run("x".repeat(3_000_000), "curl", "-sS", "--tls-max", "1.2", "--cacert",
+    assertEquals("POST 3000000 TLSv1.2", run("x".repeat(3_000_000), "curl", "-sS", "--tls-max", "1.2", "--cacert",
         authority.toString(), "--data-binary", "@-", url()));
     assertTrue(run("", "curl", "-sS", url()).contains("certificate"));
   }
@@ -95,7 +96,7 @@ class ForeignTlsClientsTest {
         + "  c.request('POST', '/count', b'x' * 100000 * i)\n"
         + "  print(c.getresponse().read().decode(), end='')\n";
 
-    assertEquals("POST 0 TLSv1.3\nPOST 100000 TLSv1.3\nPOST 200000 TLSv1.3\n",
+    assertEquals("POST 0 TLSv1.3\nPOST 100000 TLSv1.3\nPOST 200000 TLSv1.3",
         run("", "python3", "-c", program, Integer.toString(server.port()), authority.toString()));
   }
 
@@ -108,21 +109,22 @@ class ForeignTlsClientsTest {
         + "a.on('end', () => i < 2 ? next(i + 1) : agent.destroy()); }); r.end(Buffer.alloc(100000 * i)); };"
         + "next(0);";
 
-    assertEquals("POST 0 TLSv1.3\nPOST 100000 TLSv1.3\nPOST 200000 TLSv1.3\n",
+    assertEquals("POST 0 TLSv1.3\nPOST 100000 TLSv1.3\nPOST 200000 TLSv1.3",
         run("", "node", "-e", program, Integer.toString(server.port()), authority.toString()));
   }
 
   @Test
   void renegotiationByOpensslIsRefused() throws Exception {
     assumeInstalled("openssl");
-    var process = new ProcessBuilder(List.of("openssl", "s_client", "-connect", "localhost:" + server.port(), "-CAfile",
-        authority.toString(), "-tls1_2")).redirectErrorStream(true).start();
-    var in = process.getOutputStream();
-    in.write("R\n".getBytes(StandardCharsets.US_ASCII)); // a letter alone in a line: negotiate again
-    in.flush();
-    var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8); // until it is cut off
+    try (var child = Child.start(List.of("openssl", "s_client", "-connect", "localhost:" + server.port(), "-CAfile",
+        authority.toString(), "-tls1_2"))) {
+      child.input().write("R\n".getBytes(StandardCharsets.US_ASCII)); // a letter alone in a line: negotiate again
+      child.input().flush();
+      int exit = child.exitCode(); // once it is cut off
+      var said = child.output();
 
-    assertTrue(said.contains("RENEGOTIATING"), said);
-    assertTrue(process.waitFor() != 0 || said.contains("error") || said.contains("closed"), said);
+      assertTrue(said.contains("RENEGOTIATING"), said);
+      assertTrue(exit != 0 || said.contains("error") || said.contains("closed"), said);
+    }
   }
 }

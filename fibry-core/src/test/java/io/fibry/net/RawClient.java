@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.support.Patience;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -17,7 +18,7 @@ final class RawClient implements AutoCloseable {
 
   RawClient(int port) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), port);
-    socket.setSoTimeout(10_000);
+    socket.setSoTimeout((int) Patience.LONG.toMillis());
     socket.setTcpNoDelay(true);
   }
 

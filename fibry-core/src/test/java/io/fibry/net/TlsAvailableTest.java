@@ -12,7 +12,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.junit.jupiter.api.AfterEach;
@@ -77,10 +76,10 @@ class TlsAvailableTest {
       slow.holds = true;
       socket.getOutputStream().write("hello".getBytes());
       sent.complete(null);
-      assertEquals(0, available.poll(20, TimeUnit.SECONDS));
+      assertEquals(0, Patience.next(available));
 
       slow.sendHeld();
-      assertEquals(5, available.poll(20, TimeUnit.SECONDS));
+      assertEquals(5, Patience.next(available));
     }
   }
 

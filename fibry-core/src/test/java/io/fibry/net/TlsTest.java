@@ -66,10 +66,8 @@ class TlsTest {
     }
   }
 
-  private String heard() throws InterruptedException {
-    var one = heard.poll(20, TimeUnit.SECONDS);
-    if (one == null) throw new AssertionError("nothing was heard");
-    return one;
+  private String heard() {
+    return Patience.next(heard);
   }
 
   private static SSLSocket connect(TcpAcceptor acceptor, String... protocols) throws IOException {

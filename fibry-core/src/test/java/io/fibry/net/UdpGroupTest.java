@@ -37,7 +37,7 @@ class UdpGroupTest {
       socket.setReuseAddress(true);
       socket.bind(new InetSocketAddress(group(), 0));
       socket.joinGroup(new InetSocketAddress(group(), 0), on);
-      socket.setSoTimeout(1_000);
+      socket.setSoTimeout((int) Patience.LONG.toMillis());
       try (var sender = new DatagramSocket(new InetSocketAddress(LOOPBACK, 0))) {
         sender.setOption(StandardSocketOptions.IP_MULTICAST_IF, on);
         sender.send(new DatagramPacket(new byte[1], 1, new InetSocketAddress(group(), socket.getLocalPort())));
