@@ -124,7 +124,11 @@ public final class Probe<M> {
    * @throws AssertionError if none comes in time
    */
   public M next() {
-    return next(TestScope.LIMIT);
+    return next(limit());
+  }
+
+  private Duration limit() {
+    return scope instanceof TestScope own ? own.limit : TestScope.LIMIT;
   }
 
   /**
@@ -170,7 +174,7 @@ public final class Probe<M> {
    * @throws AssertionError if another one comes, or none in time
    */
   public M expect(String wanted, Predicate<? super M> fits) {
-    var message = next(TestScope.LIMIT, wanted);
+    var message = next(limit(), wanted);
     if (!fits.test(message)) throw failure(wanted, message.toString());
     return message;
   }
@@ -181,9 +185,9 @@ public final class Probe<M> {
    * @throws AssertionError if one is left, or the scope does not become quiet
    */
   public void expectNothing() {
-    if (!scope.awaitQuiet(TestScope.LIMIT))
-      throw failure("nothing",
-          "no certainty within " + TestScope.shown(TestScope.LIMIT) + ": the scope did not become quiet");
+    var limit = limit();
+    if (!scope.awaitQuiet(limit))
+      throw failure("nothing", "no certainty within " + TestScope.shown(limit) + ": the scope did not become quiet");
     if (!unseen.isEmpty()) throw failure("nothing", List.copyOf(unseen).toString());
   }
 

@@ -39,6 +39,7 @@ public final class TestScope implements ActorScope {
   // what assertions have found; used by the threads of the test
   private final Set<DeadLetter> asserted =
       Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
+  volatile Duration limit = LIMIT; // of waits in real time; set by tests of failures
 
   private TestScope(String name, UnaryOperator<Options> options) {
     this.scope = ActorSystem.openScope(name, inherited -> Objects.requireNonNull(options, "options")
@@ -99,12 +100,12 @@ public final class TestScope implements ActorScope {
     if (Objects.requireNonNull(by, "by").isNegative())
       throw new IllegalArgumentException("time cannot go back by " + shown(by) + "; give zero or more");
     long end = clock.nanoTime() + TimeUnit.NANOSECONDS.convert(by);
-    boolean quiet = scope.awaitQuiet(LIMIT);
+    boolean quiet = scope.awaitQuiet(limit);
     for (int steps = 0; isDueUntil(end); steps++) {
       if (steps == MOST_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MOST_STEPS
           + " steps within " + shown(by) + ", so that never ends:\n" + scope.dump());
       clock.advance(clock.untilNext().orElse(Duration.ZERO));
-      quiet = quiet && scope.awaitQuiet(LIMIT); // a handler that waits for something else costs one limit only
+      quiet = quiet && scope.awaitQuiet(limit); // a handler that waits for something else costs one limit only
     }
     clock.advance(Duration.ofNanos(Math.max(0, end - clock.nanoTime())));
     assertQuiet();
@@ -127,8 +128,8 @@ public final class TestScope implements ActorScope {
    * @throws AssertionError if that takes too long, with what each actor is doing
    */
   public void assertQuiet() {
-    if (!scope.awaitQuiet(LIMIT)) throw new AssertionError(
-        "scope '" + name() + "' did not become quiet within " + shown(LIMIT) + ":\n" + scope.dump());
+    if (!scope.awaitQuiet(limit)) throw new AssertionError(
+        "scope '" + name() + "' did not become quiet within " + shown(limit) + ":\n" + scope.dump());
   }
 
   /**
@@ -157,7 +158,7 @@ public final class TestScope implements ActorScope {
   public DeadLetter assertDeadLetter(DeadLetter.Reason reason, Object message) {
     var found = take(reason, message);
     if (found.isPresent()) return found.get();
-    boolean quiet = scope.awaitQuiet(LIMIT);
+    boolean quiet = scope.awaitQuiet(limit);
     return take(reason, message)
         .orElseThrow(() -> new AssertionError("scope '" + name() + "'" + (quiet ? "" : ", which is not quiet yet,")
             + " has no dead letter " + reason + ": "
@@ -181,10 +182,10 @@ public final class TestScope implements ActorScope {
   @Override
   public void close() {
     var late = new AtomicReference<>("");
-    var report = end(LIMIT, () -> late.set(scope.dump()));
+    var report = end(limit, () -> late.set(scope.dump()));
     if (late.get().isEmpty() && report.running().isEmpty()) return;
     var before = late.get().isEmpty() ? "" : "; before the interrupt:\n" + late.get();
-    throw new AssertionError("scope '" + name() + "' did not end by itself within " + shown(LIMIT)
+    throw new AssertionError("scope '" + name() + "' did not end by itself within " + shown(limit)
         + ": before the test ends, end its actors, release what they wait for, or move the clock. Messages left: "
         + report.leftovers() + ", handlers that still run: " + report.running() + before);
   }

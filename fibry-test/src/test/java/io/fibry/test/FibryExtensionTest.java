@@ -14,11 +14,14 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,6 +36,7 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /** Each nested class is a test class as a user would write it; the tests here run it. */
 class FibryExtensionTest {
+  private static final Duration SHORT = Duration.ofMillis(20); // for a close that fails
   // added by the nested tests, read here
   private static final Queue<Object> SEEN = new ConcurrentLinkedQueue<>();
   // a new one for each test here; handlers wait for it
@@ -133,6 +137,7 @@ class FibryExtensionTest {
   static class LeaveAnActorAtWork {
     @Test
     void test(TestScope scope) {
+      scope.limit = SHORT;
       scope.named("clerk").newActor((String message) -> gate.get()).sendMessage("wait");
     }
   }
@@ -141,7 +146,7 @@ class FibryExtensionTest {
   void anActorThatHadToBeInterruptedIsALeak() {
     var failure = failureOf(LeaveAnActorAtWork.class);
 
-    assertContains("scope 'test(TestScope)' did not end by itself within " + TestScope.shown(TestScope.LIMIT), failure);
+    assertContains("scope 'test(TestScope)' did not end by itself within " + TestScope.shown(SHORT), failure);
     assertContains("clerk (FIBER)", failure);
   }
 
@@ -149,7 +154,13 @@ class FibryExtensionTest {
   static class LeaveAThread {
     @Test
     void test(TestScope scope) {
-      scope.named("clerk").strategy(Strategy.THREAD).newActor((String message) -> gate.join()).sendMessage("wait");
+      var waits = new CountDownLatch(1);
+      scope.named("clerk").strategy(Strategy.THREAD).newActor((String message) -> {
+        waits.countDown();
+        gate.join();
+      }).sendMessage("wait");
+      Patience.await(waits);
+      scope.limit = SHORT;
     }
   }
 

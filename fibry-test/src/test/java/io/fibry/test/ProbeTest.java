@@ -24,8 +24,20 @@ class ProbeTest {
   @RegisterExtension
   static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
+  private static final Duration SHORT = Duration.ofMillis(20);
+
   private static String failureOf(Runnable expectation) {
     return assertThrows(AssertionError.class, expectation::run).getMessage();
+  }
+
+  /** The failure of an expectation that waits in vain, for a short time only. */
+  private static String failureInVain(TestScope scope, Runnable expectation) {
+    scope.limit = SHORT;
+    try {
+      return failureOf(expectation);
+    } finally {
+      scope.limit = TestScope.LIMIT;
+    }
   }
 
   private static void assertContains(String part, String text) {
@@ -78,9 +90,9 @@ class ProbeTest {
     Probe<Mail> post = Probe.of(scope, "post");
 
     assertContains(
-        "probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.shown(TestScope.LIMIT)
+        "probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.shown(SHORT)
             + "; all messages so far: []",
-        failureOf(() -> post.expect(new Letter("Ada"))));
+        failureInVain(scope, () -> post.expect(new Letter("Ada"))));
     assertContains("wanted a message and got nothing within 1 ms",
         failureOf(() -> post.next(Duration.ofMillis(1))));
   }
@@ -109,10 +121,10 @@ class ProbeTest {
     var gate = new CompletableFuture<Void>();
     scope.named("postman").newActor((String to) -> gate.join()).sendMessage("Ada");
 
-    var text = failureOf(post::expectNothing);
+    var text = failureInVain(scope, post::expectNothing);
 
     gate.complete(null);
-    assertContains("got no certainty within " + TestScope.shown(TestScope.LIMIT), text);
+    assertContains("got no certainty within " + TestScope.shown(SHORT), text);
     assertContains("postman (FIBER)", text);
   }
 

@@ -14,18 +14,23 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class TestScopeTest {
+  private static final Duration SHORT = Duration.ofMillis(20);
+
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final CompletableFuture<Void> gate = new CompletableFuture<>();
+  private final CountDownLatch waits = new CountDownLatch(1);
 
   @AfterEach
   void openTheGate() {
@@ -34,12 +39,18 @@ class TestScopeTest {
 
   /** Its handler waits at the gate, and can be interrupted. */
   private Actor<String> waiting(TestScope scope) {
-    return scope.named("clerk").newActor((String message) -> gate.get());
+    return scope.named("clerk").newActor((String message) -> {
+      waits.countDown();
+      gate.get();
+    });
   }
 
   /** Its handler waits at the gate, and ignores interrupts. */
   private Actor<String> deaf(TestScope scope) {
-    return scope.named("clerk").newActor((String message) -> gate.join());
+    return scope.named("clerk").newActor((String message) -> {
+      waits.countDown();
+      gate.join();
+    });
   }
 
   private static Actor<String> failing(ActorBuilder<Object> how) {
@@ -50,6 +61,16 @@ class TestScopeTest {
 
   private static String failureOf(Runnable assertion) {
     return assertThrows(AssertionError.class, assertion::run).getMessage();
+  }
+
+  /** The failure of an assertion that waits in vain, for a short time only. */
+  private static String failureInVain(TestScope scope, Runnable assertion) {
+    scope.limit = SHORT;
+    try {
+      return failureOf(assertion);
+    } finally {
+      scope.limit = TestScope.LIMIT;
+    }
   }
 
   private static void assertContains(String part, String text) {
@@ -108,9 +129,9 @@ class TestScopeTest {
     try (var scope = TestScope.fibers()) {
       waiting(scope).sendMessage("wait");
 
-      var text = failureOf(scope::assertQuiet);
+      var text = failureInVain(scope, scope::assertQuiet);
 
-      assertContains("scope 'test' did not become quiet within " + TestScope.shown(TestScope.LIMIT), text);
+      assertContains("scope 'test' did not become quiet within " + TestScope.shown(SHORT), text);
       assertContains("clerk (FIBER)", text);
       gate.complete(null);
     }
@@ -187,10 +208,11 @@ class TestScopeTest {
     var scope = TestScope.fibers();
     var clerk = waiting(scope);
     clerk.sendMessage("wait");
+    Patience.await(waits);
 
-    var text = failureOf(scope::close);
+    var text = failureInVain(scope, scope::close);
 
-    assertContains("scope 'test' did not end by itself within " + TestScope.shown(TestScope.LIMIT), text);
+    assertContains("scope 'test' did not end by itself within " + TestScope.shown(SHORT), text);
     assertContains("handlers that still run: []; before the interrupt:\n", text);
     assertContains("clerk (FIBER)", text);
     assertTrue(clerk.onExit().isDone());
@@ -200,8 +222,9 @@ class TestScopeTest {
   void closingNamesAHandlerThatIgnoresItsInterrupt() {
     var scope = TestScope.fibers();
     deaf(scope).sendMessage("wait");
+    Patience.await(waits);
 
-    assertContains("handlers that still run: [clerk]", failureOf(scope::close));
+    assertContains("handlers that still run: [clerk]", failureInVain(scope, scope::close));
   }
 
   @Test
@@ -218,7 +241,7 @@ class TestScopeTest {
     scope.clock().advance(Duration.ZERO);
     clerk.waitForExit();
 
-    assertContains("handlers that still run: [clerk]", failureOf(scope::close));
+    assertContains("handlers that still run: [clerk]", failureInVain(scope, scope::close));
   }
 
   @Test
