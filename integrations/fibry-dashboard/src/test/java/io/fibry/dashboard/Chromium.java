@@ -1,8 +1,7 @@
 package io.fibry.dashboard;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
+import io.fibry.support.Child;
+import io.fibry.support.Patience;
 import java.net.URI;
 import java.net.URLDecoder;
 import java.net.http.HttpClient;
@@ -19,7 +18,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -31,9 +29,8 @@ final class Chromium implements AutoCloseable {
   private static final Pattern ID = Pattern.compile("^\\{\"id\":(\\d+)");
   private static final Pattern VALUE = Pattern.compile("\"value\":\"([^\"]*)\"");
   private static final Pattern DATA = Pattern.compile("\"data\":\"([^\"]*)\"");
-  private static final int LIMIT = 60; // s
 
-  private final Process process;
+  private final Child process;
   private final HttpClient client = HttpClient.newHttpClient();
   private final WebSocket socket;
   private final Map<Integer, CompletableFuture<String>> calls = new ConcurrentHashMap<>(); // by number
@@ -46,25 +43,17 @@ final class Chromium implements AutoCloseable {
 
   /** @param profile an empty folder */
   Chromium(Path profile) throws Exception {
-    process = new ProcessBuilder(program().orElseThrow().toString(), "--headless=new", "--no-sandbox", "--disable-gpu",
-        "--hide-scrollbars", "--remote-debugging-port=0", "--user-data-dir=" + profile, "about:blank")
-        .redirectErrorStream(true).start();
+    process = Child.start(List.of(program().orElseThrow().toString(), "--headless=new", "--no-sandbox", "--disable-gpu",
+        "--hide-scrollbars", "--remote-debugging-port=0", "--user-data-dir=" + profile, "about:blank"));
     var pages = get("http://127.0.0.1:" + port() + "/json/list");
     var found = PAGE.matcher(pages);
     if (!found.find()) throw new IllegalStateException("Chromium has no page: " + pages);
-    socket = client.newWebSocketBuilder().buildAsync(URI.create(found.group(1)), new Answers()).get(LIMIT,
-        TimeUnit.SECONDS);
+    socket = Patience.value(client.newWebSocketBuilder().buildAsync(URI.create(found.group(1)), new Answers()));
   }
 
-  private int port() throws IOException {
-    var lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-    for (var line = lines.readLine(); line != null; line = lines.readLine()) {
-      var found = PORT.matcher(line);
-      if (!found.find()) continue;
-      Thread.ofVirtual().start(() -> lines.lines().forEach(more -> {})); // else it would block
-      return Integer.parseInt(found.group(1));
-    }
-    throw new IOException("Chromium ended before it listened");
+  private int port() {
+    var line = process.awaitLine(one -> PORT.matcher(one).find());
+    return Integer.parseInt(PORT.matcher(line).results().findFirst().orElseThrow().group(1));
   }
 
   private String get(String address) throws Exception {
@@ -94,7 +83,7 @@ final class Chromium implements AutoCloseable {
     var answer = new CompletableFuture<String>();
     calls.put(number, answer);
     socket.sendText(Json.of(Json.object("id", number, "method", method, "params", parameters)), true);
-    var text = answer.get(LIMIT, TimeUnit.SECONDS);
+    var text = Patience.value(answer);
     if (text.contains("\"error\":") || text.contains("\"exceptionDetails\":"))
       throw new IllegalStateException(method + " " + parameters + " failed: " + text);
     return text;
@@ -141,7 +130,6 @@ final class Chromium implements AutoCloseable {
   public void close() {
     socket.abort();
     client.close();
-    process.descendants().forEach(ProcessHandle::destroyForcibly);
-    process.destroyForcibly().onExit().join();
+    process.close();
   }
 }

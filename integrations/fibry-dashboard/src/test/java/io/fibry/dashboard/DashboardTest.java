@@ -9,6 +9,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.FailurePolicy;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,13 +24,10 @@ import java.util.Collections;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class DashboardTest {
-  private static final Duration LIMIT = Duration.ofSeconds(30);
-
   private record Secret(String text) {}
 
   private final ActorScope scope = ActorSystem.openScope("app");
@@ -59,13 +57,13 @@ class DashboardTest {
       throw new IllegalStateException("bad " + secret);
     });
     failing.sendMessage(new Secret("hush-3"));
-    while (scope.deadLetters().isEmpty()) LockSupport.parkNanos(1_000_000);
+    Patience.eventually(() -> !scope.deadLetters().isEmpty());
   }
 
   @Test
   void figuresTellOfActorsInTheTreeOfScopes() throws Exception {
     scope.openScope("outer").openScope("inner").named("deep").newActorWithReturn((String text) -> text).ask("one");
-    assertTrue(scope.awaitQuiet(LIMIT));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
 
     try (var dashboard = Dashboard.open(scope, 0)) {
       var text = figures(dashboard);
@@ -115,7 +113,7 @@ class DashboardTest {
     first.set(scope.named("first").newActorWithReturn((String text) -> second.ask(text)));
     first.get().sendMessage("hush");
     second.sendMessage("hush");
-    while (scope.deadLetters().size() < 2) LockSupport.parkNanos(1_000_000);
+    Patience.eventually(() -> scope.deadLetters().size() >= 2);
 
     try (var dashboard = Dashboard.open(scope, 0)) {
       var text = figures(dashboard);
@@ -185,7 +183,7 @@ class DashboardTest {
       assertThrows(UncheckedIOException.class, () -> Dashboard.open(scope, first.port()));
     }
     // an actor tells its end, which a close waits for, before it leaves its scope
-    while (ActorSystem.root().dump().contains("scope 'dashboard'")) LockSupport.parkNanos(1_000_000);
+    Patience.eventually(() -> !ActorSystem.root().dump().contains("scope 'dashboard'"));
   }
 
   @Test
@@ -193,7 +191,7 @@ class DashboardTest {
     try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
       events.event(text -> true);
 
-      assertTrue(scope.awaitQuiet(LIMIT));
+      assertTrue(scope.awaitQuiet(Patience.LONG));
       assertEquals(0, scope.report().sent());
       assertTrue(events.event(text -> true).contains("\"actors\":0,"));
     }
@@ -217,11 +215,11 @@ class DashboardTest {
         assertEquals(one.event(text -> true), other.event(text -> true));
         assertEquals(2, looks.get());
       }
-      int before;
-      do {
-        before = looks.get();
+      Patience.eventually(() -> { // the browsers are found to have gone, and nothing is due any more
         advance(clock, Duration.ofSeconds(1));
-      } while (looks.get() > before); // the browsers are found to have gone
+        return clock.untilNext().isEmpty();
+      });
+      int before = looks.get();
       advance(clock, Duration.ofMinutes(5));
       assertEquals(before, looks.get());
     }
@@ -230,9 +228,8 @@ class DashboardTest {
   /** Until the pulse has done what was due. */
   private static void advance(ManualClock clock, Duration time) {
     clock.advance(time);
-    while (ActorSystem.root().actors().stream().anyMatch(one -> one.name().equals("pulse")
-        && (one.waiting() > 0 || !one.doing().equals("idle"))))
-      LockSupport.parkNanos(1_000_000);
+    Patience.eventually(() -> ActorSystem.root().actors().stream().noneMatch(one -> one.name().equals("pulse")
+        && (one.waiting() > 0 || !one.doing().equals("idle"))));
   }
 
   /** The scope, as one that counts the looks at its actors. */
@@ -256,7 +253,7 @@ class DashboardTest {
     try (var dashboard = Dashboard.open(scope, 0, options -> options, clock)) {
       assertTrue(figures(dashboard).contains("\"perSecond\":{\"sent\":null,\"handled\":null,\"unhandled\":null}"));
       for (int i = 0; i < 30; i++) echo.ask("x");
-      assertTrue(scope.awaitQuiet(LIMIT));
+      assertTrue(scope.awaitQuiet(Patience.LONG));
       clock.advance(Duration.ofSeconds(2));
 
       var text = figures(dashboard);
@@ -285,7 +282,7 @@ class DashboardTest {
 
       dashboard.close();
 
-      while (!events.hasEnded()) LockSupport.parkNanos(1_000_000);
+      while (!events.hasEnded());
       assertFalse(scope.isClosed());
     }
   }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
+import io.fibry.support.Patience;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -69,7 +70,7 @@ class PageTest {
     for (int i = 0; i < 1_234; i++) echo.ask("x");
     echo.sendMessage("");
     scope.named("quiet").newActor((String text) -> {});
-    assertTrue(scope.awaitQuiet(Duration.ofSeconds(30)));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
 
     show("?theme=light");
     assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1", row("echo"));
@@ -108,7 +109,7 @@ class PageTest {
     scope.named("dead" + HOSTILE).onFailure(FailurePolicy.goOn().withoutLog()).newActor((String text) -> {
       throw new IllegalStateException();
     }).sendMessage("x");
-    assertTrue(scope.awaitQuiet(Duration.ofSeconds(30)));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
 
     show("");
 
@@ -126,7 +127,7 @@ class PageTest {
       var actor = scope.named("actor-" + i).newActorWithReturn((String text) -> text);
       if (i == 7) actor.ask("x");
     }
-    assertTrue(scope.awaitQuiet(Duration.ofSeconds(30)));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
     show("");
     assertEquals("the 500 busiest of 600", chromium.value("byId('shown').innerText"));
 

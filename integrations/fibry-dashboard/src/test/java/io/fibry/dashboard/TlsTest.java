@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.net.Tls;
+import io.fibry.support.Child;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
@@ -27,10 +29,11 @@ class TlsTest {
   private SSLContext context() throws Exception {
     var file = folder.resolve("keys");
     var keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
-    int exit = new ProcessBuilder(keytool, "-genkeypair", "-alias", "a", "-keyalg", "EC", "-dname", "CN=localhost",
-        "-ext", "san=dns:localhost", "-storetype", "PKCS12", "-storepass", "changeit", "-keystore", file.toString())
-        .inheritIO().start().waitFor();
-    assertEquals(0, exit);
+    try (var child = Child.start(List.of(keytool, "-genkeypair", "-alias", "a", "-keyalg", "EC", "-dname",
+        "CN=localhost", "-ext", "san=dns:localhost", "-storetype", "PKCS12", "-storepass", "changeit", "-keystore",
+        file.toString()))) {
+      child.ended(0);
+    }
     var keys = KeyStore.getInstance("PKCS12");
     try (var in = Files.newInputStream(file)) {
       keys.load(in, PASSWORD);

@@ -1,5 +1,6 @@
 package io.fibry.dashboard;
 
+import io.fibry.support.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -10,14 +11,12 @@ import java.util.function.Predicate;
 
 /** A client that may send any header. */
 final class Web implements AutoCloseable {
-  private static final int LIMIT = 30_000; // ms
-
   private final Socket socket;
   private final BufferedReader lines;
 
   private Web(int port, String method, String path, String... headers) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), port);
-    socket.setSoTimeout(LIMIT);
+    socket.setSoTimeout((int) Patience.LONG.toMillis());
     socket.getOutputStream().write((method + " " + path + " HTTP/1.1\r\n" + String.join("\r\n", headers) + "\r\n\r\n")
         .getBytes(StandardCharsets.UTF_8));
     lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));

@@ -12,6 +12,7 @@ import io.fibry.durable.Durable;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.support.Patience;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
@@ -89,7 +89,7 @@ class PlainJacksonTest {
     var seen = new LinkedBlockingQueue<Event>();
     var view = Durable.follow("account", JacksonCodec.of(Event.class)).newActor(ActorSystem.anonymous(), store,
         fact -> seen.add(fact.event()));
-    var events = List.of(seen.poll(20, TimeUnit.SECONDS), seen.poll(20, TimeUnit.SECONDS));
+    var events = List.of(Patience.next(seen), Patience.next(seen));
     view.close();
     return events;
   }

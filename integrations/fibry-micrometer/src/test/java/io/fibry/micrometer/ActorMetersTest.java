@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.FailurePolicy;
+import io.fibry.support.Patience;
 import io.fibry.test.TestScope;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class ActorMetersTest {
@@ -76,7 +76,7 @@ class ActorMetersTest {
 
       actor.close();
       // a second at most
-      while (!Double.isNaN(gauge("fibry.actor.waiting", "orders"))) LockSupport.parkNanos(1_000_000);
+      Patience.eventually(() -> Double.isNaN(gauge("fibry.actor.waiting", "orders")));
 
       assertEquals(1, counter("fibry.actor.handled", "orders"));
     }

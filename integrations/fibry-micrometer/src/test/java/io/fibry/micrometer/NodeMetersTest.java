@@ -7,13 +7,13 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.MemoryNetwork;
+import io.fibry.support.Patience;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class NodeMetersTest {
@@ -27,7 +27,7 @@ class NodeMetersTest {
 
   /** Figures are a second old at most. */
   private void await(String name, double value) {
-    while (gauge(name) != value) LockSupport.parkNanos(1_000_000);
+    Patience.eventually(() -> gauge(name) == value);
   }
 
   @Test

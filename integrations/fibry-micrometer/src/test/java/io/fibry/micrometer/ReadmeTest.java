@@ -9,18 +9,17 @@ import io.fibry.cluster.Cluster;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.support.Child;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.File;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
@@ -126,16 +125,8 @@ class ReadmeTest {
 
   /** The lines that it prints, in a JVM of its own. */
   private List<String> java(String... arguments) throws Exception {
-    var out = folder.resolve("out");
-    var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    var command = new ArrayList<>(List.of(java));
-    command.addAll(List.of(arguments));
-    var child = new ProcessBuilder(command).redirectOutput(out.toFile())
-        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    boolean ended = child.waitFor(60, TimeUnit.SECONDS);
-    child.destroyForcibly();
-
-    assertTrue(ended && child.exitValue() == 0, Files.readString(out));
-    return Files.readAllLines(out);
+    try (var child = Child.java(List.of(arguments))) {
+      return child.ended(0).lines().toList();
+    }
   }
 }

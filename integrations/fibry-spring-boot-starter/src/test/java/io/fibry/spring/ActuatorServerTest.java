@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
+import io.fibry.support.Patience;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -50,7 +50,7 @@ class ActuatorServerTest {
   private HttpResponse<String> get(String path, String accept) throws Exception {
     var uri = URI.create("http://localhost:" + context.getEnvironment().getProperty("local.server.port")
         + "/actuator/" + path);
-    return client.send(HttpRequest.newBuilder(uri).header("Accept", accept).timeout(Duration.ofSeconds(20)).build(),
+    return client.send(HttpRequest.newBuilder(uri).header("Accept", accept).timeout(Patience.LONG).build(),
         HttpResponse.BodyHandlers.ofString());
   }
 
@@ -65,7 +65,7 @@ class ActuatorServerTest {
     @SuppressWarnings("unchecked") // as the bean is declared
     var square = (ActorWithReturn<Integer, Integer>) context.getBean("square", ActorWithReturn.class);
     assertEquals(9, square.ask(3));
-    assertTrue(context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
+    assertTrue(context.getBean(ActorScope.class).awaitQuiet(Patience.LONG));
 
     var health = json("health");
     var actors = json("actors");

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.FailurePolicy;
-import java.time.Duration;
+import io.fibry.support.Patience;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -22,7 +22,7 @@ class ActuatorTest {
   void anOpenScopeIsUpAndSaysWhatItDid() {
     runner.run(context -> {
       context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> n + 1).ask(1);
-      assertTrue(context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
+      assertTrue(context.getBean(ActorScope.class).awaitQuiet(Patience.LONG));
 
       var health = ScopeHealth.of(context.getBean(ActorScope.class));
 
@@ -65,7 +65,7 @@ class ActuatorTest {
         throw new IllegalStateException("on purpose");
       });
       actor.sendMessage(1);
-      assertTrue(scope.awaitQuiet(Duration.ofSeconds(20)));
+      assertTrue(scope.awaitQuiet(Patience.LONG));
 
       var scopes = context.getBean(ActorsEndpoint.class).report().scopes();
 
@@ -114,7 +114,7 @@ class ActuatorTest {
         seen = handled;
       }
 
-      assertTrue(scope.awaitQuiet(Duration.ofSeconds(20)));
+      assertTrue(scope.awaitQuiet(Patience.LONG));
       assertEquals(500, endpoint.report().scopes().getFirst().handled());
     });
   }

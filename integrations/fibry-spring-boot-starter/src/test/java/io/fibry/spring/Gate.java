@@ -1,7 +1,7 @@
 package io.fibry.spring;
 
+import io.fibry.support.Patience;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 /** Holds threads until the test opens it. */
 final class Gate {
@@ -19,8 +19,8 @@ final class Gate {
   }
 
   /** Waits until a thread has arrived. */
-  void awaitEntered() throws InterruptedException {
-    if (!entered.await(20, TimeUnit.SECONDS)) throw new AssertionError("no thread came to the gate");
+  void awaitEntered() {
+    Patience.await(entered);
   }
 
   void open() {

@@ -10,10 +10,10 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
+import io.fibry.support.Patience;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -36,7 +36,7 @@ class MetricsTest {
     runner.run(context -> {
       var scope = context.getBean(ActorScope.class);
       scope.anonymous().newActorWithReturn((Integer n) -> n).ask(1);
-      assertTrue(scope.awaitQuiet(Duration.ofSeconds(20)));
+      assertTrue(scope.awaitQuiet(Patience.LONG));
 
       var registry = context.getBean(MeterRegistry.class);
 
@@ -60,7 +60,7 @@ class MetricsTest {
     runner.withPropertyValues("fibry.executor.tasks.enabled=true").run(context -> {
       var pool = context.getBean(FiberPool.class);
       pool.sink().execAndWait(nothing -> {});
-      assertTrue(pool.scope().awaitQuiet(Duration.ofSeconds(20)));
+      assertTrue(pool.scope().awaitQuiet(Patience.LONG));
 
       var registry = context.getBean(MeterRegistry.class);
 

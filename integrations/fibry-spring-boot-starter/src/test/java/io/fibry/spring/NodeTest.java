@@ -18,6 +18,7 @@ import io.fibry.cluster.Network;
 import io.fibry.durable.Durable;
 import io.fibry.nats.NatsNetwork;
 import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
 import io.fibry.test.NatsServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -26,7 +27,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -79,7 +79,7 @@ class NodeTest {
       });
 
       // its lease would be over later
-      while (other.members().size() > 1) LockSupport.parkNanos(1_000_000);
+      Patience.eventually(() -> other.members().size() == 1);
       assertEquals(List.of(other.self()), other.members());
     }
   }
@@ -187,10 +187,10 @@ class NodeTest {
 
             server.kill();
 
-            while (NodeHealth.of(cluster).status().equals("UP")) LockSupport.parkNanos(1_000_000);
+            Patience.eventually(() -> !NodeHealth.of(cluster).status().equals("UP"));
             assertTrue(NodeHealth.of(cluster).details().get("why").toString().startsWith("the connection to NATS is "));
             server.restart();
-            while (!NodeHealth.of(cluster).status().equals("UP")) LockSupport.parkNanos(1_000_000);
+            Patience.eventually(() -> NodeHealth.of(cluster).status().equals("UP"));
           });
     }
   }
@@ -202,9 +202,9 @@ class NodeTest {
     runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
       context.getBean(Client.class).counters().actor("c").ask(new Count());
       var cluster = context.getBean(Cluster.class);
-      while (cluster.health().parts().get("counter") < 16) LockSupport.parkNanos(1_000_000);
+      Patience.eventually(() -> cluster.health().parts().get("counter") >= 16);
       // its asker may hear of it first
-      while (cluster.health().underWay() > 0) LockSupport.parkNanos(1_000_000);
+      Patience.eventually(() -> cluster.health().underWay() == 0);
 
       var now = NodeHealth.of(cluster);
       cluster.close();

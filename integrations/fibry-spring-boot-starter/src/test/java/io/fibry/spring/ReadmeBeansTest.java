@@ -15,6 +15,7 @@ import io.fibry.cluster.Network;
 import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
+import io.fibry.support.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,7 +51,7 @@ class ReadmeBeansTest {
       var mails = (Actor<String>) context.getBean("mails", Actor.class);
 
       assertTrue(mails.sendMessage("hello"));
-      assertTrue(context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
+      assertTrue(context.getBean(ActorScope.class).awaitQuiet(Patience.LONG));
       assertEquals(1, context.getBean(ActorScope.class).report().handled());
     });
   }

@@ -15,6 +15,7 @@ import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.MailboxFullException;
 import io.fibry.Strategy;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -162,7 +163,7 @@ class ScopeTest {
           scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
             throw new IllegalStateException("on purpose");
           }).sendMessage("letter");
-          assertTrue(scope.awaitQuiet(Duration.ofSeconds(20)));
+          assertTrue(scope.awaitQuiet(Patience.LONG));
 
           assertTrue(isOnFiber(scope));
           assertEquals(List.of("letter"), letters.stream().map(DeadLetter::message).toList());

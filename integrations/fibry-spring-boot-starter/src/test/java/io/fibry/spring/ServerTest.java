@@ -10,6 +10,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.CircuitOpenException;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -22,8 +23,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -115,8 +114,7 @@ class ServerTest {
   @AfterEach
   void releaseAll() {
     leave.release(100);
-    assertTrue(pool().awaitQuiet(Duration.ofSeconds(20))
-        && context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
+    assertTrue(pool().awaitQuiet(Patience.LONG) && context.getBean(ActorScope.class).awaitQuiet(Patience.LONG));
     leave.drainPermits();
     inside.drainPermits();
   }
@@ -127,21 +125,12 @@ class ServerTest {
 
   private CompletableFuture<HttpResponse<String>> get(String path) {
     var uri = URI.create("http://localhost:" + context.getEnvironment().getProperty("local.server.port") + path);
-    return client.sendAsync(HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20)).build(),
+    return client.sendAsync(HttpRequest.newBuilder(uri).timeout(Patience.LONG).build(),
         HttpResponse.BodyHandlers.ofString());
   }
 
-  private void awaitInside(int requests) throws InterruptedException {
-    assertTrue(inside.tryAcquire(requests, 20, TimeUnit.SECONDS));
-  }
-
-  private static void await(BooleanSupplier condition) {
-    long began = System.nanoTime();
-    while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - began > 20_000_000_000L)
-        throw new AssertionError("the condition did not become true within 20 seconds");
-      Thread.onSpinWait();
-    }
+  private void awaitInside(int requests) {
+    Patience.acquired(inside, requests);
   }
 
   @Test
@@ -154,7 +143,7 @@ class ServerTest {
     leave.release();
 
     assertEquals("fiber", answer.join().body());
-    assertTrue(pool().awaitQuiet(Duration.ofSeconds(20)));
+    assertTrue(pool().awaitQuiet(Patience.LONG));
     assertTrue(pool().report().handled() > before);
   }
 
@@ -170,7 +159,7 @@ class ServerTest {
     for (int i = 0; i < AT_ONCE; i++) taken.add(get("/hold"));
     awaitInside(AT_ONCE);
     for (int i = 0; i < WAITING; i++) taken.add(get("/hold"));
-    await(() -> pool().report().waiting() == WAITING);
+    Patience.eventually(() -> pool().report().waiting() == WAITING);
 
     var refused = assertThrows(CompletionException.class, () -> get("/hold").join());
 
@@ -192,7 +181,7 @@ class ServerTest {
     var first = get("/later");
     awaitInside(1);
     var second = get("/later");
-    await(() -> context.getBean(ActorScope.class).report().waiting() == 1);
+    Patience.eventually(() -> context.getBean(ActorScope.class).report().waiting() == 1);
 
     var later = get("/later").join();
     var asked = get("/ask").join();

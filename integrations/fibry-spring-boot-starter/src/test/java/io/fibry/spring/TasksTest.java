@@ -8,11 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
-import java.time.Duration;
+import io.fibry.support.Patience;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -55,13 +54,13 @@ class TasksTest {
           return "";
         });
       }
-      assertTrue(begun.await(20, TimeUnit.SECONDS));
+      Patience.await(begun);
       for (int i = 0; i < 3; i++) executor.execute(ended::countDown);
 
       assertThrows(TaskRejectedException.class, () -> executor.execute(ended::countDown));
 
       gate.open();
-      assertTrue(ended.await(20, TimeUnit.SECONDS));
+      Patience.await(ended);
     });
   }
 
@@ -85,7 +84,7 @@ class TasksTest {
     pooled.run(context -> {
       context.getBean(ActorScope.class).close();
 
-      assertEquals("done", executor(context).submit(() -> "done").get(20, TimeUnit.SECONDS));
+      assertEquals("done", Patience.value(executor(context).submit(() -> "done")));
     });
   }
 
@@ -95,7 +94,7 @@ class TasksTest {
     pooled.withBean(TaskDecorator.class, () -> task -> () -> {
       decorated.complete("decorated");
       task.run();
-    }).run(context -> assertEquals("done", executor(context).submit(() -> "done").get(20, TimeUnit.SECONDS)));
+    }).run(context -> assertEquals("done", Patience.value(executor(context).submit(() -> "done"))));
 
     assertEquals("decorated", decorated.join());
   }
@@ -120,9 +119,9 @@ class TasksTest {
   @Test
   void asyncMethodsRunInThePool() {
     pooled.withUserConfiguration(WithAsync.class).run(context -> {
-      assertEquals("fiber", context.getBean(Work.class).where().get(20, TimeUnit.SECONDS));
+      assertEquals("fiber", Patience.value(context.getBean(Work.class).where()));
       var pool = context.getBean(FiberPool.class).scope();
-      assertTrue(pool.awaitQuiet(Duration.ofSeconds(20)));
+      assertTrue(pool.awaitQuiet(Patience.LONG));
       assertEquals(1, pool.report().sent());
     });
   }
@@ -147,13 +146,13 @@ class TasksTest {
   void anActorBeanLeavesTheDefaultExecutorOfVirtualThreads() {
     runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.threads.virtual.enabled=true")
         .run(context -> assertTrue(
-            executor(context).submit(() -> Thread.currentThread().isVirtual()).get(20, TimeUnit.SECONDS)));
+            Patience.value(executor(context).submit(() -> Thread.currentThread().isVirtual()))));
   }
 
   @Test
   void asyncMethodsRunInTheDefaultExecutorThoughActorsAreBeans() {
     runner.withUserConfiguration(WithActor.class, WithAsync.class)
-        .run(context -> assertTrue(context.getBean(Work.class).where().get(20, TimeUnit.SECONDS).startsWith("task-")));
+        .run(context -> assertTrue(Patience.value(context.getBean(Work.class).where()).startsWith("task-")));
   }
 
   @Test

@@ -1,7 +1,7 @@
 package io.fibry.sample;
 
+import io.fibry.support.Patience;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Holds all clerks until it is opened; serves them at once when it is open. */
@@ -29,8 +29,8 @@ final class HeldWarehouse implements Warehouse {
   }
 
   /** Waits until all clerks are held. */
-  void awaitBusy() throws InterruptedException {
-    if (!hold.busy.await(20, TimeUnit.SECONDS)) throw new AssertionError(hold.busy.getCount() + " clerks did not come");
+  void awaitBusy() {
+    Patience.await(hold.busy);
   }
 
   void open() {

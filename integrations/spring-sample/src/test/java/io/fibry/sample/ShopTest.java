@@ -4,17 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
+import io.fibry.support.Patience;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,7 +24,6 @@ import org.springframework.context.support.GenericApplicationContext;
 
 /** The whole application, over real HTTP, started again for each test. */
 class ShopTest {
-  private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final int ROOM = ShopApplication.AT_ONCE + ShopApplication.WAITING;
 
   @TempDir
@@ -33,14 +31,14 @@ class ShopTest {
 
   private final HeldWarehouse warehouse = new HeldWarehouse();
   private final HttpClient client =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(LIMIT).build();
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private ConfigurableApplicationContext shop = start();
 
   private ConfigurableApplicationContext start() {
     var application = new SpringApplication(ShopApplication.class);
     application.addInitializers(context -> ((GenericApplicationContext) context).registerBean("held", Warehouse.class,
         () -> warehouse, definition -> definition.setPrimary(true)));
-    return application.run("--server.port=0", "--fibry.ask-limit=" + LIMIT, "--fibry.store.folder=" + folder);
+    return application.run("--server.port=0", "--fibry.ask-limit=" + Patience.LONG, "--fibry.store.folder=" + folder);
   }
 
   @AfterEach
@@ -53,7 +51,7 @@ class ShopTest {
   private HttpRequest request(String path, String... headers) {
     var request = HttpRequest
         .newBuilder(URI.create("http://localhost:" + shop.getEnvironment().getProperty("local.server.port") + path))
-        .timeout(LIMIT.multipliedBy(2));
+        .timeout(Patience.LONG.multipliedBy(2));
     if (headers.length > 0) request.headers(headers);
     return request.build();
   }
@@ -126,7 +124,7 @@ class ShopTest {
         if (come.statusCode() == 503) refused.countDown();
       });
     }
-    assertTrue(refused.await(LIMIT.toSeconds(), TimeUnit.SECONDS), () -> refused.getCount() + " are not refused");
+    Patience.await(refused);
     var told = get("/orders/hat");
     assertEquals("1", told.headers().firstValue("Retry-After").orElseThrow());
     assertTrue(told.body().contains("try again later") && !told.body().contains("clerks"), told::body);
