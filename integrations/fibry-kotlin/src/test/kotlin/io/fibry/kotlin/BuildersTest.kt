@@ -26,11 +26,11 @@ import io.fibry.pubsub.SharedMap
 import io.fibry.pubsub.SharedValue
 import io.fibry.pubsub.Topic
 import io.fibry.stereotype.Stereotypes
+import io.fibry.support.Patience
 import java.time.Duration
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.ForkJoinPool
-import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.LongAdder
 import kotlin.time.Duration.Companion.milliseconds
 import kotlin.time.Duration.Companion.seconds
@@ -38,6 +38,7 @@ import org.junit.jupiter.api.AfterEach
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 /**
@@ -205,7 +206,7 @@ class BuildersTest {
     assertEquals(2, value.update { it + 1 })
     val map: SharedMap<String, Int> = SharedMap.of(how)
     map.subscribe { change -> seen += change.key }.use { map.put("a", 1) }
-    scope.awaitQuiet(Duration.ofSeconds(20))
+    assertTrue(scope.awaitQuiet(Patience.LONG))
     assertEquals(4, seen.count { it == 1 })
   }
 
@@ -214,12 +215,12 @@ class BuildersTest {
     val lengths = CompletableFuture<Int>()
     Pipeline.from(how) { line: String -> line.length }.then { n -> n + 1 }.then(2) { n -> "$n" }
       .thenUnordered(2, String::toInt).into { n -> lengths.complete(n) }.use { it.sendMessage("abc") }
-    assertEquals(4, lengths.get(20, TimeUnit.SECONDS))
+    assertEquals(4, Patience.value(lengths))
     assertEquals(3, MapReduce.start(how, 2, listOf("a", "bc"), { it.length }, 0) { a, b -> a + b }.join())
     val hooked = Hooks.around(how, String::length).before { seen += it }.after { _, n -> seen += n }
     assertEquals(2, how.newActorWithReturn(hooked).ask("ab"))
     val one: ActorWithReturn<Int, Int> = how.newActorWithReturn { n -> n }
-    assertEquals(listOf(1, 1), Flows.askAll(listOf(one, one), 1, second))
+    assertEquals(listOf(1, 1), Flows.askAll(listOf(one, one), 1, Patience.LONG))
     val generated = Generator.of(how, 1, { out: Generator.Output<Int> -> (1..2).forEach(out::yield) })
     assertEquals(listOf(1, 2), generated.toList())
   }

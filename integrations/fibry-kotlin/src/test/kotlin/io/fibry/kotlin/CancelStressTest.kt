@@ -7,12 +7,10 @@ import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.random.Random
-import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.joinAll
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
-import kotlinx.coroutines.withTimeout
 import kotlinx.coroutines.yield
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -37,39 +35,37 @@ class CancelStressTest {
   }
 
   private fun round() = runBlocking {
-    withTimeout(30.seconds) {
-      val scope = ActorSystem.openScope("cancelled")
-      val handled = AtomicInteger()
-      val answered = AtomicInteger()
-      val wrong = AtomicInteger()
-      val actor = scope.anonymous().mailbox(mailboxes.random(random))
-        .newActorWithReturn(Handler.Returning<Int, Int> { n ->
-          handled.incrementAndGet()
-          Thread.yield()
-          n + 1
-        })
-      val dispatcher = dispatchers.random(random)
+    val scope = ActorSystem.openScope("cancelled")
+    val handled = AtomicInteger()
+    val answered = AtomicInteger()
+    val wrong = AtomicInteger()
+    val actor = scope.anonymous().mailbox(mailboxes.random(random))
+      .newActorWithReturn(Handler.Returning<Int, Int> { n ->
+        handled.incrementAndGet()
+        Thread.yield()
+        n + 1
+      })
+    val dispatcher = dispatchers.random(random)
 
-      val jobs = List(100) { n ->
-        launch(dispatcher) {
-          if (actor.await(n) == n + 1) answered.incrementAndGet() else wrong.incrementAndGet()
-        }
+    val jobs = List(100) { n ->
+      launch(dispatcher) {
+        if (actor.await(n) == n + 1) answered.incrementAndGet() else wrong.incrementAndGet()
       }
-      val victims = jobs.shuffled(random).take(50)
-      victims.forEach { victim ->
-        repeat(random.nextInt(20)) { yield() }
-        victim.cancel()
-      }
-      jobs.joinAll()
-      scope.close()
-
-      val report = scope.report()
-      assertEquals(0, wrong.get())
-      assertEquals(0, report.waiting())
-      assertEquals(handled.get().toLong(), report.handled())
-      assertTrue(answered.get() >= jobs.size - victims.size && handled.get() >= answered.get(), "$answered of $handled")
-      assertTrue(handled.get() + report.unhandled().getOrDefault(Reason.CANCELLED, 0L) <= jobs.size, report.toString())
-      assertTrue(report.unhandled().filterKeys { it != Reason.CANCELLED }.values.all { it == 0L }, report.toString())
     }
+    val victims = jobs.shuffled(random).take(50)
+    victims.forEach { victim ->
+      repeat(random.nextInt(20)) { yield() }
+      victim.cancel()
+    }
+    jobs.joinAll()
+    scope.close()
+
+    val report = scope.report()
+    assertEquals(0, wrong.get())
+    assertEquals(0, report.waiting())
+    assertEquals(handled.get().toLong(), report.handled())
+    assertTrue(answered.get() >= jobs.size - victims.size && handled.get() >= answered.get(), "$answered of $handled")
+    assertTrue(handled.get() + report.unhandled().getOrDefault(Reason.CANCELLED, 0L) <= jobs.size, report.toString())
+    assertTrue(report.unhandled().filterKeys { it != Reason.CANCELLED }.values.all { it == 0L }, report.toString())
   }
 }

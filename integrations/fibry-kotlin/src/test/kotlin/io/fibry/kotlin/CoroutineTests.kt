@@ -1,25 +1,32 @@
 package io.fibry.kotlin
 
+import io.fibry.support.Evidence
+import io.fibry.support.Pace
+import io.fibry.support.Patience
 import java.util.concurrent.CountDownLatch
-import java.util.concurrent.TimeUnit
-import kotlin.time.Duration.Companion.seconds
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.toKotlinDuration
 import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.delay
 import kotlinx.coroutines.runBlocking
-import kotlinx.coroutines.withTimeout
 import kotlinx.coroutines.yield
-import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Assertions.fail
 
-private const val LONG = 10L
+/** For calls whose limit must not be reached. */
+internal val LONG = Patience.LONG.toKotlinDuration()
 
 /** Runs coroutines on the test's thread, which no coroutine may block: the others need it. */
-internal fun coroutineTest(body: suspend CoroutineScope.() -> Unit) = runBlocking { withTimeout(LONG.seconds, body) }
+internal fun coroutineTest(body: suspend CoroutineScope.() -> Unit): Unit = runBlocking { body() }
 
-/** Lets other coroutines run until [fact] is true. */
+/** Lets other coroutines run until [fact] is true; the limit is that of [Patience]. */
 internal suspend fun eventually(fact: () -> Boolean) {
-  while (!fact()) yield()
+  repeat(1_000) { if (fact()) return else yield() }
+  val begun = Pace.nanoTime()
+  while (!fact()) {
+    if (Pace.nanoTime() - begun > Patience.LONG.toNanos()) fail<Unit>("it never came true; ${Evidence.seen()}")
+    delay(1.milliseconds) // others need the processor
+  }
 }
-
-internal fun CountDownLatch.awaitLong() = assertTrue(await(LONG, TimeUnit.SECONDS), "not reached within $LONG seconds")
 
 /** Holds threads until the test opens it. */
 internal class Gate {

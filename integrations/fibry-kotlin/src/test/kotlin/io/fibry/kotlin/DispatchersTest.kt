@@ -1,15 +1,13 @@
 package io.fibry.kotlin
 
 import io.fibry.Strategy
+import io.fibry.support.Patience
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.CyclicBarrier
 import java.util.concurrent.Executor
 import java.util.concurrent.Executors
-import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.time.Duration.Companion.milliseconds
-import kotlin.time.Duration.Companion.seconds
-import kotlin.time.toJavaDuration
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineStart
@@ -91,7 +89,8 @@ class DispatchersTest {
     }
 
     assertEquals(2_000, threads.size)
-    assertTrue(threads.all { it.isVirtual && it.join(10.seconds.toJavaDuration()) })
+    assertTrue(threads.all { it.isVirtual })
+    threads.forEach(Patience::joined)
   }
 
   @Test
@@ -115,7 +114,7 @@ class DispatchersTest {
       repeat(99) {
         launch(limited) {
           most.accumulateAndGet(running.incrementAndGet(), Math::max)
-          three.await(10, TimeUnit.SECONDS)
+          three.await()
           running.decrementAndGet()
         }
       }
@@ -159,7 +158,7 @@ class DispatchersTest {
     gate.open()
 
     assertEquals("ran", second.await())
-    assertTrue(first.await().join(10.seconds.toJavaDuration()))
+    Patience.joined(first.await())
   }
 
   @Test

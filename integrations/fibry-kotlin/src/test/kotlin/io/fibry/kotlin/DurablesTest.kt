@@ -113,7 +113,7 @@ class DurablesTest {
       account.ada(store).use { ada ->
         ada.send(Deposit(500))
         assertTrue(ada.await(Withdraw(200)))
-        assertEquals(300, ada.await(Balance, 10.seconds))
+        assertEquals(300, ada.await(Balance, LONG))
       }
     }
 

@@ -10,6 +10,7 @@ import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
 import io.fibry.pubsub.SharedValue
 import io.fibry.pubsub.Topic
+import io.fibry.support.Patience
 import java.io.IOException
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.CountDownLatch
@@ -256,6 +257,6 @@ class FlowsTest {
 
     collecting.cancelAndJoin()
 
-    ended.awaitLong()
+    Patience.await(ended)
   }
 }

@@ -9,6 +9,7 @@ import io.fibry.mailbox.Overflow
 import io.fibry.pubsub.Topic
 import io.fibry.store.folder.FolderStore
 import io.fibry.stereotype.Stereotypes
+import io.fibry.support.Patience
 import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.ConcurrentLinkedQueue
@@ -54,7 +55,7 @@ suspend fun spend(): Long {
   val account = account()
   account.sendMessage(Deposit(500))                // does not wait
   val paid = account.await(Withdraw(200))          // suspends until it is answered
-  return if (paid) account.await(Balance(), 2.seconds) else 0
+  return if (paid) account.await(Balance(), 1.minutes) else 0
 }
 // @end
 
@@ -115,7 +116,7 @@ class ReadmeTest {
   /** Returns after a thousand calls have arrived. */
   private fun fetch(page: Int): Int {
     calls.countDown()
-    calls.awaitLong()
+    Patience.await(calls)
     return page
   }
 

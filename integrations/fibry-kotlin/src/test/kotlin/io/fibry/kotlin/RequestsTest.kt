@@ -13,7 +13,6 @@ import java.util.concurrent.CompletionException
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.ExecutionException
 import kotlin.time.Duration.Companion.milliseconds
-import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.Dispatchers
@@ -67,9 +66,9 @@ class RequestsTest {
     val names = ActorSystem.anonymous().initialState { sortedSetOf("Bob") }.newSink()
 
     assertEquals(9, square.await(3))
-    assertEquals(16, square.await(4, 10.seconds))
+    assertEquals(16, square.await(4, LONG))
     assertEquals(true, names.await { it.add("Ada") })
-    assertEquals("Ada", names.await(10.seconds) { it.first() })
+    assertEquals("Ada", names.await(LONG) { it.first() })
   }
 
   @ParameterizedTest

@@ -1,5 +1,6 @@
 package io.fibry.kotlin.examples
 
+import io.fibry.support.Child
 import java.nio.file.Path
 import kotlin.io.path.listDirectoryEntries
 import kotlin.io.path.nameWithoutExtension
@@ -13,13 +14,9 @@ class ExamplesTest {
 
   /** Runs a program in the smallest size; returns its lines. */
   private fun printed(program: String): List<String> {
-    val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()
     val classPath = System.getProperty("java.class.path")
-    val process = ProcessBuilder(java, "-Dsize=10", "-Drounds=1", "-cp", classPath, "io.fibry.kotlin.examples.$program")
-      .redirectErrorStream(true).start()
-    val lines = process.inputReader().readLines()
-    assertEquals(0, process.waitFor(), lines.joinToString("\n"))
-    return lines
+    val arguments = listOf("-Dsize=10", "-Drounds=1", "-cp", classPath, "io.fibry.kotlin.examples.$program")
+    return Child.java(arguments).use { it.ended(0).lines() }
   }
 
   @Test
