@@ -5,6 +5,7 @@ import io.fibry.mailbox.Sharing;
 import io.fibry.time.Scheduler;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 
 /**
  * Makes actors. Everything in Fibry that does takes a builder. Immutable and thread-safe; one
@@ -306,7 +307,10 @@ public interface ActorBuilder<M> {
      * {@return a copy whose actors write to a client outside} Messages that are lost since it has
      * gone, after the actor's end or with an IOException, count as
      * {@link DeadLetter.Reason#DISCONNECTED}.
+     *
+     * @param own whether a message is the block's own, such as a ping: lost, it is no dead letter and
+     *     does not count
      */
-    ForBlocks<M> toClient();
+    ForBlocks<M> toClient(Predicate<Object> own);
   }
 }

@@ -23,7 +23,7 @@ final class ClientOutbox<M> {
    * How a message becomes bytes. {@code size}, in bytes, throws IllegalArgumentException if the
    * message cannot be sent. What is {@code own} was not sent by a user, and is no dead letter.
    */
-  record Format<M>(ToIntFunction<M> size, Function<M, byte[]> bytes, Predicate<M> own) {
+  record Format<M>(ToIntFunction<M> size, Function<M, byte[]> bytes, Predicate<Object> own) {
     Format(ToIntFunction<M> size, Function<M, byte[]> bytes) {
       this(size, bytes, message -> false);
     }
@@ -46,7 +46,8 @@ final class ClientOutbox<M> {
     this.format = format;
     // bytes are bounded instead; dead letters tell of failures
     var quiet =
-        builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog()).forBlocks().toClient();
+        builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog()).forBlocks()
+            .toClient(format.own);
     // not with the user's code around messages
     this.writer =
         quiet.part(name + "/out").strategy(Strategy.FIBER).around((message, next) -> write((M) message))

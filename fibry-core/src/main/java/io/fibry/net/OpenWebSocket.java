@@ -28,7 +28,7 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(2); // for the client's
   private static final byte[] PING_FRAME = WebSocketFrame.of(WebSocketFrame.PING, new byte[0]);
   private static final byte[] NO_FRAME = {};
-  private static final Object PING = new Object();
+  static final Object PING = new Object();
 
   private final OpenExchange exchange;
   private final ClientSocket socket;

@@ -43,7 +43,7 @@ final class ServerSentEvents {
     return (int) Math.min(Integer.MAX_VALUE, size);
   }
 
-  private static boolean isPing(String event) {
+  private static boolean isPing(Object event) {
     return event == PING;
   }
 

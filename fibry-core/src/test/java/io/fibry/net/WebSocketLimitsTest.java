@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
@@ -119,6 +120,23 @@ class WebSocketLimitsTest {
       assertEquals("reset", peer.rest().getLast());
       Patience.eventually(() -> connected.join().textActor().onExit().isDone());
       assertEquals(List.of(), letters.messages()); // pings are the server's own
+    }
+  }
+
+  @Test
+  @SuppressWarnings("unchecked") // a timer of the server sends it, too
+  void pingThatMeetsTheEndIsNoDeadLetter() {
+    open(o -> o);
+    try (var peer = heard(connect()).close(1000)) {
+      var actor = (Actor<Object>) (Actor<?>) Patience.value(connected).textActor();
+      Patience.ended(actor::waitForExit);
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+      long before = scope.report().sent();
+
+      assertFalse(actor.sendMessage(OpenWebSocket.PING));
+
+      assertEquals(List.of(), letters.messages());
+      assertEquals(before, scope.report().sent());
     }
   }
 

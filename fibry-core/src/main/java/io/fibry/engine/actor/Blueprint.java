@@ -29,6 +29,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /** The one builder. What is null comes from the scope when an actor is made. */
 @SuppressWarnings("unchecked") // ActorBuilder checks types
@@ -47,7 +48,7 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   private boolean inline;
   private boolean endsFirst;
   private boolean uncounted;
-  private boolean toClient;
+  private Predicate<Object> toClient = Settings.NO_CLIENT;
   // shared by the actors made last; a race makes one too many
   private volatile Settings settings;
   private volatile Behaviour sink;
@@ -150,8 +151,8 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public ForBlocks<M> toClient() {
-    return changed(copy -> copy.toClient = true);
+  public ForBlocks<M> toClient(Predicate<Object> own) {
+    return changed(copy -> copy.toClient = Objects.requireNonNull(own, "own"));
   }
 
   @Override

@@ -36,11 +36,12 @@ public final class DeadLetters {
   private static Runnable enter(Cell cell, Object message, Reason reason, Throwable cause) {
     var owner = cell.owner();
     var accounts = owner.accounts();
-    if (cell.settings().uncounted() && message instanceof Control) { // a task of a block's own
+    var settings = cell.settings();
+    if (settings.uncounted() && message instanceof Control || settings.toClient().test(message)) { // a block's own
       accounts.countPass();
       return NOBODY;
     }
-    boolean gone = cell.settings().toClient()
+    boolean gone = settings.toClient() != Settings.NO_CLIENT
         && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
     if (gone) reason = Reason.DISCONNECTED;
     accounts.countUnhandled(reason);

@@ -4,20 +4,23 @@ import io.fibry.Carrier;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Shared by all actors of one builder.
  *
  * @param inline whether an asker on a virtual thread may run the handler
  * @param uncounted whether what they handle is no message of the program
- * @param toClient whether their messages are for a client outside
+ * @param toClient which of their messages for a client outside the library itself has sent; {@link
+ *     #NO_CLIENT}: they are for none
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */
 public record Settings(Owner owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
-    boolean uncounted, boolean toClient, List<Carrier<?>> carriers, boolean ownsThreads) {
+    boolean uncounted, Predicate<Object> toClient, List<Carrier<?>> carriers, boolean ownsThreads) {
+  public static final Predicate<Object> NO_CLIENT = message -> false;
 
   public Settings(Owner owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
-      boolean uncounted, boolean toClient, List<Carrier<?>> carriers) {
+      boolean uncounted, Predicate<Object> toClient, List<Carrier<?>> carriers) {
     this(owner, strategy, policy, inline, endsFirst, uncounted, toClient, carriers,
         strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber());
   }
