@@ -308,8 +308,8 @@ public interface ActorBuilder<M> {
      * gone, after the actor's end or with an IOException, count as
      * {@link DeadLetter.Reason#DISCONNECTED}.
      *
-     * @param own whether a message is the block's own, such as a ping: lost, it is no dead letter and
-     *     does not count
+     * @param own whether a message is the block's own, such as a ping: lost, it is no dead letter
+     *     and does not count
      */
     ForBlocks<M> toClient(Predicate<Object> own);
   }
