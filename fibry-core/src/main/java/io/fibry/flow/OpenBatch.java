@@ -3,6 +3,7 @@ package io.fibry.flow;
 import io.fibry.Actor;
 import io.fibry.RequestException;
 import io.fibry.Steps;
+import io.fibry.block.TimedMessages;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -70,7 +71,7 @@ final class OpenBatch<M, B> {
 
   private void begin(B first) {
     due = clock.nanoTime() + Durations.nanos(wait);
-    timer = gatherer.sendMessageLater(new Expiry(this, first), wait);
+    timer = TimedMessages.sendAt(gatherer, null, new Expiry(this, first), due);
     batch = first;
   }
 

@@ -70,7 +70,7 @@ final class IdleWheel<K, M> {
 
   private void arm(long from) {
     try {
-      timer = clock.after(Duration.ofNanos(Math.max(0, start + (from + 1) * tick - clock.nanoTime())), due);
+      timer = clock.at(start + (from + 1) * tick, due);
     } catch (Throwable noTimer) {
       disarm();
       throw noTimer;

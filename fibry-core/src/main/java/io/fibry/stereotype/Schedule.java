@@ -5,6 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.block.Arguments;
+import io.fibry.block.TimedMessages;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
@@ -60,7 +61,7 @@ final class Schedule {
         new Schedule(how.forBlocks().scheduler(), Durations.nanos(initial), fixedRate, Durations.nanos(time), task);
     Actor<Run> actor = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded())
         .newActor((run, context) -> schedule.run(run, context.self()));
-    actor.sendMessageLater(schedule, new Run(1), initial);
+    TimedMessages.sendAt(actor, schedule, new Run(1), schedule.due);
     return actor;
   }
 
@@ -69,17 +70,17 @@ final class Schedule {
       task.handle(self);
     } finally {
       // with the same key, since the policy may retry this run
-      if (!self.onExit().isDone())
-        self.sendMessageLater(this, new Run(run.number() + 1), Duration.ofNanos(fixedRate ? untilNext(run) : time));
+      if (!self.onExit().isDone()) TimedMessages.sendAt(self, this, new Run(run.number() + 1), next(run));
     }
   }
 
   /** Periods that have passed meanwhile make one late run. */
-  private long untilNext(Run run) {
+  private long next(Run run) {
     long now = clock.nanoTime();
+    if (!fixedRate) return now + time;
     if (number < run.number()) due += time;
     number = run.number();
     if (now - due > 0) due += (now - due) / time * time;
-    return Math.max(0, due - now);
+    return due;
   }
 }

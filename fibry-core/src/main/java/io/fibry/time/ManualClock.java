@@ -56,6 +56,16 @@ public final class ManualClock extends TaskScheduler {
   }
 
   @Override
+  public Timer at(long time, Runnable task) {
+    synchronized (this) {
+      if (time - now > 0) return start(task, time - now, 0);
+    }
+    var due = new Entry(Objects.requireNonNull(task, "task"), 0, 0);
+    due.run(); // here, since the thread that moved the clock may have left
+    return due;
+  }
+
+  @Override
   public void sleepUntil(long time) throws InterruptedException {
     var thread = Thread.currentThread();
     var reached = new CountDownLatch(1);

@@ -40,6 +40,25 @@ public interface Scheduler {
   Timer after(Duration delay, Runnable task);
 
   /**
+   * Runs a task once, at a time. If that time has come already, or comes while the timer is set,
+   * the task runs at once: by a {@link ManualClock} on this thread. So a program that turns a time
+   * into a timer needs no look at a clock that moves meanwhile.
+   *
+   * @param time by {@link #nanoTime}
+   * @param task what to run
+   * @return its timer
+   */
+  default Timer at(long time, Runnable task) {
+    while (true) {
+      long now = nanoTime();
+      long left = time - now;
+      var timer = after(Duration.ofNanos(Math.max(0, left)), task);
+      // a program may have moved the clock before the timer was set; a millisecond passes by itself
+      if (left <= 0 || nanoTime() - now < 1_000_000 || !timer.cancel()) return timer;
+    }
+  }
+
+  /**
    * Runs a task in each period; a late run causes no burst.
    *
    * @param initial the delay of the first start
@@ -67,12 +86,11 @@ public interface Scheduler {
    * @throws InterruptedException if interrupted
    */
   default void sleepUntil(long time) throws InterruptedException {
-    long left = time - nanoTime();
-    if (left <= 0) return;
+    if (time - nanoTime() <= 0) return;
     var reached = new CountDownLatch(1);
-    var timer = after(Duration.ofNanos(left), reached::countDown);
+    var timer = at(time, reached::countDown);
     try {
-      // a clock that a program moves may have moved before the timer was set
+      // the clock of a user may have moved to the time since, and run nothing until it moves again
       if (time - nanoTime() > 0) reached.await();
     } finally {
       timer.cancel();

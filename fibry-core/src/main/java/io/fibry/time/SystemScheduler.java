@@ -42,6 +42,11 @@ final class SystemScheduler extends TaskScheduler {
   }
 
   @Override
+  public Timer at(long time, Runnable task) {
+    return start(task, Math.max(0, time - System.nanoTime()), 0);
+  }
+
+  @Override
   Timer start(Runnable task, long delay, long period) {
     var other = World.other;
     Scheduler here = other == null ? this : other.<Scheduler>single(this, () -> this);

@@ -1,5 +1,6 @@
 package io.fibry.engine.actor;
 
+import io.fibry.Actor;
 import io.fibry.engine.cell.AttachedTimer;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.message.Baggage;
@@ -13,27 +14,26 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A message sent later, once or repeatedly. */
-final class TimedMessage extends AttachedTimer implements Runnable {
+public final class TimedMessage extends AttachedTimer implements Runnable {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   private final long number; // grows; of one with a key
   private final Cell cell;
   private final Object message;
-  private final Duration time; // before each
-  private final boolean repeats;
+  private final long period; // 0: it is sent once
   private final Object[] captured; // at the start; null: nothing
   private volatile Scheduler.Timer timer; // written at the start, read to cancel
   private volatile long due; // written at the start and by the scheduler's thread
   private volatile boolean ran; // false -> true, unless it repeats
   private Envelope last; // the one before; the scheduler's thread only
 
-  private TimedMessage(Cell cell, Object key, Object message, Duration time, boolean repeats) {
+  private TimedMessage(Cell cell, Object key, Object message, long due, long period) {
     super(key);
     this.number = key == null ? 0 : NUMBERS.incrementAndGet();
     this.cell = cell;
     this.message = Objects.requireNonNull(message, "message");
-    this.time = checked(time, repeats);
-    this.repeats = repeats;
+    this.due = due;
+    this.period = period;
     this.captured = cell.captured(message);
   }
 
@@ -46,27 +46,47 @@ final class TimedMessage extends AttachedTimer implements Runnable {
     return time;
   }
 
-  /** If the actor has ended, the message is a dead letter. */
   static Scheduler.Timer start(Cell cell, Object key, Object message, Duration time, boolean repeats) {
-    var timed = new TimedMessage(cell, key, message, time, repeats);
+    long nanos = Deadline.nanos(checked(time, repeats));
+    long due = cell.owner().options().scheduler().nanoTime() + nanos;
+    return start(new TimedMessage(cell, key, message, due, repeats ? nanos : 0), nanos == 0);
+  }
+
+  /** Sends the message once, at a time by the actor's clock. */
+  public static Scheduler.Timer start(Actor<?> actor, Object key, Object message, long due) {
+    return start(new TimedMessage((Cell) actor, key, message, due, 0), false);
+  }
+
+  /**
+   * If the actor has ended, the message is a dead letter.
+   *
+   * @param undelayed a manual clock sends the message at its next move, not here
+   */
+  private static Scheduler.Timer start(TimedMessage timed, boolean undelayed) {
+    var cell = timed.cell;
+    var key = timed.key;
     if (key != null) key.hashCode(); // if it throws, no timer is set
     var extras = cell.extras();
     if (!extras.isOver()) {
-      timed.start(); // if it throws, the former timer stays
+      timed.start(undelayed); // if it throws, the former timer stays
       if (extras.keep(timed) || !timed.timer.cancel()) return timed;
     }
     timed.timer = () -> false;
-    cell.send(new Envelope(message, Baggage.of(timed.captured)), Deadline.NO_WAIT);
+    cell.send(new Envelope(timed.message, Baggage.of(timed.captured)), Deadline.NO_WAIT);
     return timed;
+  }
+
+  private boolean repeats() {
+    return period > 0;
   }
 
   private Scheduler clock() {
     return cell.owner().options().scheduler();
   }
 
-  private void start() {
-    due = clock().nanoTime() + Deadline.nanos(time);
-    timer = repeats ? clock().atFixedRate(time, time, this) : clock().after(time, this);
+  private void start(boolean undelayed) {
+    if (repeats()) timer = clock().atFixedRate(Duration.ofNanos(period), Duration.ofNanos(period), this);
+    else timer = undelayed ? clock().after(Duration.ZERO, this) : clock().at(due, this);
   }
 
   /** Due until its message is sent, or its scope would seem quiet. */
@@ -77,7 +97,7 @@ final class TimedMessage extends AttachedTimer implements Runnable {
       return;
     }
     var envelope = new Envelope(message, Baggage.of(captured));
-    if (repeats) last = envelope;
+    if (repeats()) last = envelope;
     if (clock() == Scheduler.system()) cell.sendFromTimer(envelope, this::done);
     else send(envelope);
   }
@@ -91,10 +111,10 @@ final class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   private void done() {
-    if (!repeats) {
+    if (!repeats()) {
       ran = true;
       cell.extras().drop(this);
-    } else due = clock().nanoTime() + Deadline.nanos(time); // an estimate
+    } else due = clock().nanoTime() + period; // an estimate
   }
 
   @Override
@@ -115,7 +135,7 @@ final class TimedMessage extends AttachedTimer implements Runnable {
   /** One with a key is an alarm of the actor, and one that repeats has no last message. */
   @Override
   protected Optional<Object> end() {
-    return cancel() && !repeats && key == null ? Optional.of(message) : Optional.empty();
+    return cancel() && !repeats() && key == null ? Optional.of(message) : Optional.empty();
   }
 
   @Override

@@ -118,7 +118,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   }
 
   private Scheduler.Timer atEnd(Runnable task) {
-    return limit == null ? null : clock.after(Duration.ofNanos(Math.max(0, left())), task);
+    return limit == null ? null : clock.at(end, task);
   }
 
   /** Unparks this thread. Null: no deadline. */
