@@ -45,21 +45,29 @@ final class Calendar {
     if (queue.peek() == entry) setTimer();
   }
 
+  /**
+   * A manual clock that has reached the time looks here, under the monitor, and sets the next
+   * timer. The reader may take locks, since none that it takes is held by a thread that calls this.
+   */
   private void setTimer() {
     if (timer != null) timer.cancel();
-    var left = untilLook(queue.peek().at);
-    timer = scheduler.after(left.isNegative() ? Duration.ZERO : left, this::look);
+    timer = null;
+    var fresh = scheduler.at(nextLook(queue.peek().at), this::look);
+    if (timer == null) timer = fresh;
   }
 
-  /** From now to a time, or to the next look at the clock. */
-  private Duration untilLook(Instant time) {
+  /**
+   * When to look at the store's clock next, by the scheduler's. That is read first: if both move
+   * meanwhile, the look comes too early, and another one follows.
+   */
+  private long nextLook(Instant time) {
+    long nanos = scheduler.nanoTime();
     var left = Duration.between(now.get(), time);
-    return left.compareTo(LOOK) > 0 ? LOOK : left;
+    return nanos + (left.isNegative() ? Duration.ZERO : left.compareTo(LOOK) > 0 ? LOOK : left).toNanos();
   }
 
   void sleepUntil(Instant time) throws InterruptedException {
-    for (var left = untilLook(time); left.isPositive(); left = untilLook(time))
-      scheduler.sleepUntil(scheduler.nanoTime() + left.toNanos());
+    while (now.get().isBefore(time)) scheduler.sleepUntil(nextLook(time));
   }
 
   private void look() {

@@ -2,11 +2,13 @@ package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -64,6 +66,64 @@ class CalendarTest {
 
     assertEquals(List.of(), after(10));
     assertEquals(List.of("a"), after(100));
+  }
+
+  /** What a clock says that a program moves by so much once it has been read. */
+  private Instant readBeforeMove(AtomicLong seconds) {
+    var now = Instant.EPOCH.plusNanos(clock.nanoTime());
+    clock.advance(Duration.ofSeconds(seconds.getAndSet(0)));
+    return now;
+  }
+
+  @Test
+  void keyComesAtItsTimeWhenClockMovesMeanwhile() {
+    var move = new AtomicLong(4);
+    var calendar = new Calendar(() -> readBeforeMove(move), clock, due::add);
+
+    calendar.add("a", Instant.EPOCH.plusSeconds(10));
+
+    assertEquals(List.of(), after(5));
+    assertEquals(List.of("a"), after(1));
+  }
+
+  @Test
+  void keyComesAtOnceWhenClockReachesItsTimeMeanwhile() {
+    var move = new AtomicLong(10);
+    var calendar = new Calendar(() -> readBeforeMove(move), clock, due::add);
+
+    calendar.add("a", Instant.EPOCH.plusSeconds(10));
+    calendar.add("b", Instant.EPOCH.plusSeconds(30));
+
+    assertEquals(List.of("a"), due);
+    assertEquals(List.of(), after(19));
+    assertEquals(List.of("b"), after(1));
+  }
+
+  @Test
+  void sleepEndsAtItsTimeWhenClockMovesMeanwhile() {
+    var move = new AtomicLong(4);
+    var calendar = new Calendar(() -> readBeforeMove(move), clock, due::add);
+    var ended = new CompletableFuture<Void>();
+    var sleeper = Thread.ofVirtual().start(() -> {
+      try {
+        calendar.sleepUntil(Instant.EPOCH.plusSeconds(10));
+        ended.complete(null);
+      } catch (Throwable failure) {
+        ended.completeExceptionally(failure);
+      }
+    });
+    Patience.eventually(() -> clock.isAsleep(sleeper));
+
+    clock.advance(Duration.ofSeconds(6));
+
+    Patience.value(ended);
+  }
+
+  @Test
+  void timeLongPastComesAtOnce() {
+    calendar.add("a", Instant.MIN);
+
+    assertEquals(List.of("a"), due);
   }
 
   @Test
