@@ -15,6 +15,7 @@ import io.fibry.Gate;
 import io.fibry.Strategy;
 import io.fibry.flow.Batch;
 import io.fibry.pool.Entities;
+import io.fibry.pool.Pools;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -239,5 +240,18 @@ class TimerAtTest {
     moved.manual.advance(Duration.ofMillis(500));
 
     Patience.eventually(() -> log.equals(List.of("ada")));
+  }
+
+  @Test
+  void idleWorkerEndsAfterTenSecondsWhenClockMovesMeanwhile() {
+    var pool = Pools.scaling(scope.named("pool"), 0, 2).initialState(() -> "worker").onStop(log::add)
+        .newActor((String state, String message) -> {});
+    moved.moveBeforeNextTimer(seconds(4));
+    pool.sendMessage("used");
+    awaitMove(seconds(6));
+
+    moved.manual.advance(seconds(6));
+
+    Patience.eventually(() -> log.equals(List.of("worker")));
   }
 }

@@ -203,7 +203,7 @@ final class PoolCell extends GuardedCell {
     var slot = worker.slot;
     Object next = queue.next(slot, done);
     boolean ready = slot.ready();
-    if (next == null) retirement.idle(slot);
+    if (next == null) retirement.idle();
     if (ready) beginSafely();
     return next;
   }

@@ -5,7 +5,6 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.queue.SharedQueue;
-import io.fibry.engine.queue.WorkerSlot;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -16,35 +15,34 @@ final class Retirement {
 
   private final Cell pool;
   private final SharedQueue<Object> queue;
+  private final Scheduler clock; // that of the queue
   private final AtomicBoolean timerSet = new AtomicBoolean();
   private volatile Scheduler.Timer timer; // written by the thread that set timerSet
 
   Retirement(Cell pool, SharedQueue<Object> queue) {
     this.pool = pool;
     this.queue = queue;
+    this.clock = pool.owner().options().scheduler();
   }
 
-  void idle(WorkerSlot<Object> slot) {
+  /** A worker has become idle. */
+  void idle() {
     var sharing = queue.sharing();
     if (sharing.least() == sharing.most()) return;
     try {
-      setTimer(slot);
+      setTimer();
     } catch (Throwable failure) { // of the user's scheduler
       Log.LOG.error("{} could not set the timer by which its idle workers end", pool, failure);
     }
   }
 
-  private Scheduler clock() {
-    return pool.owner().options().scheduler();
-  }
-
-  private void setTimer(WorkerSlot<Object> idle) {
-    var clock = clock();
-    long left = queue.untilRetirement(idle, clock.nanoTime(), IDLE.toNanos());
-    if (left == 0 || pool.isEnding() || !timerSet.compareAndSet(false, true)) return;
+  private void setTimer() {
+    if (timerSet.get()) return;
+    var next = queue.nextRetirement(IDLE.toNanos());
+    if (next.isEmpty() || pool.isEnding() || !timerSet.compareAndSet(false, true)) return;
     try {
       // on a fiber: an end may run user code
-      timer = clock.after(Duration.ofNanos(left),
+      timer = clock.at(next.getAsLong(),
           clock == Scheduler.system() ? () -> Assured.start(this::retire) : this::retire);
     } catch (Throwable failure) {
       timerSet.set(false); // the next idle worker tries again
@@ -55,8 +53,8 @@ final class Retirement {
 
   private void retire() {
     timerSet.set(false);
-    for (var slot : queue.retire(clock().nanoTime(), IDLE.toNanos())) ((Exitable) slot.worker()).sendPoisonPill();
-    setTimer(null);
+    for (var slot : queue.retire(clock.nanoTime(), IDLE.toNanos())) ((Exitable) slot.worker()).sendPoisonPill();
+    setTimer();
   }
 
   void stop() {

@@ -3,9 +3,12 @@ package io.fibry.engine.queue;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.OptionalLong;
 
 /** Workers without work, the longest idle first. Guarded by the queue. */
 final class IdleWorkers<E> {
+  static final long UNKNOWN = Long.MIN_VALUE;
+
   // a set: there may be thousands, and any may wake
   private final LinkedHashSet<WorkerSlot<E>> slots = new LinkedHashSet<>();
 
@@ -13,8 +16,8 @@ final class IdleWorkers<E> {
     return slots.isEmpty();
   }
 
-  void add(WorkerSlot<E> slot) {
-    slot.idleSinceKnown = false;
+  void add(WorkerSlot<E> slot, long now) {
+    slot.idleSince = now;
     slot.idle = !slot.retired;
     if (slot.idle) slots.add(slot);
   }
@@ -32,23 +35,29 @@ final class IdleWorkers<E> {
     slot.idle = false;
   }
 
-  /** At most {@code most} that have been idle for {@code minIdle}. */
+  /**
+   * At most {@code most} that have been idle for {@code minIdle}. One without a time gets this one,
+   * and goes behind the others, which it would hold up.
+   */
   List<WorkerSlot<E>> retire(int most, long now, long minIdle) {
     var retired = new ArrayList<WorkerSlot<E>>();
-    while (retired.size() < most && !slots.isEmpty() && slots.getFirst().idleSinceKnown
-        && now - slots.getFirst().idleSince >= minIdle) {
-      var slot = slots.removeFirst();
-      slot.idle = false;
-      slot.retired = true;
-      retired.add(slot);
+    while (retired.size() < most && !slots.isEmpty()) {
+      var first = slots.getFirst();
+      if (first.idleSince == UNKNOWN) {
+        first.idleSince = now;
+        slots.addLast(first);
+      } else if (now - first.idleSince >= minIdle) {
+        wake(first);
+        first.retired = true;
+        retired.add(first);
+      } else break;
     }
     return retired;
   }
 
-  /** 0: unknown. */
-  long untilRetirement(long now, long minIdle) {
-    return !slots.isEmpty() && slots.getFirst().idleSinceKnown
-        ? Math.max(1, minIdle - (now - slots.getFirst().idleSince))
-        : 0;
+  /** When the first that has a time has been idle for {@code minIdle}; empty: none has one. */
+  OptionalLong nextRetirement(long minIdle) {
+    return slots.stream().filter(slot -> slot.idleSince != UNKNOWN).mapToLong(slot -> slot.idleSince + minIdle)
+        .findFirst();
   }
 }

@@ -4,6 +4,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Sharing;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
@@ -19,6 +20,7 @@ import java.util.function.LongSupplier;
  */
 public final class SharedQueue<E> extends GuardedQueue<E> {
   private final Sharing<?> sharing;
+  private final LongSupplier clock;
   private final IdleWorkers<E> idleWorkers = new IdleWorkers<>();
   private final KeyLanes<E> lanes;
   private int freePermits;
@@ -32,6 +34,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   public SharedQueue(Mailbox<?> mailbox, Sharing<?> sharing, LongSupplier clock) {
     super(mailbox, clock, null, sharing.byKey());
     this.sharing = sharing;
+    this.clock = clock;
     this.freePermits = sharing.permits();
     this.lanes = sharing.byKey() ? new KeyLanes<>() : null;
   }
@@ -79,21 +82,28 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /** The worker of a reserved slot is there. */
-  public synchronized boolean open(WorkerSlot<E> slot) {
-    becomeIdle(slot);
-    return slot.ready;
+  public boolean open(WorkerSlot<E> slot) {
+    long now = now();
+    synchronized (this) {
+      becomeIdle(slot, now);
+      return slot.ready;
+    }
   }
 
   /**
    * Takes back, once, what could not be given to its worker, which may be there all the same.
    * Returns what never begins, since the pool is ending; null: it waits again.
    */
-  public synchronized E takeBack(WorkerSlot<E> slot, boolean idle) {
+  public E takeBack(WorkerSlot<E> slot, boolean idle) {
+    return takeBack(slot, idle, now());
+  }
+
+  private synchronized E takeBack(WorkerSlot<E> slot, boolean idle, long now) {
     var entry = slot.held;
     if (entry == null) return null;
     E item = slot.item;
     release(slot);
-    if (idle) becomeIdle(slot);
+    if (idle) becomeIdle(slot, now);
     if (ending) return item;
     entry.item = item;
     entry.goTo(Entry.QUEUE);
@@ -111,13 +121,21 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * Afterwards the worker reads {@link WorkerSlot#ready}. Null: it is idle, or a message is on its
    * way to it. What it handled need not be of this queue.
    */
-  public synchronized E next(WorkerSlot<E> slot, Object handled) {
+  public E next(WorkerSlot<E> slot, Object handled) {
+    return next(slot, handled, now());
+  }
+
+  /**
+   * The idle time of a worker begins before the step that ends its message. A test that sees that
+   * step, and then moves a manual clock, thus moves it past the beginning.
+   */
+  private synchronized E next(WorkerSlot<E> slot, Object handled, long now) {
     if (slot.item == handled) done(slot);
     slot.ready = false;
     if (slot.held != null) return null;
     idleWorkers.wake(slot);
     if (!ending && !slot.retired && firstFits()) begin(slot);
-    else becomeIdle(slot);
+    else becomeIdle(slot, now);
     return slot.item;
   }
 
@@ -135,6 +153,16 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     noteFreeWorkers();
   }
 
+  /** Outside the monitor, since the clock may be a user's. */
+  private long now() {
+    if (sharing.least() == sharing.most()) return IdleWorkers.UNKNOWN; // no worker retires
+    try {
+      return clock.getAsLong();
+    } catch (Throwable noTime) { // of the user's clock or the stack
+      return IdleWorkers.UNKNOWN;
+    }
+  }
+
   /** These workers get nothing more. */
   public synchronized List<WorkerSlot<E>> retire(long now, long minIdle) {
     var retired = idleWorkers.retire(slots - retiring - sharing.least(), now, minIdle);
@@ -142,16 +170,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return retired;
   }
 
-  /**
-   * The worker of {@code slot} became idle just now; null: none did. 0: none will retire. By the
-   * clock of {@link #retire}.
-   */
-  public synchronized long untilRetirement(WorkerSlot<E> slot, long now, long minIdle) {
-    if (slot != null) {
-      slot.idleSince = now;
-      slot.idleSinceKnown = true;
-    }
-    return slots - retiring > sharing.least() ? idleWorkers.untilRetirement(now, minIdle) : 0;
+  /** When a worker has been idle for {@code minIdle}; empty: none will retire. */
+  public synchronized OptionalLong nextRetirement(long minIdle) {
+    return slots - retiring > sharing.least() ? idleWorkers.nextRetirement(minIdle) : OptionalLong.empty();
   }
 
   // ---- the end
@@ -266,8 +287,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     slot.ready = isReady();
   }
 
-  private void becomeIdle(WorkerSlot<E> slot) {
-    idleWorkers.add(slot);
+  private void becomeIdle(WorkerSlot<E> slot, long now) {
+    idleWorkers.add(slot, now);
     noteFreeWorkers();
     slot.ready = isReady();
     alertBlocked();

@@ -7,8 +7,7 @@ public final class WorkerSlot<E> {
   // permits held; read also by a thread that saw the worker waiting
   private int weight;
   boolean idle;
-  long idleSince;
-  boolean idleSinceKnown;
+  long idleSince; // perhaps IdleWorkers.UNKNOWN
   boolean retired; // takes no more
   // when it was served, more was ready; read also by the thread served
   boolean ready;

@@ -11,6 +11,9 @@ import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Sharing;
 import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Which worker gets which message, step by step. */
@@ -133,14 +136,56 @@ class SharedQueueTest {
   }
 
   @Test
+  void workerWithoutTimeHoldsUpNoOther() {
+    var time = new AtomicLong();
+    var queue = new SharedQueue<String>(Mailbox.unbounded(), Sharing.scaling(0, 2), () -> {
+      if (time.get() == 0) throw new IllegalStateException("planned");
+      return time.get();
+    });
+    offer(queue, "a");
+    var timeless = queue.serve(true);
+    offer(queue, "b");
+    var other = queue.serve(true);
+    assertNull(queue.next(timeless, "a"));
+    assertEquals(OptionalLong.empty(), queue.nextRetirement(10));
+    time.set(1);
+
+    assertNull(queue.next(other, "b"));
+
+    assertEquals(OptionalLong.of(11), queue.nextRetirement(10));
+    assertEquals(List.of(other), queue.retire(11, 10));
+    assertEquals(OptionalLong.of(21), queue.nextRetirement(10));
+    assertEquals(List.of(timeless), queue.retire(21, 10));
+  }
+
+  /** Who sees that it is done, and then moves the clock, moves it past that time. */
+  @Test
+  void workerIsIdleSinceTheStepThatEndsItsMessage() {
+    var time = new AtomicLong();
+    var itself = new AtomicReference<SharedQueue<String>>();
+    var queue = new SharedQueue<String>(Mailbox.unbounded(), Sharing.scaling(0, 1), () -> {
+      assertFalse(Thread.holdsLock(itself.get()));
+      return time.get();
+    });
+    itself.set(queue);
+    offer(queue, "a");
+    var slot = queue.serve(true);
+
+    queue.next(slot, "a");
+    time.set(10);
+
+    assertEquals(OptionalLong.of(10), queue.nextRetirement(10));
+    assertEquals(List.of(slot), queue.retire(10, 10));
+  }
+
+  @Test
   void aRetiredWorkerTakesNothingMore() {
     var queue = queue(Sharing.scaling(0, 1));
     offer(queue, "a");
     var slot = queue.serve(true);
     queue.next(slot, "a");
-    queue.untilRetirement(slot, 0, 10);
 
-    assertEquals(List.of(slot), queue.retire(10, 10));
+    assertEquals(List.of(slot), queue.retire(System.nanoTime(), 0));
     offer(queue, "b");
 
     assertNull(queue.next(slot, "a restart"));
