@@ -17,9 +17,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -32,7 +31,11 @@ import java.util.stream.Stream;
  * reads a pipe would hold a carrier), until no child keeps the output open.
  */
 public final class Program implements Cloneable {
-  private static final long GRACE = 2; // seconds
+  /** Returns whether the process ended within the limit. */
+  @FunctionalInterface
+  interface Wait {
+    boolean until(Process end, Duration limit) throws InterruptedException;
+  }
 
   // written by `with` only
   private final Path executable;
@@ -40,6 +43,8 @@ public final class Program implements Cloneable {
   private Optional<Path> directory = Optional.empty();
   private Duration limit = Duration.ofSeconds(30);
   private int maxOutput = 1_000_000;
+  private Wait wait = (process, limit) -> process.waitFor(TimeUnit.NANOSECONDS.convert(limit),
+      TimeUnit.NANOSECONDS);
 
   private Program(Path executable) {
     this.executable = executable;
@@ -112,6 +117,11 @@ public final class Program implements Cloneable {
     return with(copy -> copy.maxOutput = bytes);
   }
 
+  /** For tests: says when the limit is over. */
+  Program withWait(Wait wait) {
+    return with(copy -> copy.wait = wait);
+  }
+
   /**
    * Runs the program without input, and waits for its end. An interrupt kills it and its children.
    *
@@ -148,10 +158,9 @@ public final class Program implements Cloneable {
       var out = ProgramOutput.of(process.getInputStream(), maxOutput);
       var err = ProgramOutput.of(process.getErrorStream(), maxOutput);
       ProgramOutput.feed(process.getOutputStream(), input);
-      boolean late = !process.waitFor(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
+      boolean late = !wait.until(process, limit);
       if (late) end(process);
-      long patience = System.nanoTime() + TimeUnit.SECONDS.toNanos(GRACE);
-      boolean whole = out.await(patience) & err.await(patience);
+      boolean whole = Grace.await(step -> out.await(step) && err.await(step));
       return new Result(process.exitValue(), out.bytes(), err.bytes(), !whole || out.truncated() || err.truncated(),
           late);
     } catch (InterruptedException interrupt) {
@@ -165,11 +174,12 @@ public final class Program implements Cloneable {
   private static void end(Process process) throws InterruptedException {
     var all = family(process);
     all.forEach(ProcessHandle::destroy);
+    var ends = CompletableFuture.allOf(all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new));
+    var ended = new CountDownLatch(1);
+    ends.whenComplete((none, failure) -> ended.countDown());
     try {
-      CompletableFuture.allOf(all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new)).get(GRACE,
-          TimeUnit.SECONDS);
-    } catch (ExecutionException | TimeoutException obstinate) { // killed now
-    } finally {
+      Grace.await(step -> ended.await(step, TimeUnit.MILLISECONDS));
+    } finally { // the obstinate are killed now
       for (var one : all) {
         one.descendants().forEach(ProcessHandle::destroyForcibly); // made meanwhile
         one.destroyForcibly();

@@ -59,8 +59,8 @@ final class ProgramOutput {
   }
 
   /** False: it did not end in time. */
-  boolean await(long nanoTime) throws InterruptedException {
-    return end.await(nanoTime - System.nanoTime(), TimeUnit.NANOSECONDS);
+  boolean await(long millis) throws InterruptedException {
+    return end.await(millis, TimeUnit.MILLISECONDS);
   }
 
   synchronized byte[] bytes() {

@@ -10,6 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Promise;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -18,7 +19,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -120,12 +124,55 @@ class ProgramTest {
 
   @Test
   void whatRunsTooLongIsToldToEndAndKeepsWhatItWrote() throws Exception {
-    var result = shell.withLimit(Duration.ofMillis(200)).run("-c",
-        "trap 'echo bye; exit 7' TERM; echo begun; while true; do sleep 0.01; done");
+    var ready = folder.resolve("ready");
+
+    var result = shell.withWait(lateOnce(ready)).run("-c",
+        "trap 'echo bye; exit 7' TERM; echo begun; touch " + ready + "; while true; do sleep 0.01; done");
 
     assertEquals("begun\nbye\n", result.text());
     assertEquals(7, result.exit());
     assertTrue(result.timedOut());
+  }
+
+  /** The limit is over as soon as the program has made a file. */
+  private static Program.Wait lateOnce(Path file) {
+    return (process, limit) -> {
+      Patience.eventually(() -> Files.exists(file));
+      return false;
+    };
+  }
+
+  @Test
+  void graceIsNotUsedUpByPauseOfMachine() throws Exception {
+    var steps = new AtomicInteger();
+
+    assertTrue(Grace.await(millis -> {
+      if (steps.incrementAndGet() == 1) LockSupport.parkNanos(2_100_000_000L); // the machine stands still
+      return steps.get() == Grace.STEPS;
+    }));
+
+    assertFalse(Grace.await(millis -> false));
+  }
+
+  @Test
+  void outputIsWholeThoughItsReaderComesLate() throws Exception {
+    var turn = new CountDownLatch(1);
+    var in = new ByteArrayInputStream("late".getBytes()) {
+      @Override
+      public int read(byte[] into, int offset, int length) {
+        Patience.await(turn);
+        return super.read(into, offset, length);
+      }
+    };
+    var output = ProgramOutput.of(in, 100);
+    var steps = new AtomicInteger();
+
+    assertTrue(Grace.await(millis -> {
+      if (steps.incrementAndGet() == Grace.STEPS) turn.countDown();
+      return output.await(steps.get() < Grace.STEPS ? 0 : Patience.LONG.toMillis());
+    }));
+
+    assertEquals("late", new String(output.bytes()));
   }
 
   @Test
@@ -141,7 +188,8 @@ class ProgramTest {
   void itsChildrenEndWithIt() throws Exception {
     var file = folder.resolve("child");
 
-    shell.withLimit(Duration.ofMillis(300)).run("-c", "sleep 600 & echo $! > " + file + "; wait");
+    shell.withWait(lateOnce(file)).run("-c",
+        "sleep 600 & echo $! > " + file + ".new; mv " + file + ".new " + file + "; wait");
 
     var child = child(file);
     Patience.eventually(() -> !lives(child));
@@ -153,10 +201,10 @@ class ProgramTest {
     var tidy = folder.resolve("tidy");
     var file = folder.resolve("child");
 
-    shell.withLimit(Duration.ofMillis(300)).run("-c", "(trap 'sleep 0.3; touch " + tidy + "; exit 0' TERM; touch "
+    shell.withWait(lateOnce(file)).run("-c", "(trap 'sleep 0.3; touch " + tidy + "; exit 0' TERM; touch "
         + file + "; while true; do sleep 0.01; done) & trap 'exit 0' TERM; while true; do sleep 0.01; done");
 
-    assertTrue(Files.exists(tidy) || !Files.exists(file), "it was killed");
+    assertTrue(Files.exists(tidy), "it was killed");
   }
 
   @Test
