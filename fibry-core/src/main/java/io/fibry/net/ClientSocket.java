@@ -43,12 +43,7 @@ final class ClientSocket implements AutoCloseable {
   final CurrentStep step = new CurrentStep(); // of the conversation
   private Thread talking; // in the conversation; each thread looks for itself only
 
-  // of the thread that reads
-  private Duration readLimit; // the check prints it
-  private long readNanos; // for each read; 0: no limit
-  private boolean together; // the limit is for all reads together
-  private long togetherDeadline;
-
+  private final ReadLimit readLimit;
   // 0: none. Opaque; written by the thread that reads, writes or forwards; read by the check
   private long readDeadline;
   private long writeDeadline;
@@ -56,7 +51,9 @@ final class ClientSocket implements AutoCloseable {
   // of a forwarder; null: none. Written by the conversation, read by the check and the close
   private volatile Socket target;
   private volatile ClientSocket checkedTarget;
-  private boolean keptAlive; // of the check
+  // of the check
+  private boolean keptAlive;
+  private long putOff; // a deadline that passed while bytes had come; 0: none
 
   private volatile boolean closed; // false -> true, by compare-and-set: one thread closes
   // of a cut; written once, before the close; read by calls that fail
@@ -77,13 +74,13 @@ final class ClientSocket implements AutoCloseable {
     this.limits = limits;
     var plain = new PlainLink(socket);
     this.link = tls.isPresent() ? new TlsLink(plain, tls.get(), this::alone) : plain;
+    this.readLimit = new ReadLimit(clock, link);
     this.totalDeadline = limits.total() == ListenerLimits.NONE ? 0 : after(Durations.nanos(limits.total()));
     limitEachRead(limits.idle());
   }
 
   private long after(long nanos) {
-    long deadline = clock.nanoTime() + nanos;
-    return deadline == 0 ? 1 : deadline;
+    return ReadLimit.after(clock, nanos);
   }
 
   InetSocketAddress remoteAddress() {
@@ -116,7 +113,7 @@ final class ClientSocket implements AutoCloseable {
     if (!link.agrees()) return;
     if (!beginIdle()) endInput();
     limitAllReads(limits.handshake());
-    READ_DEADLINE.setOpaque(this, togetherDeadline);
+    READ_DEADLINE.setOpaque(this, readLimit.deadline());
     try {
       link.begin();
     } catch (IOException failure) {
@@ -131,24 +128,22 @@ final class ClientSocket implements AutoCloseable {
   // ---- reading
 
   void limitEachRead(Duration limit) {
-    readLimit = limit;
-    readNanos = limit == ListenerLimits.NONE ? 0 : Durations.nanos(limit);
-    together = false;
+    readLimit.ofEachRead(limit);
   }
 
   void limitAllReads(Duration limit) {
-    readLimit = limit;
-    together = true;
-    togetherDeadline = after(Durations.nanos(limit));
+    readLimit.ofAllReads(limit);
   }
 
   int read(byte[] bytes, int offset, int length) throws IOException {
-    long deadline = together ? togetherDeadline : readNanos == 0 ? 0 : after(readNanos);
-    if (together && clock.nanoTime() - deadline >= 0) cut(tooSlow(), true);
-    READ_DEADLINE.setOpaque(this, deadline);
     boolean turn = endsTurn();
     try {
-      return link.read(bytes, offset, length);
+      int most = readLimit.begin(length);
+      if (most == 0 && length > 0) cut(readLimit.tooSlow(this), true);
+      READ_DEADLINE.setOpaque(this, readLimit.deadline());
+      int some = link.read(bytes, offset, Math.min(length, Math.max(1, most)));
+      readLimit.end(some);
+      return some;
     } catch (IOException failure) {
       throw clientFault(failure);
     } finally {
@@ -282,7 +277,7 @@ final class ClientSocket implements AutoCloseable {
 
   void check(long now) {
     if (closed) return;
-    if (passed((long) READ_DEADLINE.getOpaque(this), now)) cut(tooSlow(), true);
+    if (isTooLate((long) READ_DEADLINE.getOpaque(this), now)) cut(readLimit.tooSlow(this), true);
     else if (passed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
         + " did not take what was written to it within " + Durations.text(limits.write())
         + " (the write limit), so it was cut off");
@@ -301,18 +296,20 @@ final class ClientSocket implements AutoCloseable {
 
   private boolean isIdleTooLong(long now) {
     var other = checkedTarget;
-    return other != null && passed((long) IDLE_DEADLINE.getOpaque(this), now)
-        && passed((long) IDLE_DEADLINE.getOpaque(other), now);
+    return other != null && isTooLate((long) IDLE_DEADLINE.getOpaque(this), now)
+        && other.isTooLate((long) IDLE_DEADLINE.getOpaque(other), now);
+  }
+
+  /** Where bytes have come, their reader may only want a processor: it has until the next check. */
+  private boolean isTooLate(long deadline, long now) {
+    if (!passed(deadline, now)) return false;
+    if (deadline == putOff || !link.hasArrived()) return true;
+    putOff = deadline;
+    return false;
   }
 
   private static boolean passed(long deadline, long now) {
     return deadline != 0 && now - deadline >= 0;
-  }
-
-  private String tooSlow() {
-    String limit = Durations.text(readLimit);
-    return this + (together ? " did not finish sending within " + limit
-        : " sent nothing for " + limit + " (the idle limit)") + ", so it was cut off";
   }
 
   // ---- the end

@@ -32,6 +32,12 @@ interface Link {
   /** Bytes that {@link #read} gives without waiting. */
   int available() throws IOException;
 
+  /** Bytes that have come and were not read; what of them is content, {@link #read} gives. */
+  long arrived() throws IOException;
+
+  /** Whether the socket has bytes. Any thread may ask. */
+  boolean hasArrived();
+
   /** Whether anything has come and was not read, also what is no content, or not whole yet. */
   boolean hasUnread() throws IOException;
 

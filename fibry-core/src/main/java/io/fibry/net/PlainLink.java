@@ -42,6 +42,20 @@ final class PlainLink implements Link {
   }
 
   @Override
+  public long arrived() throws IOException {
+    return in.available();
+  }
+
+  @Override
+  public boolean hasArrived() {
+    try {
+      return in.available() > 0;
+    } catch (IOException closed) {
+      return false;
+    }
+  }
+
+  @Override
   public boolean hasUnread() throws IOException {
     return in.available() > 0;
   }

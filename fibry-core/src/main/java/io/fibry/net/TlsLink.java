@@ -257,6 +257,16 @@ final class TlsLink implements Link {
   }
 
   @Override
+  public long arrived() throws IOException {
+    return (long) contentEnd - contentAt + end - at + wire.available();
+  }
+
+  @Override
+  public boolean hasArrived() {
+    return wire.hasArrived();
+  }
+
+  @Override
   public boolean hasUnread() throws IOException {
     return contentAt < contentEnd || at < end || wire.hasUnread();
   }

@@ -1,0 +1,73 @@
+package io.fibry.net;
+
+import io.fibry.text.Durations;
+import io.fibry.time.Scheduler;
+import java.io.IOException;
+import java.time.Duration;
+
+/**
+ * How long a client may take to send: for each read, or for all of them together. When a limit for
+ * all is over, the bytes that have come until then are read all the same: the client was in time,
+ * and this process was late. So a client that sends on and on gains no more than a socket holds.
+ * Belongs to the thread that reads.
+ */
+final class ReadLimit {
+  private final Scheduler clock;
+  private final Link link;
+  private Duration limit; // the check prints it
+  private boolean together; // likewise
+  private long nanos; // for each read; 0: no limit
+  private long deadline; // of all reads, or of the current one; 0: none
+  private long spare; // bytes that had come when the limit of all reads was over; -1: it is not over
+
+  ReadLimit(Scheduler clock, Link link) {
+    this.clock = clock;
+    this.link = link;
+  }
+
+  void ofEachRead(Duration limit) {
+    this.limit = limit;
+    together = false;
+    nanos = limit == ListenerLimits.NONE ? 0 : Durations.nanos(limit);
+  }
+
+  void ofAllReads(Duration limit) {
+    this.limit = limit;
+    together = true;
+    deadline = after(clock, Durations.nanos(limit));
+    spare = -1;
+  }
+
+  /** Never 0, which means none. */
+  static long after(Scheduler clock, long nanos) {
+    long deadline = clock.nanoTime() + nanos;
+    return deadline == 0 ? 1 : deadline;
+  }
+
+  /** Begins a read. Returns how many bytes it may read; 0: the limit is over. */
+  int begin(int length) throws IOException {
+    if (!together) {
+      deadline = nanos == 0 ? 0 : after(clock, nanos);
+      return length;
+    }
+    if (spare < 0 && clock.nanoTime() - deadline < 0) return length;
+    if (spare < 0) spare = link.arrived();
+    return spare == 0 || link.available() == 0 ? 0 : (int) Math.min(spare, length);
+  }
+
+  /** Ends a read. */
+  void end(int some) {
+    if (spare > 0) spare -= Math.max(0, some);
+  }
+
+  /** Of the read that was begun; 0: none, since it will not wait. */
+  long deadline() {
+    return together && spare >= 0 ? 0 : deadline;
+  }
+
+  String tooSlow(Object client) {
+    String text = Durations.text(limit);
+    return client + (together ? " did not finish sending within " + text
+        : " sent nothing for " + text + " (the idle limit)") + ", so it was cut off";
+  }
+}
