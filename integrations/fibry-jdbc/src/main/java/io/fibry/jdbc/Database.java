@@ -2,11 +2,16 @@ package io.fibry.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 
 /** Transactions on connections that are borrowed for them. Thread-safe. */
 final class Database {
   private static final int ATTEMPTS = 3;
+  private static final Set<String> LOCKED_OUT = Set.of("HYT00", "55P03"); // of H2, after two seconds; of Postgres
+  private static final long PAUSE = 10_000_000; // ns; the database may be told not to wait at all
   private static final String UNKNOWN = "40003"; // of class 40, whether it was undone
 
   /** What is done with a connection; perhaps several times, where the transaction was undone. */
@@ -38,7 +43,8 @@ final class Database {
 
   /**
    * Runs work and commits it. Where the database says that it undid this, or the connection breaks
-   * before the commit, the work runs again, within the limit.
+   * before the commit, the work runs again, within the limit. Where the database has waited for a
+   * lock as long as it does by its own settings, that is not an attempt.
    */
   <T> T commit(Work<T> work) throws SQLException {
     return run(work, false);
@@ -51,11 +57,19 @@ final class Database {
 
   private <T> T run(Work<T> work, boolean single) throws SQLException {
     long end = System.nanoTime() + limit * 1_000_000L;
-    for (int attempt = 1;; attempt++) try {
+    for (int failures = 0;;) try {
       return once(work, single);
     } catch (SQLException failure) {
-      if (attempt == ATTEMPTS || !mayPass(failure) || System.nanoTime() - end > 0) throw failure;
+      if (System.nanoTime() - end > 0) throw failure;
+      if (isLockedOut(failure)) LockSupport.parkNanos(PAUSE);
+      else if (++failures == ATTEMPTS || !mayPass(failure)) throw failure;
     }
+  }
+
+  /** Before the commit: a lock of another transaction, such as a backup's, was not to be had. */
+  private static boolean isLockedOut(SQLException failure) {
+    return !(failure instanceof LostCommitException) && LOCKED_OUT.contains(Objects.requireNonNullElse(
+        failure.getSQLState(), ""));
   }
 
   private static boolean mayPass(SQLException failure) {

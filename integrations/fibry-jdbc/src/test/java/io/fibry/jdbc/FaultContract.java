@@ -124,6 +124,38 @@ abstract class FaultContract extends AtADatabase {
   }
 
   @Test
+  void locksOfOthersAreWaitedForWithinTheLimit() {
+    var counter = counter();
+    long n = counter.ask(new Count(true));
+    for (var state : List.of("HYT00", "55P03")) {
+      var timeouts = new AtomicInteger(5);
+      faults.onNextStatement(new Faults.Fault() {
+        @Override
+        public Object run(Connection connection, Faults.Call call) throws SQLException {
+          if (timeouts.decrementAndGet() > 0) faults.onNextStatement(this);
+          throw new SQLException("a lock was not to be had, as the test has asked for", state);
+        }
+      });
+      assertEquals(++n, counter.ask(new Count(false)));
+      assertEquals(0, timeouts.get());
+    }
+  }
+
+  @Test
+  void lockThatIsNotToBeHadDuringCommitIsAnUnknownOutcome() {
+    var counter = counter();
+    assertEquals(1, counter.ask(new Count(false)));
+    faults.onNextCommit((connection, call) -> {
+      call.run();
+      throw new SQLException("made up, for a test", "HYT00");
+    });
+
+    assertTrue(assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).unknown());
+
+    assertEquals(2, counter.ask(new Count(true)));
+  }
+
+  @Test
   void aRefusalIsKnown() {
     long life = store.load(ADA).life();
     faults.onNextStatement((connection, call) -> {

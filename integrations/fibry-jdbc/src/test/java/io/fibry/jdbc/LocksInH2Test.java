@@ -1,0 +1,52 @@
+package io.fibry.jdbc;
+
+import static io.fibry.durable.Turning.ADA;
+import static io.fibry.durable.Turning.turn;
+
+import io.fibry.support.Patience;
+import java.sql.Connection;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.Test;
+
+/** Locks that another transaction holds for longer than H2 waits for them. */
+class LocksInH2Test extends AtADatabase {
+  private static final String FENCE = "merge into fibry_actor";
+
+  LocksInH2Test() {
+    super(LocksInH2Test::impatient);
+  }
+
+  private static DataSource impatient() {
+    var database = new JdbcDataSource();
+    database.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=1");
+    return database;
+  }
+
+  @Test
+  void turnIsStoredWhenItsLockComesFree() throws Exception {
+    var attempts = new AtomicInteger();
+    var store = open();
+    long life = store.load(ADA).life();
+    try (var other = database.getConnection(); var statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute("select * from fibry_actor where actor = 'ada' for update");
+      faults.onNextStatement(FENCE, new Faults.Fault() {
+        @Override
+        public Object run(Connection connection, Faults.Call call) throws Throwable {
+          faults.onNextStatement(FENCE, this);
+          attempts.incrementAndGet();
+          return call.run();
+        }
+      });
+
+      var stored = store.append(turn(ADA, life, 1));
+      Patience.eventually(() -> attempts.get() > 10);
+      other.rollback();
+
+      Patience.value(stored.toCompletableFuture());
+    }
+  }
+}
