@@ -1,0 +1,119 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import io.fibry.store.Store.Past;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/**
+ * Checks the history of a kind, at every store, against the sentences of {@link Store#history}, which
+ * it cites where one is broken. It is for kinds whose old turns are not forgotten by age.
+ */
+public final class Histories {
+  private static final String ORDER = "\"Those of one actor have its order\"";
+  private static final String AGAIN = "\"now and then, such as after a crash, a turn comes again\": the same turn";
+  private static final String REPLACED =
+      "\"Turns that a later whole one replaced may be left out\", and no later whole one comes";
+  private static final String LAST = "\"Each turn comes\", up to the last one that is stored";
+
+  /** The turns of one actor, as far as they have come. */
+  private static final class Line {
+    private final String actor;
+    private final TreeMap<Long, Past> turns = new TreeMap<>(); // by number
+    private boolean whole = true; // no turn is missing behind the last whole one
+
+    Line(String actor) {
+      this.actor = actor;
+    }
+
+    long last() {
+      return turns.isEmpty() ? 0 : turns.lastKey();
+    }
+
+    void add(Past turn) {
+      var known = turns.get(turn.number());
+      if (known != null) assertSame(known, turn);
+      else assertTrue(turn.number() > last(), () -> "turn " + turn.number() + " comes after " + last() + rule(ORDER));
+      if (turn.number() > last() + 1) whole = false;
+      if (turn.whole() && turn.number() >= last()) whole = true;
+      turns.put(turn.number(), turn);
+    }
+
+    private void assertSame(Past known, Past again) {
+      assertEquals(known.at(), again.at(), () -> "turn " + again.number() + rule(AGAIN));
+      assertEquals(known.whole(), again.whole(), () -> "turn " + again.number() + rule(AGAIN));
+      assertArrayEquals(known.body(), again.body(), () -> "turn " + again.number() + rule(AGAIN));
+    }
+
+    void end() {
+      assertTrue(whole, () -> "only turns " + turns.keySet() + " have come" + rule(REPLACED));
+    }
+
+    /** A store loads the last whole turn or a snapshot, and then the turns behind it. */
+    void end(Store.Loaded loaded) {
+      assertEquals(loaded.last(), last(), () -> "the last turn" + rule(LAST));
+      var bodies = loaded.bodies();
+      for (int i = 1; i < bodies.size(); i++) {
+        long number = loaded.last() - bodies.size() + 1 + i;
+        assertArrayEquals(bodies.get(i), turns.get(number).body(), () -> "turn " + number + " of " + actor);
+      }
+    }
+
+    private String rule(String sentence) {
+      return " of " + actor + "; Store.history: " + sentence;
+    }
+  }
+
+  private Histories() {}
+
+  /** Reads all turns of a kind that are stored. */
+  public static List<Past> read(Store store, String kind) throws InterruptedException {
+    var all = new ArrayList<Past>();
+    try (var history = store.history(kind, "")) {
+      for (var page = history.now(); !page.isEmpty(); page = history.now()) all.addAll(page);
+    }
+    return all;
+  }
+
+  /**
+   * Checks a history that was read from its beginning to its end, whatever was stored, purged or
+   * rewritten meanwhile. A gap is legal if a whole turn of that actor comes at its end or later.
+   */
+  public static void check(String kind, List<Past> turns) {
+    lines(kind, turns).values().forEach(Line::end);
+  }
+
+  private static TreeMap<String, Line> lines(String kind, List<Past> turns) {
+    var lines = new TreeMap<String, Line>();
+    for (var turn : turns)
+      lines.computeIfAbsent(turn.key(), key -> new Line(new Store.Id(kind, key).toString())).add(turn);
+    return lines;
+  }
+
+  /**
+   * Reads the history of a kind while its actors store nothing, checks it, and compares it with what
+   * the store loads. That begins a life of each actor, so one that exists reads its state again.
+   *
+   * @return the turns
+   */
+  public static List<Past> check(Store store, String kind) throws InterruptedException {
+    var turns = read(store, kind);
+    var lines = lines(kind, turns);
+    lines.values().forEach(Line::end);
+    store.actors(id -> {
+      if (id.kind().equals(kind)) lines.computeIfAbsent(id.key(), none -> new Line(id.toString()));
+    });
+    lines.forEach((key, line) -> {
+      var id = new Store.Id(kind, key);
+      var loaded = store.load(id);
+      store.leave(id, loaded.life());
+      line.end(loaded);
+    });
+    return turns;
+  }
+}
