@@ -1,11 +1,10 @@
 package io.fibry.durable;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.store.Store;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
@@ -16,7 +15,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,8 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class AtAStore {
   static final Duration IDLE = Duration.ofDays(100_000);
   private static final Instant START = Instant.parse("2026-02-28T23:59:00Z");
-  private static final Duration LONG = Duration.ofSeconds(100); // less than a test may take
-  private static final long POLL = 1_000_000;
 
   final ManualClock clock = new ManualClock();
   final ActorScope scope = ActorSystem.openScope("bank", options -> options.withScheduler(scheduler()));
@@ -86,11 +82,9 @@ abstract class AtAStore {
 
   /** Timers that were set after the time had moved come, too. */
   void eventually(BooleanSupplier fact) {
-    long end = System.nanoTime() + LONG.toNanos();
-    while (!fact.getAsBoolean()) {
+    Patience.eventually(() -> {
       clock.advance(Duration.ZERO);
-      assertTrue(System.nanoTime() < end, "it never came true");
-      LockSupport.parkNanos(POLL); // others need the processor
-    }
+      return fact.getAsBoolean();
+    });
   }
 }

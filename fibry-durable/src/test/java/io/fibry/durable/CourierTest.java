@@ -1,7 +1,6 @@
 package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
@@ -11,6 +10,7 @@ import io.fibry.Request;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -21,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -79,8 +78,8 @@ class CourierTest {
     end.accept(made);
     mayLook.release(MANY);
 
-    assertEquals("a", answer.join());
-    made.waitForExit();
+    assertEquals("a", Patience.value(answer));
+    Patience.ended(made::waitForExit);
   }
 
   @Test
@@ -118,8 +117,8 @@ class CourierTest {
 
     assertEquals("close", ada.ask(new Add("close")));
 
-    assertEquals("a", waiting.join().join());
-    ada.waitForExit();
+    assertEquals("a", Patience.value(waiting.join()));
+    Patience.ended(ada::waitForExit);
   }
 
   /** The courier before may wait for room in the mailbox when the next one looks. */
@@ -131,7 +130,7 @@ class CourierTest {
       delivery.start(none -> null); // nothing waits for it
       delivery.told("ada", Instant.MIN);
       begun.acquireUninterruptibly();
-      order(delivery).thenRun(() -> await(room)).thenRun(() -> gone.add("first"));
+      order(delivery).thenRun(() -> Patience.await(room)).thenRun(() -> gone.add("first"));
       order(delivery).thenRun(() -> gone.add("second"));
       fails = true;
       mayLook.release();
@@ -143,13 +142,13 @@ class CourierTest {
       over.acquireUninterruptibly();
       room.countDown();
 
-      while (gone.size() < 3) Thread.onSpinWait();
+      Patience.eventually(() -> gone.size() >= 3);
       assertEquals(List.of("first", "second", "third"), gone);
     }
   }
 
   @Test
-  void afterOneThatFailedTheNextOneComesThoughSomethingIsDueBefore() throws InterruptedException {
+  void afterOneThatFailedTheNextOneComesThoughSomethingIsDueBefore() {
     try (var delivery = new Delivery(store, (Kinds<Add>) KIND, clock, key -> true)) {
       delivery.start(none -> null);
       delivery.told("ada", Instant.EPOCH.plusMillis(500));
@@ -158,14 +157,14 @@ class CourierTest {
       var failed = order(delivery);
       fails = true;
       mayLook.release();
-      failed.join();
+      Patience.value(failed);
 
       fails = false;
       mayLook.release(MANY);
       clock.advance(Duration.ofMillis(500));
       clock.advance(Duration.ofMillis(500));
 
-      assertTrue(begun.tryAcquire(10, TimeUnit.SECONDS));
+      Patience.acquired(begun);
     }
   }
 
@@ -174,14 +173,9 @@ class CourierTest {
   }
 
   private void eventuallyLooksAgain() {
-    while (!begun.tryAcquire()) clock.advance(Duration.ofSeconds(1));
-  }
-
-  private static void await(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException interrupt) {
-      throw new AssertionError(interrupt);
-    }
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofSeconds(1));
+      return begun.tryAcquire();
+    });
   }
 }
