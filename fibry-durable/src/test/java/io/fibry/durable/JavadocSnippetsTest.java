@@ -8,6 +8,7 @@ import io.fibry.Exitable;
 import io.fibry.Request;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.support.Patience;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -112,11 +113,11 @@ class JavadocSnippetsTest {
     assertEquals(true, pay(folder));
     var withdrawals = new ConcurrentHashMap<String, Integer>();
     try (var store = FolderStore.open(folder); var view = count(store, withdrawals)) {
-      while (withdrawals.isEmpty()) Thread.onSpinWait();
+      Patience.eventually(() -> !withdrawals.isEmpty());
     }
     assertEquals(true, pay(folder));
     try (var store = FolderStore.open(folder); var view = count(store, withdrawals)) {
-      while (withdrawals.get("ada") < 2) Thread.onSpinWait();
+      Patience.eventually(() -> withdrawals.get("ada") >= 2);
     }
 
     assertEquals(Map.of("ada", 2), withdrawals);

@@ -15,6 +15,7 @@ import io.fibry.durable.Desk.Pass;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -86,7 +87,7 @@ abstract class KeptContract extends AtADesk {
         var items = List.of(desks.actor("ada").ask(new Items()).split(" "));
         assertTrue(items.contains("a" + i), items::toString);
       }
-      passing.get();
+      Patience.value(passing);
     }
   }
 
@@ -129,7 +130,7 @@ abstract class KeptContract extends AtADesk {
       }
       for (int done = 0; done < 3 * each; done = sent.get()) {
         int until = done + 20 + random.nextInt(60);
-        while (sent.get() < Math.min(until, 3 * each)) Thread.yield();
+        Patience.progress(sent::get, () -> sent.get() >= Math.min(until, 3 * each));
         failReads(random.nextInt(8) == 0);
         switch (random.nextInt(4)) {
           case 0 -> desks.actor("ada").close();

@@ -10,6 +10,7 @@ import io.fibry.NoReplyException;
 import io.fibry.Request;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import io.fibry.support.Patience;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -72,7 +73,7 @@ class TwoLivesTest {
   private void handleElsewhere() {
     var id = new Store.Id("till", "t");
     try (var other = TILL.newActor(others.named("t"), store)) {
-      while (!store.waiting(id, store.clock().instant(), 1).isEmpty()) Thread.onSpinWait();
+      Patience.eventually(() -> store.waiting(id, store.clock().instant(), 1).isEmpty());
       assertTrue(other.ask(new Sum()) > 0);
     }
   }

@@ -8,17 +8,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
+import io.fibry.test.CrashDisk;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,8 +34,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** A copy of a store at work is of one moment. */
 class BackupTest {
   private static final int WRITERS = 4;
-  private static final int BACKUPS = 8;
   private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegment(1 << 14);
+  private static final UnaryOperator<FolderStore.Options> PAUSES =
+      options -> SMALL.apply(options).withForceEvery(Duration.ofDays(1));
 
   @TempDir
   private Path folder;
@@ -68,19 +71,46 @@ class BackupTest {
     }
   }
 
+  /** Disks by their names. */
+  private interface Disks {
+    Disk open(String name) throws IOException;
+  }
+
+  private static Disks inMemory() {
+    var all = new ConcurrentHashMap<String, Disk>();
+    return name -> all.computeIfAbsent(name, none -> CrashDisk.empty());
+  }
+
+  private Disks real() {
+    return name -> Disk.open(folder.resolve(name));
+  }
+
   @Test
   void aCopyUnderLoadIsOfOneMomentAndHasAllThatWasTold() throws Exception {
-    copyUnderLoad(SMALL);
+    copyUnderLoad(inMemory(), 3, SMALL);
   }
 
   @Test
   void withPausesBetweenForcesItHasAllThatWasTold() throws Exception {
-    copyUnderLoad(options -> SMALL.apply(options).withForceEvery(Duration.ofDays(1)));
+    copyUnderLoad(inMemory(), 3, PAUSES);
   }
 
-  private void copyUnderLoad(UnaryOperator<FolderStore.Options> options) throws Exception {
+  @Test
+  @Soak(counterpart = "BackupTest.aCopyUnderLoadIsOfOneMomentAndHasAllThatWasTold")
+  void copiesFromARealDiskAreOfOneMoment() throws Exception {
+    copyUnderLoad(real(), 20, SMALL);
+  }
+
+  @Test
+  @Soak(counterpart = "BackupTest.withPausesBetweenForcesItHasAllThatWasTold")
+  void copiesFromARealDiskHaveAllThatWasToldBetweenForces() throws Exception {
+    copyUnderLoad(real(), 20, PAUSES);
+  }
+
+  private void copyUnderLoad(Disks disks, int copies, UnaryOperator<FolderStore.Options> options) throws Exception {
     var over = new AtomicBoolean();
-    try (var store = FolderStore.open(folder.resolve("data"), options); var threads = Executors.newCachedThreadPool()) {
+    var data = disks.open("data");
+    try (var store = FolderStore.on(data, options); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
       for (int i = 0; i < WRITERS; i++) {
         int writer = i;
@@ -90,26 +120,36 @@ class BackupTest {
         }));
       }
       try {
-        for (int i = 0; i < BACKUPS; i++) {
+        for (int i = 0; i < copies; i++) {
           long until = told.get(0) + 300; // files are rewritten meanwhile
-          while (told.get(0) < until && !tasks.getFirst().isDone()) Thread.onSpinWait();
+          boolean last = i == copies - 1;
+          Patience.progress(() -> told.get(0), () -> tasks.stream().anyMatch(Future::isDone)
+              || told.get(0) >= until && !(last && hasFirstFile(data)));
           long[] least = LongStream.range(0, WRITERS).map(writer -> told.get((int) writer)).toArray();
-          store.backup(folder.resolve("copy" + i));
-          check(folder.resolve("copy" + i), least);
+          try (var copy = disks.open("copy" + i)) {
+            store.backup(copy);
+            assertTrue(Survey.of(copy).isWhole());
+            if (last) assertFalse(hasFirstFile(copy)); // files have been rewritten
+          }
+          check(disks.open("copy" + i), least);
         }
       } finally {
         over.set(true);
       }
-      for (var task : tasks) task.get();
-    }
-    try (var names = Files.list(folder.resolve("copy" + (BACKUPS - 1)))) {
-      assertFalse(names.anyMatch(name -> name.endsWith("00000001.log"))); // files have been rewritten
+      tasks.forEach(Patience::value);
     }
   }
 
-  private void check(Path copy, long[] least) {
-    assertTrue(FolderStore.check(copy).isWhole());
-    try (var store = FolderStore.open(copy, SMALL)) {
+  private static boolean hasFirstFile(Disk disk) {
+    try {
+      return disk.names().contains("00000001.log");
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private void check(Disk copy, long[] least) {
+    try (var store = FolderStore.on(copy, SMALL)) {
       assertEquals(List.of(), store.health().torn());
       for (int i = 0; i < WRITERS; i++) {
         long writer = store.load(writer(i)).last();
@@ -165,12 +205,11 @@ class BackupTest {
       var copying = threads.submit(() -> store.backup(folder.resolve("copy")));
       faulty.awaitHeld();
       var closing = threads.submit(store::close);
-      while (isOpen(store)) Thread.onSpinWait();
+      Patience.eventually(() -> !isOpen(store));
       faulty.letGo();
 
-      closing.get();
-      var failure = assertThrows(ExecutionException.class, copying::get);
-      assertEquals(StoreClosedException.class, failure.getCause().getClass());
+      Patience.value(closing);
+      assertEquals(StoreClosedException.class, Patience.failure(copying).getClass());
     }
   }
 

@@ -1,6 +1,8 @@
 package io.fibry.store.folder;
 
+import io.fibry.support.Patience;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -27,8 +29,16 @@ final class FaultyDisk implements InvocationHandler {
   }
 
   /** When it answers, the store has made this file. */
-  void awaitFile(String name) throws IOException {
-    while (!files.names().contains(name)) Thread.onSpinWait();
+  void awaitFile(String name) {
+    Patience.eventually("there is no " + name, () -> has(name));
+  }
+
+  private boolean has(String name) {
+    try {
+      return files.names().contains(name);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
   }
 
   /** From now on, this operation fails. */
@@ -50,8 +60,8 @@ final class FaultyDisk implements InvocationHandler {
     held = operation;
   }
 
-  void awaitHeld() throws InterruptedException {
-    holds.await();
+  void awaitHeld() {
+    Patience.await(holds);
   }
 
   void letGo() {

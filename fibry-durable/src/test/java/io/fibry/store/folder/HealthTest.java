@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreFullException;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -137,7 +138,7 @@ class HealthTest {
       faulty.awaitFile("00000002.log");
       faulty.fail("create");
       append(store, ADA, ada, 2, 9_000).get(); // begins the last file
-      while (!store.health().full()) Thread.onSpinWait();
+      Patience.eventually(() -> store.health().full());
 
       var message = refusal(store.accept(message(ADA, "m", Instant.EPOCH), 10).toCompletableFuture());
       var actor = refusal(append(store, GRACE, grace, 1, 1));
@@ -152,7 +153,7 @@ class HealthTest {
       assertEquals(3, store.health().turns());
 
       faulty.heal();
-      while (store.health().full()) Thread.onSpinWait(); // though there is nothing to store
+      Patience.eventually(() -> !store.health().full()); // though there is nothing to store
 
       append(store, GRACE, store.load(GRACE).life(), 1, 9_000).get();
       assertEquals(1, logged.lines(" has no room for 00000003.log").size());
