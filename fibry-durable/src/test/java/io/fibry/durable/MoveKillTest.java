@@ -9,6 +9,9 @@ import io.fibry.codec.Codec;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.support.Child;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -20,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A process that copies a store, and is killed. */
 class MoveKillTest {
-  private static final int TURNS = 50_000;
+  private static final int TURNS = 10_000; // more than a page of the history
 
   record Count() implements Request<Count, Integer> {}
 
@@ -30,12 +33,24 @@ class MoveKillTest {
       .events(Counted.class, 0, (Integer n, Counted counted) -> n + 1)
       .by((n, count, context) -> context.reply(count, n));
 
-  /** Copies, and says when it has begun. */
+  /** Copies, and stands still where it says that it has begun. It ends with its parent. */
   static final class Copying {
     public static void main(String[] args) throws Exception {
       try (var from = FolderStore.open(Path.of(args[0])); var to = FolderStore.open(Path.of(args[1]))) {
-        from.copyTo(to, progress -> System.out.println(progress.turns()));
+        from.copyTo(to, progress -> {
+          System.out.println("turns: " + progress.turns());
+          awaitEnd();
+        });
       }
+    }
+
+    private static void awaitEnd() {
+      try {
+        System.in.read();
+      } catch (IOException failure) {
+        throw new UncheckedIOException(failure);
+      }
+      Runtime.getRuntime().halt(1);
     }
   }
 
@@ -45,13 +60,9 @@ class MoveKillTest {
     var half = folder.resolve("half");
     fill(first);
 
-    var process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-cp",
-        System.getProperty("java.class.path"), Copying.class.getName(), first.toString(), half.toString())
-        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    try (var out = process.inputReader()) {
-      out.readLine();
-      process.toHandle().destroyForcibly();
-      process.waitFor();
+    try (var child = Child.java(List.of(), Copying.class, first.toString(), half.toString())) {
+      child.awaitLine(line -> line.startsWith("turns: "));
+      child.kill();
     }
 
     try (var store = FolderStore.open(half)) {

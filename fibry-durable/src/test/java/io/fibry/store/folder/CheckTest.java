@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreInUseException;
+import io.fibry.support.Child;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -16,7 +17,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -213,16 +213,13 @@ class CheckTest {
 
     assertTrue(printed.startsWith("1 " + data() + " is damaged: 2 actors, "), printed);
     assertTrue(printed.contains("\nlost: account 'ada', turn 7 to 9: it is whole, and"), printed);
-    assertEquals("2 ", run());
+    assertEquals("2 give the folder of a store; and an empty folder, if what is whole is to go there", run());
     assertTrue(FolderStore.check(home.resolve("new")).isWhole());
   }
 
-  private static String run(String... folders) throws Exception {
-    var command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow(), "-cp",
-        System.getProperty("java.class.path"), Check.class.getName()));
-    command.addAll(List.of(folders));
-    var process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-    var printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-    return process.waitFor() + " " + printed;
+  private static String run(String... folders) {
+    try (var child = Child.java(List.of(), Check.class, folders)) {
+      return child.exitCode() + " " + child.output();
+    }
   }
 }

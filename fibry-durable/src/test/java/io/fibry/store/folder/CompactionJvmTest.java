@@ -1,8 +1,7 @@
 package io.fibry.store.folder;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import io.fibry.store.Store;
+import io.fibry.support.Child;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A Java with little memory. */
 class CompactionJvmTest {
-  private static final int SEGMENT = 32 << 20;
+  private static final int SEGMENT = 16 << 20;
 
   /** Replaces states until files have been rewritten, and reads them. */
   static final class Program {
@@ -46,13 +45,10 @@ class CompactionJvmTest {
   }
 
   @Test
-  void filesAsLargeAsItsMemoryAreRewritten(@TempDir Path folder) throws Exception {
-    var process =
-        new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-Xmx32m", "-XX:+UseSerialGC", "-cp",
-            System.getProperty("java.class.path"), Program.class.getName(), folder.toString())
-            .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-
-    assertEquals("rewritten", process.inputReader().readLine());
-    assertEquals(0, process.waitFor());
+  void filesAsLargeAsItsMemoryAreRewritten(@TempDir Path folder) {
+    try (var child = Child.java(List.of("-Xmx16m", "-XX:+UseSerialGC"), Program.class, folder.toString())) {
+      child.awaitLine("rewritten");
+      child.ended(0);
+    }
   }
 }

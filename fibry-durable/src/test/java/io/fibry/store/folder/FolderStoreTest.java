@@ -10,6 +10,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreInUseException;
+import io.fibry.support.Child;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
@@ -133,10 +134,11 @@ class FolderStoreTest {
     try (store) {
       assertThrows(StoreInUseException.class, this::open); // which must not give the lock up
 
-      var process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-cp",
-          System.getProperty("java.class.path"), Opener.class.getName(), folder.toString()).start();
-      assertEquals(folder + " is in use by process " + ProcessHandle.current().pid()
-          + "; close that store first: two writers would destroy it", process.inputReader().readLine());
+      try (var child = Child.java(List.of(), Opener.class, folder.toString())) {
+        child.awaitLine(folder + " is in use by process " + ProcessHandle.current().pid()
+            + "; close that store first: two writers would destroy it");
+        child.ended(0);
+      }
     }
   }
 

@@ -1,11 +1,11 @@
 package io.fibry.store.folder;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
+import io.fibry.support.Child;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -29,12 +29,10 @@ class RecorderJvmTest {
   }
 
   @Test
-  void withoutARecorderAllIsAsEver(@TempDir Path folder) throws Exception {
-    var process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "--limit-modules",
-        "java.base", "-cp", System.getProperty("java.class.path"), Program.class.getName(), folder.toString())
-        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-
-    assertEquals("1, false", process.inputReader().readLine());
-    assertEquals(0, process.waitFor());
+  void withoutARecorderAllIsAsEver(@TempDir Path folder) {
+    try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class, folder.toString())) {
+      child.awaitLine("1, false");
+      child.ended(0);
+    }
   }
 }

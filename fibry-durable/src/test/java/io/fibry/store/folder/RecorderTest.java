@@ -63,8 +63,8 @@ class RecorderTest {
       assertEquals(1, event.getInt("records"));
       assertTrue(event.getLong("bytes") > 1_000 && event.getLong("bytes") < 1_200, event::toString);
       assertTrue(event.getDuration("force").isPositive() && event.getDuration("write").isPositive(), event::toString);
-      var parts = sum(event, "write", "force").minus(Duration.ofNanos(100_000)); // the recorder has its own clock
-      assertTrue(parts.compareTo(event.getDuration()) <= 0, event::toString);
+      long whole = event.getDuration().toNanos(); // by the clock of the recorder, which may differ by a percent
+      assertTrue(sum(event, "write", "force").toNanos() <= whole + whole / 100 + 100_000, event::toString);
       assertFalse(event.hasField("began") || event.hasField("written"), event::toString);
     }
   }

@@ -8,8 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreOutdatedException;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
+import io.fibry.test.CrashDisk;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -34,14 +36,19 @@ class RestTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");
   private static final int THREADS = 6;
   private static final int ACTORS = 10;
-  private static final int LIVES = 500; // of a thread
+  private static final int POWER_CUTS = 30;
+  private static final int LIVES = 40; // between two of them
 
   @TempDir
   private Path folder;
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
 
   private FolderStore open() {
-    return FolderStore.open(folder, options -> options.withSegment(1 << 14));
+    return open(CrashDisk.empty());
+  }
+
+  private static FolderStore open(Disk disk) {
+    return FolderStore.on(disk, options -> options.withSegment(1 << 14));
   }
 
   private static Store.Turn turn(Store.Id id, long life, long number, boolean whole, List<String> done,
@@ -85,7 +92,8 @@ class RestTest {
   @Test
   void actorsAreToldOnceWhetherTheyAreThereOrNot() {
     var ids = Stream.of("state", "events", "there", "box", "never").map(key -> new Store.Id("account", key)).toList();
-    try (var store = open()) {
+    var disk = CrashDisk.empty();
+    try (var store = open(disk)) {
       for (var id : ids.subList(0, 3)) {
         long life = store.load(id).life();
         for (int n = 1; n <= 3; n++) store.append(turn(id, life, n, id == ids.getFirst(), List.of(), List.of()));
@@ -96,7 +104,7 @@ class RestTest {
 
       assertEquals(Set.copyOf(ids.subList(0, 4)), actors(store));
     }
-    try (var store = open()) {
+    try (var store = open(disk)) {
       assertEquals(Set.copyOf(ids.subList(0, 4)), actors(store));
     }
   }
@@ -111,14 +119,13 @@ class RestTest {
 
   @Test
   void anActorThatCannotBeReadIsNotLeftOut() throws IOException {
-    try (var store = open()) {
+    var disk = CrashDisk.empty();
+    try (var store = open(disk)) {
       long life = store.load(ADA).life();
       store.append(turn(life, 1)).toCompletableFuture().join();
       store.leave(ADA, life);
-      try (var file = new RandomAccessFile(folder.resolve("00000001.log").toFile(), "rw")) {
-        file.seek(Segment.HEADER + Frame.RECORDS + Integer.BYTES + Stored.ACTOR + Short.BYTES);
-        file.write('A'); // of "account"
-      }
+      int kind = Segment.HEADER + Frame.RECORDS + Integer.BYTES + Stored.ACTOR + Short.BYTES;
+      disk.flip("00000001.log", 8L * kind); // of "account"
 
       var failure = assertThrows(StoreDamagedException.class, () -> store.actors(id -> {}));
 
@@ -127,33 +134,75 @@ class RestTest {
     }
   }
 
-  /** An actor goes from an object to a table and back, while all use it, and files move. */
+  /** One thread chooses all by a seed, so that the store is the same each time at a power cut. */
+  @Test
+  void actorsThatComeAndGoAreKnownAfterPowerCuts() {
+    System.out.println("rest: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    var actors = IntStream.range(0, ACTORS).mapToObj(Known::new).toList();
+    var disk = CrashDisk.empty();
+    for (int cut = 0; cut < POWER_CUTS; cut++) {
+      var store = open(disk);
+      for (int life = 0; life < LIVES; life++)
+        actors.get(random.nextInt(ACTORS)).live(store, random, actors.get(random.nextInt(ACTORS)));
+      checkAll(store, actors);
+      disk = disk.cutPower(random.nextLong());
+      store.close();
+      try (var after = open(disk)) {
+        checkAll(after, actors);
+      }
+      for (var actor : actors) actor.life = 0; // a store counts lives from its opening
+    }
+  }
+
+  private void checkAll(Store store, List<Known> actors) {
+    for (var actor : actors) actor.check(store);
+    var told = actors(store);
+    for (var actor : actors) assertEquals(actor.isKnown(), told.contains(actor.id), () -> actor.id + ", seed " + seed);
+  }
+
   @Test
   void nothingIsForgottenWhileActorsComeAndGo() throws Exception {
+    var disk = CrashDisk.empty();
+    comeAndGo(() -> disk, 100);
+  }
+
+  @Test
+  @Soak(counterpart = "RestTest.actorsThatComeAndGoAreKnownAfterPowerCuts")
+  void actorsThatComeAndGoOnARealDiskAreKnown() throws Exception {
+    comeAndGo(() -> Disk.open(folder), 2_000);
+  }
+
+  private interface Opening {
+    Disk open() throws IOException;
+  }
+
+  /** An actor goes from an object to a table and back, while all use it, and files move. */
+  private void comeAndGo(Opening disk, int lives) throws Exception {
     System.out.println("rest: -Dfibry.seed=" + seed);
     var actors = IntStream.range(0, ACTORS).mapToObj(Known::new).toList();
     var over = new AtomicBoolean();
-    try (var store = open(); var threads = Executors.newCachedThreadPool()) {
+    try (var store = open(disk.open()); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
       var listing = threads.submit(() -> list(store, over));
       for (int i = 0; i < THREADS; i++) {
         var random = new SplittableRandom(seed + i);
         tasks.add(threads.submit(() -> {
-          for (int life = 0; life < LIVES; life++)
+          for (int life = 0; life < lives; life++)
             actors.get(random.nextInt(ACTORS)).live(store, random, actors.get(random.nextInt(ACTORS)));
           return null;
         }));
       }
       try {
-        for (var task : tasks) task.get();
+        tasks.forEach(Patience::value);
       } finally {
         over.set(true);
       }
-      assertTrue(listing.get() > 0);
-      for (var actor : actors) actor.check(store);
+      assertTrue(Patience.value(listing) > 0);
+      checkAll(store, actors);
     }
-    try (var store = open()) {
-      for (var actor : actors) actor.check(store);
+    try (var store = open(disk.open())) {
+      checkAll(store, actors);
     }
   }
 
@@ -161,11 +210,12 @@ class RestTest {
   private static int list(Store store, AtomicBoolean over) {
     int times = 0;
     var before = Set.<Store.Id>of();
-    for (; !over.get(); times++) {
+    do {
       var now = actors(store);
       assertTrue(now.containsAll(before), () -> "not all are told: " + now);
       before = now;
-    }
+      times++;
+    } while (!over.get());
     return times;
   }
 
@@ -222,6 +272,10 @@ class RestTest {
 
     private synchronized Store.Waiting message() {
       return new Store.Waiting(id, "m" + ++sent, Instant.EPOCH, new byte[10]);
+    }
+
+    boolean isKnown() {
+      return last > 0 || !waiting.isEmpty();
     }
 
     void check(Store store) {
