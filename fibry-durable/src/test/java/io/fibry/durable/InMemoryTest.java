@@ -33,13 +33,13 @@ class InMemoryTest extends DurableContract {
 
   @Test
   void aStoreThatRefusesAgainAndAgainIsToldOnce() {
-    var ada = Bank.ACCOUNT.newActor(scope.named("ada"), store);
+    var ada = Bank.ACCOUNT.newActor(scope.named("refused"), store); // no other test logs this name
     ada.ask(new Balance());
     ((MemoryStore) store).failNext(50);
     try (var logged = new Logged()) {
       for (int i = 0; i < 50; i++) assertThrows(NotStoredException.class, () -> ada.ask(new Withdraw(0)));
 
-      assertEquals(1, logged.lines("account 'ada' reads its state again, since its turn 1 was not stored").size());
+      assertEquals(1, logged.lines("account 'refused' reads its state again, since its turn 1 was not stored").size());
     }
   }
 }

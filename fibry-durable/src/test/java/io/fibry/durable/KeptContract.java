@@ -57,7 +57,7 @@ abstract class KeptContract extends AtADesk {
 
   @Test
   void aRequestComesAfterWhatWaitedWhenTheProcessBegan() throws IOException {
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < many(30, 6); i++) {
       var before = keeping().newActor(scope.named("ada" + i), store);
       hold(before);
       for (var item : List.of("a", "b")) assertTrue(before.sendMessage(new Add(item)));
@@ -76,13 +76,13 @@ abstract class KeptContract extends AtADesk {
     try (var desks = desk.others.entities(scope.anonymous(), store, IDLE);
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var passing = threads.submit(() -> {
-        for (int i = 0; i < 300; i++) {
+        for (int i = 0; i < many(300, 48); i++) {
           assertTrue(desks.actor("bob").sendMessage(new Pass("ada", "b" + i)));
           String last = "b" + i;
           if (i % 16 == 15) eventually(() -> desks.actor("ada").ask(new Items()).contains(last)); // few wait
         }
       });
-      for (int i = 0; i < 300; i++) {
+      for (int i = 0; i < many(300, 48); i++) {
         assertTrue(desks.actor("ada").sendMessage(new Add("a" + i)));
         var items = List.of(desks.actor("ada").ask(new Items()).split(" "));
         assertTrue(items.contains("a" + i), items::toString);
@@ -95,9 +95,10 @@ abstract class KeptContract extends AtADesk {
   void keptMessagesKeepTheOrderOfTheirSender() {
     var ada = keeping().newActor(scope.named("ada"), store);
 
-    for (int i = 0; i < 500; i++) assertTrue(ada.sendMessage(new Add("i" + i)));
+    int many = many(500, 100);
+    for (int i = 0; i < many; i++) assertTrue(ada.sendMessage(new Add("i" + i)));
 
-    assertEquals(IntStream.range(0, 500).mapToObj(i -> "i" + i).collect(Collectors.joining(" ")), ada.ask(new Items()));
+    assertEquals(IntStream.range(0, many).mapToObj(i -> "i" + i).collect(Collectors.joining(" ")), ada.ask(new Items()));
     ada.close();
     assertTrue(store.load(new Store.Id("keeping", "ada")).waiting().isEmpty());
   }
@@ -107,7 +108,7 @@ abstract class KeptContract extends AtADesk {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("order of kept messages: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    int each = Boolean.getBoolean("fibry.soak") ? 5_000 : 150;
+    int each = many(5_000, rounds());
     var dice = new Random(seed + 1); // of handlers
     var kind = Durable.kind("keeping", Message.class).keepsMessages(1_000).state(Desk.EMPTY)
         .by((state, message, context) -> {
@@ -166,7 +167,7 @@ abstract class KeptContract extends AtADesk {
     desk.others = keeping();
     try (var desks = desk.others.entities(scope.anonymous(), store, IDLE)) {
       var sent = new ArrayList<String>();
-      for (int i = 0; i < 200; i++) {
+      for (int i = 0; i < many(1_000, 100); i++) {
         String item = "i" + i;
         assertTrue(desks.actor("bob").sendMessage(new Pass("ada", item)));
         sent.add(item);
@@ -206,6 +207,11 @@ abstract class KeptContract extends AtADesk {
     }
     assertEquals(List.of("m:bad", "m:worse"),
         store.waiting(id, Instant.MAX, 9).stream().map(Store.Waiting::id).toList());
+  }
+
+  /** How many messages each of three senders sends in each build, while their actor ends again and again. */
+  int rounds() {
+    return 40;
   }
 
   /** If this store can fail. */

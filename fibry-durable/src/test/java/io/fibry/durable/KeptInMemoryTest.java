@@ -28,6 +28,11 @@ class KeptInMemoryTest extends KeptContract {
   private final AtomicInteger refused = new AtomicInteger(); // reads
 
   @Override
+  int rounds() {
+    return 150;
+  }
+
+  @Override
   void failNextWrite() {
     ((MemoryStore) store).failNext(1);
   }

@@ -6,6 +6,7 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.pool.Entities;
 import io.fibry.store.StoreException;
+import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
@@ -31,8 +32,8 @@ abstract class TransferContract extends AtAStore {
 
   private static final int ACCOUNTS = 6;
   private static final int SENDERS = 3;
-  private static final int CRASHES = Boolean.getBoolean("fibry.soak") ? 40 : 4;
-  private static final int PAYMENTS = 150; // of a sender between two crashes
+  private static final int CRASHES = many(40, 2);
+  private static final int PAYMENTS = many(150, 60); // of a sender between two crashes
   private static final long BEGINNING = 1_000;
 
   sealed interface Message {}
@@ -106,11 +107,11 @@ abstract class TransferContract extends AtAStore {
         process.actor("a" + random.nextInt(ACCOUNTS)).kill();
         Thread.yield();
       }
-      if (random.nextBoolean()) for (var sender : senders) sender.join();
+      if (random.nextBoolean()) senders.forEach(Patience::joined);
       var before = List.copyOf(answered.keySet()); // what is answered while files are copied may not be in the copy
       var after = crash(store);
       process.kill();
-      for (var sender : senders) sender.join();
+      senders.forEach(Patience::joined);
       answered.keySet().retainAll(before);
       store = after;
     }
@@ -136,24 +137,36 @@ abstract class TransferContract extends AtAStore {
     }
   }
 
-  private void check(Entities<String, Message> accounts, Map<String, Long> answered, long seed) {
+  private void check(Entities<String, Message> accounts, Map<String, Long> answered, long seed)
+      throws InterruptedException {
     eventually(() -> {
       List<Instant> waiting = new ArrayList<>();
       store.waiting("account", (id, due) -> waiting.add(due));
       return waiting.isEmpty();
     });
     long sum = 0;
+    long onItsWay = 0;
     for (int i = 0; i < ACCOUNTS; i++) {
       var account = accounts.actor("a" + i).ask(new Look());
-      assertEquals(0, account.onItsWay(), "seed " + seed);
+      onItsWay += account.onItsWay();
       sum += account.cents();
     }
+    for (var aside : kind.aside(store)) { // a message that many processes have begun, each of which was ended
+      assertEquals("it was begun 5 times, and each time the process ended", aside.reason(), "seed " + seed);
+      if (aside.message() instanceof Take take) sum += take.cents();
+      if (aside.message() instanceof Due due) {
+        sum += due.cents();
+        onItsWay -= due.cents();
+      }
+    }
+    assertEquals(0, onItsWay, "seed " + seed);
     assertEquals(ACCOUNTS * BEGINNING, sum, "seed " + seed);
     answered.forEach((payment, payments) -> {
       var parts = payment.split(" ");
       assertEquals(payments, accounts.actor(parts[0]).ask(new Pay(parts[1], "a0", 1, false)),
           payment + " seed " + seed);
     });
-    assertEquals(List.of(), kind.aside(store));
+    accounts.close();
+    Histories.check(store, "account");
   }
 }

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.Test;
 
 /** What messages of turns, and those that come once promise at every store. */
 abstract class WaitingContract extends AtADesk {
+  private static final int MANY = many(300, 100);
+
   WaitingContract(TestStores.Maker maker) {
     super(maker);
   }
@@ -31,21 +33,22 @@ abstract class WaitingContract extends AtADesk {
   @Test
   void aMessageOfATurnIsHandledOnce() throws IOException {
     try (var desks = desks()) {
-      for (int i = 0; i < 200; i++) desks.actor("ada").sendMessage(new Pass("grace", "i" + i));
-      String all = IntStream.range(0, 200).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
+      for (int i = 0; i < MANY; i++) desks.actor("ada").sendMessage(new Pass("grace", "i" + i));
+      String all = IntStream.range(0, MANY).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
 
       eventually(() -> has(desks.actor("grace"), all));
     }
     store = crash(store);
     try (var desks = desks()) {
-      assertEquals(200, desks.actor("grace").ask(new Items()).split(" ").length);
+      assertEquals(MANY, desks.actor("grace").ask(new Items()).split(" ").length);
     }
   }
 
+  /** The clock stands still, so no ball can wait for a timer. */
   @Test
   void aConversationOfTurnsDoesNotStall() {
     try (var desks = desks()) {
-      for (int i = 0; i < 3; i++) desks.actor("ada").sendMessage(new Ball("grace", 600));
+      for (int i = 0; i < 3; i++) desks.actor("ada").sendMessage(new Ball("grace", many(600, 60)));
 
       eventually(() -> has(desks.actor("ada"), "end end end"));
     }
@@ -170,12 +173,12 @@ abstract class WaitingContract extends AtADesk {
   @Test
   void theAnswersOfManyTurnsAreRead() throws IOException {
     var before = ada();
-    for (int i = 0; i < 300; i++) assertEquals(i + 1, before.ask(new Buy("o" + i, "i")));
+    for (int i = 0; i < MANY; i++) assertEquals(i + 1, before.ask(new Buy("o" + i, "i")));
     crashAndReopen(before);
 
     var after = ada();
 
-    for (int i = 0; i < 300; i++) assertEquals(i + 1, after.ask(new Buy("o" + i, "i")));
+    for (int i = 0; i < MANY; i++) assertEquals(i + 1, after.ask(new Buy("o" + i, "i")));
   }
 
   record Odd(String once) implements Once, Request<Odd, Thread> {}

@@ -19,6 +19,12 @@ public final class Logged implements AutoCloseable {
     return bytes.toString(StandardCharsets.UTF_8).lines().filter(line -> line.contains(what)).toList();
   }
 
+  /** The lines of the thread that asks, whatever others log meanwhile. */
+  public List<String> linesOfThisThread(String what) {
+    String thread = "[" + Thread.currentThread().getName() + "] ";
+    return lines(what).stream().filter(line -> line.contains(thread)).toList();
+  }
+
   @Override
   public void close() {
     System.setErr(before);

@@ -30,8 +30,8 @@ class SparesTest {
       }
 
       assertTrue(spares.isFull() && !spares.isReady());
-      assertEquals(3, logged.lines("has no room for 00000002.log").size()); // at 0:00, 1:00 and 2:00
-      assertEquals(0, logged.lines("has room again").size());
+      assertEquals(3, logged.lines(folder + " has no room for 00000002.log").size()); // at 0:00, 1:00 and 2:00
+      assertEquals(0, logged.lines(folder + " has room again").size());
       faulty.heal();
       spares.retry(next);
       assertTrue(spares.isFull(), "it is not tried again before a second is over");
