@@ -1,7 +1,5 @@
 package io.fibry.jdbc;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import com.zaxxer.hikari.HikariDataSource;
 import io.fibry.store.Store;
 import java.sql.SQLException;
@@ -9,8 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -23,8 +19,6 @@ abstract class AtADatabase {
   }
 
   private static final Duration LIMIT = Duration.ofSeconds(20);
-  private static final Duration LONG = Duration.ofSeconds(60);
-  private static final long POLL = 1_000_000;
 
   final DataSource database;
   final HikariDataSource pool;
@@ -86,14 +80,6 @@ abstract class AtADatabase {
         var rows = statement.executeQuery(sql)) {
       rows.next();
       return rows.getLong(1);
-    }
-  }
-
-  static void eventually(BooleanSupplier fact) {
-    long end = System.nanoTime() + LONG.toNanos();
-    while (!fact.getAsBoolean()) {
-      assertTrue(System.nanoTime() < end, "it never came true");
-      LockSupport.parkNanos(POLL);
     }
   }
 }

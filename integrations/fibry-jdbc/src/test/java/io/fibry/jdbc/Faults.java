@@ -1,5 +1,6 @@
 package io.fibry.jdbc;
 
+import io.fibry.support.Patience;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -27,6 +28,7 @@ public final class Faults {
   private final AtomicInteger open = new AtomicInteger();
   private volatile Fault onCommit = (connection, call) -> call.run();
   private volatile Awaited onStatement = NONE;
+  private final AtomicInteger refused = new AtomicInteger();
   private volatile boolean down;
 
   public Faults(DataSource real) {
@@ -56,6 +58,17 @@ public final class Faults {
     down = gone;
   }
 
+  private SQLException refused() {
+    refused.incrementAndGet();
+    return new SQLException("there is no database, as the test has asked for", "08001");
+  }
+
+  /** Waits until the store has met that there is no database. */
+  void awaitRefusal() {
+    int before = refused.get();
+    Patience.eventually(() -> refused.get() > before);
+  }
+
   /** How many connections are borrowed. */
   int open() {
     return open.get();
@@ -79,7 +92,7 @@ public final class Faults {
     return (DataSource) Proxy.newProxyInstance(Faults.class.getClassLoader(), new Class<?>[] {DataSource.class},
         (proxy, method, given) -> {
           if (!method.getName().equals("getConnection")) return method.invoke(real, given);
-          if (down) throw new SQLException("there is no database, as the test has asked for", "08001");
+          if (down) throw refused();
           open.incrementAndGet();
           return connection(real.getConnection());
         });

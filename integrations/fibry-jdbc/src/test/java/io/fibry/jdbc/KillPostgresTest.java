@@ -7,17 +7,19 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.durable.Durable;
 import io.fibry.store.StoreException;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.junit.jupiter.api.Test;
 
 /** A database is killed while many actors count, again and again. The store goes on by itself. */
 class KillPostgresTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 30 : 2;
   private static final int COUNTERS = 20;
   private static final Duration IDLE = Duration.ofMinutes(5);
 
@@ -32,6 +34,16 @@ class KillPostgresTest {
 
   @Test
   void whatWasAnsweredIsThere() throws Exception {
+    killAgainAndAgain(1);
+  }
+
+  @Test
+  @Soak(counterpart = "FaultsInPostgresTest.aStoreGoesOnWhenTheDatabaseIsBack")
+  void answersAreThereAfterManyKills() throws Exception {
+    killAgainAndAgain(30);
+  }
+
+  private static void killAgainAndAgain(int rounds) throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("kills: -Dfibry.seed=" + seed);
     var random = new Random(seed);
@@ -42,23 +54,28 @@ class KillPostgresTest {
         var store = JdbcStore.open(pool);
         var scope = ActorSystem.openScope("counters");
         var counters = COUNTER.entities(scope.anonymous(), store, IDLE)) {
-      for (int round = 0; round < ROUNDS; round++) {
+      for (int round = 0; round < rounds; round++) {
         var answers = new CountDownLatch(200 + random.nextInt(1_000));
+        var killed = new AtomicBoolean();
         try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
           for (int i = 0; i < COUNTERS; i++) {
             int counter = i;
             askers.execute(() -> {
-              while (isTold(told, counter, counters.actor("c" + counter)::ask)) answers.countDown();
+              while (!killed.get()) if (isTold(told, counter, counters.actor("c" + counter)::ask)) answers.countDown();
             });
           }
-          answers.await();
-          server.kill();
+          try {
+            Patience.await(answers);
+            server.kill();
+          } finally {
+            killed.set(true);
+          }
         }
         server.start();
         for (int i = 0; i < COUNTERS; i++) {
           int counter = i;
           long before = told.get(i);
-          AtADatabase.eventually(() -> isTold(told, counter, counters.actor("c" + counter)::ask));
+          Patience.eventually(() -> isTold(told, counter, counters.actor("c" + counter)::ask));
           assertTrue(told.get(i) > before,
               "counter " + i + " said " + before + ", and now " + told.get(i) + ", seed " + seed);
         }

@@ -8,7 +8,7 @@ public final class Pools {
   private Pools() {}
 
   public static HikariDataSource of(DataSource source) {
-    return of(source, 5, 5_000);
+    return of(source, 5, 20_000); // the limit of stores in tests
   }
 
   /** @param limit in milliseconds: so long may it take to get a connection */

@@ -2,10 +2,10 @@ package io.fibry.jdbc;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import io.fibry.support.Child;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
@@ -14,35 +14,38 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.tukaani.xz.XZInputStream;
 
 /**
- * A Postgres in a folder of its own. It refuses to run as root, so it runs as nobody then; where it
- * cannot run at all, tests are skipped, and say why.
+ * A Postgres in a folder of its own. It refuses to run as root, so it runs as nobody then. Where it
+ * cannot run at all, tests are skipped, and say why; with {@code -Dfibry.postgres=required} they
+ * fail.
  */
 public final class PostgresServer implements AutoCloseable {
   private static final String PROGRAMS = "/postgres-linux-x86_64.txz";
   private static final String NOBODY = "65534";
-  private static final int LIMIT = 60; // seconds
+  private static final int LOWEST = 20_000;
+  private static final int PORTS = 12_000; // below those that systems give to clients
 
   private static final AtomicInteger SCHEMAS = new AtomicInteger();
+
+  /** The programs are unpacked once in a JVM. */
+  private static final FutureTask<Path> UNPACKED = new FutureTask<>(PostgresServer::unpack);
 
   /** One for all tests of a JVM, or why there is none. */
   private static final Supplier<PostgresServer> SHARED = once();
 
   private final Path folder;
   private final List<String> options;
-  private final int port;
-  private Process process;
+  private int port;
+  private Child process;
 
-  private PostgresServer(Path folder, int port, List<String> options) {
+  private PostgresServer(Path folder, List<String> options) {
     this.folder = folder;
-    this.port = port;
     this.options = options;
   }
 
@@ -73,114 +76,134 @@ public final class PostgresServer implements AutoCloseable {
   public static PostgresServer make(String... options) {
     try {
       return begin(options);
-    } catch (IOException | InterruptedException failure) {
+    } catch (IOException | InterruptedException | ExecutionException failure) {
       return skip(failure);
     }
   }
 
+  /** A server that hangs is a failure, and so is one that cannot run where it is required. */
   private static <T> T skip(Throwable failure) {
+    boolean required = "required".equals(System.getProperty("fibry.postgres"));
+    if (required || failure instanceof Error) throw new AssertionError("Postgres cannot be started", failure);
     String why = "Postgres cannot be started here, so its tests are skipped: " + failure;
     System.out.println(why);
     return abort(why);
   }
 
-  private static PostgresServer begin(String... options) throws IOException, InterruptedException {
-    var folder = Files.createTempDirectory("fibry-postgres");
-    var server = new PostgresServer(folder, freePort(), List.of(options));
+  private static PostgresServer begin(String... options)
+      throws IOException, InterruptedException, ExecutionException {
+    UNPACKED.run(); // the first time
+    UNPACKED.get();
+    var server = new PostgresServer(Files.createTempDirectory("fibry-postgres"), List.of(options));
+    boolean begun = false;
     try {
-      server.unpack();
-      server.run("initdb", "-D", folder + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "-N");
-      server.start();
+      give(server.folder);
+      run(server.command("initdb", "-D", server.folder + "/data", "-U", "postgres", "-A", "trust", "-E", "UTF8",
+          "--no-locale", "-N"));
+      do server.port = LOWEST + ThreadLocalRandom.current().nextInt(PORTS);
+      while (!server.hasStarted());
+      begun = true;
       return server;
-    } catch (IOException | InterruptedException failure) {
-      server.delete();
-      throw failure;
+    } finally {
+      if (!begun) delete(server.folder);
     }
   }
 
-  private static int freePort() throws IOException {
-    try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
-  }
-
-  private void unpack() throws IOException, InterruptedException {
-    var tar = new ProcessBuilder("tar", "-x", "-C", folder.toString()).inheritIO().redirectInput(
-        ProcessBuilder.Redirect.PIPE).start();
-    try (InputStream packed = PostgresServer.class.getResourceAsStream(PROGRAMS); var out = tar.getOutputStream()) {
+  private static Path unpack() throws IOException {
+    var folder = Files.createTempDirectory("fibry-postgres-programs");
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
+    try (InputStream packed = PostgresServer.class.getResourceAsStream(PROGRAMS);
+        var tar = Child.start(List.of("tar", "-x", "-C", folder.toString()))) {
       if (packed == null) throw new IOException("there is no " + PROGRAMS + " on the class path");
-      new XZInputStream(packed).transferTo(out);
+      try (var out = tar.input()) {
+        new XZInputStream(packed).transferTo(out);
+      }
+      if (tar.exitCode() != 0) throw new IOException("the programs cannot be unpacked: " + tar.output());
     }
-    if (tar.waitFor() != 0) throw new IOException("tar ended with " + tar.exitValue());
-    if (isRoot()) check(new ProcessBuilder("chown", "-R", NOBODY + ":" + NOBODY, folder.toString()));
+    give(folder);
+    return folder;
+  }
+
+  /** The user that Postgres runs as owns the folder. */
+  private static void give(Path folder) throws IOException {
+    if (isRoot()) run(List.of("chown", "-R", NOBODY + ":" + NOBODY, folder.toString()));
   }
 
   private static boolean isRoot() {
     return System.getProperty("user.name").equals("root");
   }
 
-  private ProcessBuilder command(String program, List<String> arguments) {
-    var command = new ArrayList<String>();
+  private List<String> command(String program, String... arguments) {
+    var command = new ArrayList<>(List.of("env", "-C", folder.toString()));
     if (isRoot()) command.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
-    command.add(folder.resolve("bin").resolve(program).toString());
-    command.addAll(arguments);
-    return new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true);
+    command.add(UNPACKED.resultNow().resolve("bin").resolve(program).toString());
+    command.addAll(List.of(arguments));
+    return command;
   }
 
-  private void run(String program, String... arguments) throws IOException, InterruptedException {
-    check(command(program, List.of(arguments)));
-  }
-
-  private static void check(ProcessBuilder command) throws IOException, InterruptedException {
-    var process = command.redirectErrorStream(true).start();
-    var said = new String(process.getInputStream().readAllBytes());
-    if (process.waitFor() != 0) throw new IOException(String.join(" ", command.command()) + ": " + said);
-  }
-
-  /** Also again, after it was killed. */
-  public void start() throws IOException, InterruptedException {
-    var arguments = new ArrayList<>(List.of("-D", folder + "/data", "-p", "" + port, "-k", "", "-h", "127.0.0.1"));
-    for (var option : options) arguments.addAll(List.of("-c", option));
-    process = command("postgres", arguments).redirectOutput(
-        ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile())).start();
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT);
-    while (!isReady()) {
-      if (!process.isAlive() || System.nanoTime() > end) {
-        kill();
-        throw new IOException(Files.readString(folder.resolve("log")));
-      }
-      process.waitFor(20, TimeUnit.MILLISECONDS);
+  private static void run(List<String> command) throws IOException {
+    try (var child = Child.start(command)) {
+      if (child.exitCode() != 0) throw new IOException(String.join(" ", command) + ": " + child.output());
     }
+  }
+
+  /** Starts it again, after it was killed. Another program may have its port, for a moment. */
+  public void start() throws IOException {
+    Patience.eventually("port " + port + " stays in use", this::hasStarted);
+  }
+
+  /** False: the port is in use, or processes of before are ending. */
+  private boolean hasStarted() {
+    var command = command("postgres", "-D", folder + "/data", "-p", "" + port, "-k", "", "-h", "127.0.0.1");
+    for (var option : options) command.addAll(List.of("-c", option));
+    process = Child.start(command);
+    var line = process.awaitLine(one -> one.contains("ready to accept connections") || one.contains("FATAL:"));
+    if (line.contains("FATAL:")) {
+      process.exitCode();
+      process.close();
+      if (isPassing(process.output())) return false;
+      throw new IllegalStateException(process.output());
+    }
+    Patience.eventually("it takes no connection", this::isReady);
+    return true;
+  }
+
+  private static boolean isPassing(String output) {
+    return output.contains("Address already in use") || output.contains("could not create any TCP/IP sockets")
+        || output.contains("is still in use");
   }
 
   private boolean isReady() {
     try (var connection = source("public").getConnection()) {
-      return connection.isValid(1);
+      return connection.isValid(0);
     } catch (SQLException notYet) {
       return false;
     }
   }
 
   /** As a crash would, with all that it has started. */
-  public void kill() throws InterruptedException {
-    var all = Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
-    all.forEach(ProcessHandle::destroyForcibly);
-    for (var one : all) one.onExit().join();
+  public void kill() {
+    var started = process.handle().descendants().toList();
+    process.close();
+    for (var one : started) one.onExit().join();
   }
 
   @Override
   public void close() {
     try {
-      run("pg_ctl", "stop", "-D", folder + "/data", "-m", "immediate");
-      delete();
-    } catch (IOException | InterruptedException failure) {
-      throw new IllegalStateException(failure);
+      if (process.handle().isAlive()) run(command("pg_ctl", "stop", "-D", folder + "/data", "-m", "immediate"));
+    } catch (IOException | RuntimeException ended) {
+      // Children of a JVM that ends are killed meanwhile.
     }
+    process.close();
+    delete(folder);
   }
 
-  private void delete() throws IOException {
+  private static void delete(Path folder) {
     try (var files = Files.walk(folder)) {
-      for (var file : files.sorted(Comparator.reverseOrder()).toList()) Files.delete(file);
+      for (var file : files.sorted(Comparator.reverseOrder()).toList()) Files.deleteIfExists(file);
+    } catch (IOException | RuntimeException failure) {
+      System.out.println(folder + " stays, since it cannot be deleted: " + failure);
     }
   }
 

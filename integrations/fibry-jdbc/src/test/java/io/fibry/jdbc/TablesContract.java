@@ -4,12 +4,15 @@ import static io.fibry.durable.Turning.ADA;
 import static io.fibry.durable.Turning.GRACE;
 import static io.fibry.durable.Turning.append;
 import static io.fibry.durable.Turning.turn;
+import static io.fibry.support.Patience.eventually;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.durable.Histories;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.support.Patience;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -34,13 +37,12 @@ abstract class TablesContract extends AtADatabase {
     for (int i = 1; i <= 20; i++) append(store, turn(ADA, life, i, i % 5 == 0));
     var all = new ArrayList<CompletableFuture<Void>>();
     for (int i = 21; i <= 60; i++) all.add(store.append(turn(ADA, life, i, i % 2 == 0)).toCompletableFuture());
-    for (var each : all) each.join();
+    all.forEach(Patience::value);
 
     assertEquals(1, number("select count(*) from fibry_turn"));
     assertEquals(60, store.load(ADA).last());
+    assertEquals(1, Histories.check(store, "account").size());
   }
-
-  // ---- what waits
 
   // ---- history
 
@@ -128,7 +130,7 @@ abstract class TablesContract extends AtADatabase {
   void severalMayMakeTheTables() throws Exception {
     var opening = new ArrayList<CompletableFuture<JdbcStore>>();
     for (int i = 0; i < 4; i++) opening.add(CompletableFuture.supplyAsync(() -> JdbcStore.open(pool)));
-    for (var each : opening) each.join().close();
+    for (var each : opening) Patience.value(each).close();
 
     assertEquals(1, number("select count(*) from fibry_format"));
   }
@@ -154,5 +156,4 @@ abstract class TablesContract extends AtADatabase {
         failure.getMessage());
     append(store, turn(ADA, life, 1));
   }
-
 }
