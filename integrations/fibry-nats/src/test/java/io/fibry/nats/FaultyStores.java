@@ -1,16 +1,26 @@
 package io.fibry.nats;
 
 import io.fibry.store.Store;
+import io.fibry.store.StoreReadException;
+import io.fibry.support.Patience;
+import io.nats.client.api.MessageInfo;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/** Stores whose connection can be cut, and whose writes can be made to fail. */
+/**
+ * Stores whose connection can be cut, whose server can be away, and whose writes can be made to
+ * fail. Their pages can be of an old replica.
+ */
 public final class FaultyStores {
   private FaultyStores() {}
 
@@ -20,10 +30,17 @@ public final class FaultyStores {
     CompletableFuture<Stored> write(Supplier<CompletableFuture<Stored>> writing);
   }
 
+  private static final String AWAY = "there is no server, as the test has asked for";
+
   private static final class FaultyLog extends Log {
     private final ConcurrentLinkedQueue<Fault> faults = new ConcurrentLinkedQueue<>();
 
+    private final ConcurrentLinkedQueue<Runnable> beforePages = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger refused = new AtomicInteger();
     private volatile boolean failsPurges;
+    private volatile boolean down;
+    private volatile int mostOfPage = Integer.MAX_VALUE;
+    private volatile List<MessageInfo> replica; // messages that pages are taken from; null: those of the servers
 
     FaultyLog(Link link, String stream, Duration limit) throws IOException {
       super(link, stream, limit);
@@ -40,14 +57,76 @@ public final class FaultyStores {
     }
 
     @Override
+    CompletableFuture<Stored> replace(Addition one, long before) {
+      return write(() -> super.replace(one, before));
+    }
+
+    @Override
+    CompletableFuture<Stored> delete(long number) {
+      return down ? refusal() : super.delete(number);
+    }
+
+    @Override
+    CompletableFuture<Stored> acknowledge(String subject) {
+      return down ? refusal() : super.acknowledge(subject);
+    }
+
+    @Override
     CompletableFuture<Stored> purge(String subject, long last) {
+      if (down) return refusal();
       return failsPurges ? CompletableFuture.completedFuture(new Stored.Again("made up, for a test", false))
           : super.purge(subject, last);
     }
 
     private CompletableFuture<Stored> write(Supplier<CompletableFuture<Stored>> writing) {
+      if (down) return refusal();
       var fault = faults.poll();
       return fault == null ? writing.get() : fault.write(writing);
+    }
+
+    /** It has not left. */
+    private CompletableFuture<Stored> refusal() {
+      refused.incrementAndGet();
+      return CompletableFuture.completedFuture(new Stored.Again(AWAY, false));
+    }
+
+    /** A read tries again until its limit. */
+    private void awaitServer() {
+      long end = end();
+      for (int times = 1; down; times++) {
+        refused.incrementAndGet();
+        if (System.nanoTime() - end > 0) throw new StoreReadException(AWAY, null);
+        pause(times);
+      }
+    }
+
+    @Override
+    List<MessageInfo> lasts(Collection<String> subjects) {
+      awaitServer();
+      return super.lasts(subjects);
+    }
+
+    @Override
+    Optional<MessageInfo> next(String filter, long from) {
+      awaitServer();
+      return super.next(filter, from);
+    }
+
+    @Override
+    Map<String, Long> subjects(String filter) {
+      awaitServer();
+      return super.subjects(filter);
+    }
+
+    @Override
+    List<MessageInfo> page(String filter, long from, int most) {
+      awaitServer();
+      var task = beforePages.poll();
+      if (task != null) task.run();
+      var old = replica;
+      if (old == null) return super.page(filter, from, Math.min(most, mostOfPage));
+      var page = old.stream().filter(one -> one.getSeq() >= from).limit(Math.min(most, mostOfPage)).toList();
+      return page.isEmpty() ? next(filter, from).stream().toList() : page; // as where a server is behind
     }
   }
 
@@ -93,6 +172,38 @@ public final class FaultyStores {
     /** Messages cannot be taken away. */
     void failPurges() {
       log.failsPurges = true;
+    }
+
+    /** From now on there is no server, or there is one again. */
+    public void down(boolean away) {
+      log.down = away;
+    }
+
+    /** Waits until the store has met so many times that there is no server. */
+    public void awaitRefusals(int times) {
+      int before = log.refused.get();
+      Patience.eventually(() -> log.refused.get() >= before + times);
+    }
+
+    /** A history is read so many messages at a time. */
+    void limitPages(int messages) {
+      log.mostOfPage = messages;
+    }
+
+    /** Something comes before the page with this number, from now on. */
+    void beforePage(int number, Runnable task) {
+      for (int i = 1; i < number; i++) log.beforePages.add(() -> {});
+      log.beforePages.add(task);
+    }
+
+    /** From now on, a replica that gets nothing more answers for pages of this kind. */
+    void freezePages(String filter) {
+      log.replica = List.copyOf(log.page(filter, 1, 256));
+    }
+
+    /** The replica has caught up. */
+    void thawPages() {
+      log.replica = null;
     }
 
     /** Something comes before the write. */
