@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
 
 /** A desk at a store. */
 abstract class AtADesk extends AtAStore {
@@ -47,6 +48,12 @@ abstract class AtADesk extends AtAStore {
     desk.gates.put(name, latch);
     assertTrue(actor.sendMessage(new Hold(name)));
     return latch;
+  }
+
+  /** After a test that has failed meanwhile, too: a scope closes when its actors do not sleep. */
+  @AfterEach
+  void wakeSleeper() {
+    if (desk.sleeper != null) clock.advance(Duration.ofDays(1));
   }
 
   void crashAndReopenAfter(Actor<Message> actor) throws IOException {

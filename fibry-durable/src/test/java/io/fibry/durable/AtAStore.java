@@ -81,7 +81,7 @@ abstract class AtAStore {
   void crashAndReopen(Actor<?>... actors) throws IOException {
     var after = crash(store);
     for (var actor : actors) actor.kill();
-    for (var actor : actors) actor.waitForExit();
+    for (var actor : actors) Patience.ended(actor::waitForExit);
     store = after;
   }
 

@@ -72,7 +72,7 @@ class CourierTest {
   /** A request that was sent before an end is answered before it, whatever it waits for. */
   private void assertAnswered(Exitable made, Actor<Add> ada, Consumer<Exitable> end) {
     Sharing.look(store, ADA);
-    begun.acquireUninterruptibly();
+    Patience.acquired(begun);
     var answer = ada.sendMessageReturn(new Add("a"));
 
     end.accept(made);
@@ -106,7 +106,7 @@ class CourierTest {
     var ada = KIND.state("").by((items, add, context) -> {
       if (add.item().equals("close")) {
         Sharing.look(store, ADA);
-        begun.acquireUninterruptibly();
+        Patience.acquired(begun);
         waiting.complete(context.self().sendMessageReturn(new Add("a")));
         context.self().close();
         mayLook.release(MANY);
@@ -129,7 +129,7 @@ class CourierTest {
     try (var delivery = new Delivery(store, (Kinds<Add>) KIND, clock, key -> true)) {
       delivery.start(none -> null); // nothing waits for it
       delivery.told("ada", Instant.MIN);
-      begun.acquireUninterruptibly();
+      Patience.acquired(begun);
       order(delivery).thenRun(() -> Patience.await(room)).thenRun(() -> gone.add("first"));
       order(delivery).thenRun(() -> gone.add("second"));
       fails = true;
@@ -139,7 +139,7 @@ class CourierTest {
 
       fails = false;
       mayLook.release();
-      over.acquireUninterruptibly();
+      Patience.acquired(over);
       room.countDown();
 
       Patience.eventually(() -> gone.size() >= 3);
@@ -153,7 +153,7 @@ class CourierTest {
       delivery.start(none -> null);
       delivery.told("ada", Instant.EPOCH.plusMillis(500));
       delivery.told("ada", Instant.MIN);
-      begun.acquireUninterruptibly();
+      Patience.acquired(begun);
       var failed = order(delivery);
       fails = true;
       mayLook.release();

@@ -78,6 +78,7 @@ final class Desk {
 
   static final State EMPTY = new State(List.of());
   final Map<String, CountDownLatch> gates = new ConcurrentHashMap<>();
+  volatile Thread sleeper; // the last one
   final Semaphore begun = new Semaphore(0); // holds
 
   final List<String> effects = Collections.synchronizedList(new ArrayList<>()); // of steps
@@ -163,6 +164,7 @@ final class Desk {
         else return state.with(context.step("work", String.class, () -> effect(context.stepKey("work"))));
       }
       case Sleep sleep -> {
+        sleeper = Thread.currentThread();
         context.sleep("nap", sleep.time());
         return state.with(sleep.item());
       }

@@ -44,10 +44,10 @@ abstract class KeptContract extends AtADesk {
     var held = hold(before);
     for (int i = 0; i < 100; i++) assertTrue(before.sendMessage(new Add("i" + i)));
 
-    desk.begun.acquireUninterruptibly();
+    Patience.acquired(desk.begun);
     crashAndReopen(before);
     var after = keeping().newActor(scope.named("ada"), store);
-    desk.begun.acquireUninterruptibly();
+    Patience.acquired(desk.begun);
     assertTrue(after.sendMessage(new Add("last"))); // it overtakes none
     held.countDown();
 
@@ -61,7 +61,7 @@ abstract class KeptContract extends AtADesk {
       var before = keeping().newActor(scope.named("ada" + i), store);
       hold(before);
       for (var item : List.of("a", "b")) assertTrue(before.sendMessage(new Add(item)));
-      desk.begun.acquireUninterruptibly();
+      Patience.acquired(desk.begun);
       desk.gates.values().forEach(CountDownLatch::countDown); // the actor, and its life to come
       crashAndReopen(before);
 
@@ -98,7 +98,8 @@ abstract class KeptContract extends AtADesk {
     int many = many(500, 100);
     for (int i = 0; i < many; i++) assertTrue(ada.sendMessage(new Add("i" + i)));
 
-    assertEquals(IntStream.range(0, many).mapToObj(i -> "i" + i).collect(Collectors.joining(" ")), ada.ask(new Items()));
+    assertEquals(IntStream.range(0, many).mapToObj(i -> "i" + i).collect(Collectors.joining(" ")),
+        ada.ask(new Items()));
     ada.close();
     assertTrue(store.load(new Store.Id("keeping", "ada")).waiting().isEmpty());
   }
@@ -264,7 +265,7 @@ abstract class KeptContract extends AtADesk {
     hold(actor);
     actor.sendMessage(new Add("a"));
     for (int i = 0; i < 6; i++) { // the first time it has not waited
-      desk.begun.acquireUninterruptibly();
+      Patience.acquired(desk.begun);
       crashAndReopen(actor);
       actor = kind.newActor(scope.named("ada"), store);
     }
@@ -282,9 +283,9 @@ abstract class KeptContract extends AtADesk {
     var actor = kind.newActor(scope.named("ada"), store);
     var held = hold(actor);
     for (int i = 0; i < 8; i++) {
-      desk.begun.acquireUninterruptibly();
+      Patience.acquired(desk.begun);
       actor.kill();
-      actor.waitForExit();
+      Patience.ended(actor::waitForExit);
       actor = kind.newActor(scope.named("ada"), store);
     }
     held.countDown();
@@ -348,7 +349,7 @@ abstract class KeptContract extends AtADesk {
       var gate = new CountDownLatch(1);
       desk.gates.put("gate" + i, gate);
       var answer = ada.sendMessageReturn(new HoldAndAdd("gate" + i, "a"));
-      desk.begun.acquireUninterruptibly();
+      Patience.acquired(desk.begun);
       answer.cancel(true); // now a courier comes, and gives it again
       ada.sendMessage(new Add("b"));
       gate.countDown();

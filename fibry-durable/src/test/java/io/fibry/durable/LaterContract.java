@@ -17,6 +17,7 @@ import io.fibry.durable.Desk.Sleep;
 import io.fibry.durable.Desk.Tick;
 import io.fibry.durable.Desk.Work;
 import io.fibry.store.Store;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -167,7 +168,7 @@ abstract class LaterContract extends AtADesk {
     desk.gates.put("open", new CountDownLatch(0));
     var before = ada();
     before.sendMessageReturn(new HoldInStep("h", "closed"));
-    desk.begun.acquireUninterruptibly();
+    Patience.acquired(desk.begun);
     crashAndReopen(before);
 
     String result = ada().ask(new HoldInStep("h", "open"));
@@ -227,13 +228,15 @@ abstract class LaterContract extends AtADesk {
   void aSleepGoesOnAfterACrash() throws IOException {
     var before = keeping().newActor(scope.named("ada"), store);
     before.sendMessage(new Sleep("a", HOUR.multipliedBy(2)));
-    eventually(() -> clock.untilNext().isPresent());
+    awaitSleep();
     clock.advance(HOUR);
     crashAndReopen(before);
+    desk.sleeper = null;
     var after = keeping().newActor(scope.named("ada"), store);
-    eventually(() -> clock.untilNext().isPresent());
+    awaitSleep();
 
     clock.advance(HOUR.minusSeconds(1));
+    awaitSleep();
     assertEquals(1, store.waiting(new Store.Id("keeping", "ada"), instants().instant(), 9).size());
     eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
@@ -241,5 +244,9 @@ abstract class LaterContract extends AtADesk {
     });
 
     assertEquals("a", after.ask(new Items()));
+  }
+
+  private void awaitSleep() {
+    eventually(() -> desk.sleeper != null && clock.isAsleep(desk.sleeper));
   }
 }

@@ -23,7 +23,8 @@ class RefusalsTest {
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
       }
 
-      var told = logged.linesOfThisThread("ERROR").stream().map(line -> line.substring(line.indexOf(" - ") + 3)).toList();
+      var told =
+          logged.linesOfThisThread("ERROR").stream().map(line -> line.substring(line.indexOf(" - ") + 3)).toList();
       assertEquals(List.of("turn 1", "another", "turn 601; 599 others were refused since the last such line",
           "turn 1201; 599 others were refused since the last such line"), told);
     }

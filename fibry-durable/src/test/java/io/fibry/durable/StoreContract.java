@@ -14,6 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreOutdatedException;
+import io.fibry.support.Patience;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -100,7 +101,7 @@ abstract class StoreContract {
     assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 4))));
     assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life + 1, 3))));
 
-    second.toCompletableFuture().join();
+    Patience.value(second.toCompletableFuture());
     assertEquals(2, store.load(ADA).last());
   }
 
@@ -155,7 +156,7 @@ abstract class StoreContract {
               : List.of()))
           .toCompletableFuture());
     }
-    for (var each : turns) each.join();
+    turns.forEach(Patience::value);
 
     assertEquals(List.of("b"), store.load(ADA).waiting());
     assertEquals((byte) 199, store.waiting(ADA, Instant.MAX, 1).getFirst().body()[0]);
@@ -178,7 +179,7 @@ abstract class StoreContract {
     for (int i = 0; i < 2_500; i++)
       all.add(store.accept(message(new Store.Id("account", "key" + i / 2), "m" + i, 1), 9).toCompletableFuture());
     store.accept(message(new Store.Id("other", "key"), "m", 1), 9).toCompletableFuture().join();
-    for (var each : all) each.join();
+    all.forEach(Patience::value);
     var keys = new ArrayList<String>();
 
     store.waiting("account", (id, due) -> keys.add(id.key()));
@@ -193,7 +194,7 @@ abstract class StoreContract {
     long life = store.load(ADA).life();
     var all = new ArrayList<CompletableFuture<Void>>();
     for (int i = 1; i <= 700; i++) all.add(store.append(turn(ADA, life, i)).toCompletableFuture());
-    for (var each : all) each.join();
+    all.forEach(Patience::value);
     var numbers = new ArrayList<Long>();
 
     try (var history = store.history("account", "")) {
@@ -217,8 +218,8 @@ abstract class StoreContract {
       });
       append(one, turn(ADA, one.load(ADA).life(), 1));
 
-      assertEquals(1, found.get().getFirst().number());
-      reader.join();
+      assertEquals(1, Patience.value(found).getFirst().number());
+      Patience.joined(reader);
     }
   }
 
@@ -234,7 +235,7 @@ abstract class StoreContract {
     assertThrows(CancellationException.class, () -> store.due(ADA, "x"));
     assertTrue(Thread.interrupted());
 
-    second.join();
+    Patience.value(second);
     assertEquals(2, store.load(ADA).last());
   }
 
@@ -251,7 +252,7 @@ abstract class StoreContract {
       for (int i = 0; i < 15; i++)
         if (store.accept(message(actor, "m" + i, 1), 10).toCompletableFuture().get()) taken++;
       over.set(true);
-      loading.join();
+      Patience.joined(loading);
 
       assertEquals(10, taken, actor.toString());
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
+import io.fibry.support.Patience;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +49,7 @@ public final class Turning {
   }
 
   /** Three stores that each want the same actor for themselves. */
-  public static void fight(Supplier<Store> stores) throws InterruptedException {
+  public static void fight(Supplier<Store> stores) {
     Map<Long, Byte> told = new ConcurrentHashMap<>(); // which store has stored a turn
     var fighters = new ArrayList<Thread>();
     var failures = new CopyOnWriteArrayList<Throwable>();
@@ -58,7 +59,7 @@ public final class Turning {
       fighters.add(Thread.ofVirtual().uncaughtExceptionHandler((thread, failure) -> failures.add(failure))
           .start(() -> fight(store, who, told)));
     }
-    for (var fighter : fighters) fighter.join();
+    fighters.forEach(Patience::joined);
 
     assertEquals(List.of(), failures);
     var read = stores.get().load(ADA);
