@@ -102,9 +102,10 @@ public interface DurableContext<M> extends ActorContext<M> {
   void afterwards(Handler.Task task);
 
   /**
-   * With this turn the state, the events before, and the reminders are forgotten: the next message
-   * finds the actor as it was at first. Messages that wait for it still come. One that is sent
-   * again, and is a {@link Once}, gets the answer of before; so does this very message.
+   * With this turn the state, the events before and of this turn, and the reminders are forgotten:
+   * the next message finds the actor as it was at first. A view that is behind may not see those
+   * events any more. Messages that wait for it still come. One that is sent again, and is a
+   * {@link Once}, gets the answer of before; so does this very message.
    */
   void end();
 }

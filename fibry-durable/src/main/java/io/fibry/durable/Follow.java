@@ -16,6 +16,10 @@ import java.time.Instant;
  * after pauses that grow to a minute, and those behind it wait. An event that cannot be read ends
  * the actor, and is told in the log.
  *
+ * <p>{@link DurableContext#end} forgets events. A view that is behind may or may not see those of an
+ * actor that has ended meanwhile, and none sees those of the turn that ends it. If a view needs an
+ * event, let a later turn end the actor, after the view has seen the event.
+ *
  * @param <E> events
  */
 public interface Follow<E> {
