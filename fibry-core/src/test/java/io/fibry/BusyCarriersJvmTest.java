@@ -2,10 +2,11 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.support.Child;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -18,7 +19,7 @@ class BusyCarriersJvmTest {
   static final class Busy {
     private Actor<Integer> other;
 
-    public static void main(String[] args) throws InterruptedException {
+    public static void main(String[] args) {
       for (int pair = 0; pair < 4; pair++) {
         var ping = new Busy();
         var pong = new Busy();
@@ -27,11 +28,12 @@ class BusyCarriersJvmTest {
         ping.other.sendMessage(0);
       }
       var square = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
-      System.out.println("asked from main: " + square.ask(7, Duration.ofSeconds(10)));
+      System.out.println("asked from main: " + Patience.value(square.sendMessageReturn(7)));
 
       var due = new CountDownLatch(1);
       ActorSystem.anonymous().newActor((String tick) -> due.countDown()).sendMessageLater("tick", Duration.ofMillis(5));
-      System.out.println("a timer: " + due.await(10, TimeUnit.SECONDS));
+      Patience.await(due);
+      System.out.println("a timer");
 
       var late = ActorSystem.anonymous().newActorWithReturn((String message) -> {
         new CountDownLatch(1).await();
@@ -45,7 +47,7 @@ class BusyCarriersJvmTest {
 
       var scope = ActorSystem.openScope("idle");
       scope.named("member").newActor((Integer n) -> {});
-      System.out.println("a scope: " + scope.closeWithin(Duration.ofSeconds(10)).running());
+      System.out.println("a scope: " + scope.closeWithin(Patience.LONG).running());
       System.exit(0);
     }
   }
@@ -53,8 +55,8 @@ class BusyCarriersJvmTest {
   @Promise("6.10")
   @Test
   void actorsOfOtherThreadsAndTimersAreServed() throws Exception {
-    try (var child = JvmChild.start(List.of("-XX:ActiveProcessorCount=1"), Busy.class)) {
-      assertEquals("asked from main: 49\na timer: true\na limit: over\na scope: []", child.ended(0));
+    try (var child = Child.java(List.of("-XX:ActiveProcessorCount=1"), Busy.class)) {
+      assertEquals("asked from main: 49\na timer\na limit: over\na scope: []", child.ended(0));
     }
   }
 }

@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Child;
+import io.fibry.support.Patience;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -25,7 +26,7 @@ class EventsJvmTest {
             if (message instanceof Gate gate) gate.pass();
             return 1 / (int) message;
           });
-      System.out.println(actor.ask(1, Duration.ofSeconds(20)));
+      System.out.println(actor.ask(1, Patience.LONG));
       var gate = Gate.occupy(actor);
       actor.sendMessageReturn("dropped");
       actor.sendMessage("dropped too");
@@ -39,7 +40,7 @@ class EventsJvmTest {
   @Promise("15.8")
   @Test
   void withoutARecorderAllIsAsEver() throws Exception {
-    try (var child = JvmChild.start(List.of("--limit-modules", "java.base"), Program.class)) {
+    try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class)) {
       assertEquals("1\nfalse", child.ended(0));
     }
   }
@@ -50,7 +51,7 @@ class EventsJvmTest {
     Recorder.assumePresent();
     var file = directory.resolve("program.jfr");
 
-    try (var child = JvmChild.start(List.of("-XX:StartFlightRecording:filename=" + file), Program.class)) {
+    try (var child = Child.java(List.of("-XX:StartFlightRecording:filename=" + file), Program.class)) {
       assertTrue(child.ended(0).contains("1\ntrue"));
     }
 

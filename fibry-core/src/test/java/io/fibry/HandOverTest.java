@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
@@ -257,7 +258,7 @@ class HandOverTest {
   @Promise("12.4")
   @Test
   void theMonitorSleepsWhileNothingIsHandedOver() throws Exception {
-    try (var jvm = JvmChild.start(List.of(), Sleeps.class)) {
+    try (var jvm = Child.java(List.of(), Sleeps.class)) {
       jvm.ended(0);
     }
   }

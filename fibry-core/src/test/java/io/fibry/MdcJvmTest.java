@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.fibry.Variants.Variant;
+import io.fibry.support.Child;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
@@ -94,7 +95,7 @@ class MdcJvmTest {
   @Promise("14.8")
   @Test
   void theMdcReachesTheHandlerOnEveryStrategyAndIsGoneAfterwards() throws Exception {
-    try (var child = JvmChild.start(List.of("-Dslf4j.provider=" + WithMdc.class.getName()), Program.class)) {
+    try (var child = Child.java(List.of("-Dslf4j.provider=" + WithMdc.class.getName()), Program.class)) {
       var lines = child.ended(0).lines().filter(line -> !line.startsWith("SLF4J")).toList();
 
       assertEquals(Variants.strategiesAlone().map(variant -> "alicenull, nullnull, bobnull").toList(),

@@ -3,6 +3,8 @@ package io.fibry;
 import io.fibry.engine.cell.Cell;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
+import io.fibry.support.Pace;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -21,7 +23,8 @@ import java.util.concurrent.locks.LockSupport;
 final class MemoryStorm {
   private static final Duration LIMIT = Duration.ofSeconds(1);
   private static final Duration SHORT = Duration.ofNanos(1);
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration PATIENCE = Duration.ofSeconds(10); // on Pace, which collections slow down
+  private static final int MOST_TRIES = 3; // with a short limit
   private static final int KEYS = 20;
   private static final int MOST_FAULTS = 3; // shown; others are like them
 
@@ -29,16 +32,16 @@ final class MemoryStorm {
 
   private MemoryStorm() {}
 
-  /** @param args the seed, and how many milliseconds to storm */
+  /** @param args the seed, and how many rounds to storm */
   public static void main(String[] args) throws InterruptedException {
     var random = new SplittableRandom(Long.parseLong(args[0]));
-    long millis = Long.parseLong(args[1]);
+    int rounds = Integer.parseInt(args[1]);
     int round = 0;
-    long end = System.nanoTime() + millis * 1_000_000;
+    Pace.nanoTime(); // starts its thread while there is memory
     List<String> faults = List.of();
     // calm at first: a class that is initialized without memory fails for ever
     for (int calm = 0; calm < 3; calm++) faults = play(random.split(), false);
-    for (; System.nanoTime() < end && faults.isEmpty(); round++) faults = play(random.split(), true);
+    for (; round < rounds && faults.isEmpty(); round++) faults = play(random.split(), true);
     System.out.println(faults.isEmpty() ? "all well after " + round + " rounds" : "faults: " + faults);
     System.exit(faults.isEmpty() ? 0 : 1);
   }
@@ -66,12 +69,11 @@ final class MemoryStorm {
       else LockSupport.parkNanos(20_000_000);
     }
     storms = false;
-    for (var thread : threads)
-      if (!thread.join(PATIENCE)) faults.add("an ask hangs: " + List.of(thread.getStackTrace()));
+    threads.forEach(Patience::joined);
     for (var name : List.of("fiber", "thread")) answers(name, actors.get(name), faults);
     if (!faults.isEmpty()) faults.add(scope.dump());
     var closer = Thread.ofPlatform().daemon().start(() -> scope.closeWithin(LIMIT));
-    if (!closer.join(PATIENCE.multipliedBy(2))) faults.add("the close hangs: " + List.of(closer.getStackTrace()));
+    Patience.joined(closer);
     return faults;
   }
 
@@ -85,7 +87,7 @@ final class MemoryStorm {
       Entities<Integer, Number> entities, List<String> faults) {
     var all = List.copyOf(actors.values());
     while (storms) {
-      long began = System.nanoTime();
+      long began = Pace.nanoTime();
       try {
         int next = random.nextInt(all.size() + 2);
         if (next < all.size()) all.get(next).ask(random.nextInt(100), random.nextInt(20) == 0 ? SHORT : LIMIT);
@@ -96,7 +98,7 @@ final class MemoryStorm {
         if (!isOfMemory(other) && faults.size() < MOST_FAULTS)
           faults.add("told " + other + " " + List.of(other.getStackTrace()));
       }
-      if (System.nanoTime() - began > PATIENCE.toNanos()) faults.add("an ask ended late");
+      if (Pace.nanoTime() - began > PATIENCE.toNanos()) faults.add("an ask ended late");
     }
   }
 
@@ -128,12 +130,12 @@ final class MemoryStorm {
   private static void answers(String name, ActorWithReturn<Integer, Integer> actor, List<String> faults) {
     for (int tries = 0;; tries++) {
       try {
-        actor.ask(1, LIMIT);
+        actor.ask(1, tries < MOST_TRIES ? LIMIT : Patience.LONG);
         return;
       } catch (ActorStoppedException ended) {
         return;
       } catch (RuntimeException mute) {
-        if (tries < 3) continue;
+        if (tries < MOST_TRIES) continue;
         if (runsFibers() && !isLost(actor)) faults.add(name + " is mute: " + mute.getMessage());
         else System.out.println("the JDK has lost fibers");
         return;
@@ -143,11 +145,10 @@ final class MemoryStorm {
 
   /** Without memory the JDK may lose all carriers, for ever. */
   private static boolean runsFibers() {
-    var fiber = Thread.ofVirtual().unstarted(() -> {});
     try {
-      fiber.start();
-      return fiber.join(PATIENCE);
-    } catch (InterruptedException | OutOfMemoryError never) {
+      Patience.joined(Thread.startVirtualThread(() -> {}));
+      return true;
+    } catch (AssertionError | OutOfMemoryError never) {
       return false;
     }
   }

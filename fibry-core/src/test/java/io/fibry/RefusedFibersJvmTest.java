@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -80,7 +81,7 @@ class RefusedFibersJvmTest {
   @Promise({"6.10", "7.5"})
   @Test
   void limitsAndGracesEnd() throws Exception {
-    try (var child = JvmChild.start(List.of("--add-opens=java.base/java.lang=ALL-UNNAMED"), Refused.class)) {
+    try (var child = Child.java(List.of("--add-opens=java.base/java.lang=ALL-UNNAMED"), Refused.class)) {
       assertEquals("limit: AskTimeoutException\ngrace: Killed", String.join("\n",
           child.ended(0).lines().filter(line -> line.startsWith("limit") || line.startsWith("grace")).toList()));
     }

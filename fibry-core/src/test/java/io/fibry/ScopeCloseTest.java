@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.scope.Scopes;
+import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -366,7 +367,7 @@ class ScopeCloseTest {
       var clerk = shop.anonymous().newActor((Object m) -> System.out.println("handled " + m));
       Runtime.getRuntime().addShutdownHook(new Thread(() -> {
         clerk.sendMessage("the last one");
-        System.out.println("left " + shop.closeWithin(Duration.ofSeconds(10)).leftovers().size());
+        System.out.println("left " + shop.closeWithin(Patience.LONG).leftovers().size());
       }));
       System.out.println("open");
       clerk.waitForExit();
@@ -376,12 +377,12 @@ class ScopeCloseTest {
   @Promise("16.13")
   @Test
   void aShutdownHookCanCloseIt() throws Exception {
-    try (var child = JvmChild.start(List.of(), Shop.class)) {
+    try (var child = Child.java(List.of(), Shop.class)) {
       child.awaitLine("open");
 
       child.terminate();
 
-      assertEquals("handled the last one\nleft 0", child.ended(143));
+      assertEquals("open\nhandled the last one\nleft 0", child.ended(143));
     }
   }
 }

@@ -4,10 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Texts;
+import io.fibry.support.Child;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -53,7 +54,7 @@ class TakenCarriersJvmTest {
     }
 
     /** The first ones hang. */
-    private static String tasks(int number) throws InterruptedException {
+    private static String tasks(int number) {
       var begun = new AtomicInteger();
       var done = new CountDownLatch(number);
       for (int i = 0; i < number; i++) {
@@ -64,7 +65,8 @@ class TakenCarriersJvmTest {
           if (hangs) while (true) sum++;
         });
       }
-      return done.await(30, TimeUnit.SECONDS) + ", " + begun;
+      Patience.await(done);
+      return "" + begun;
     }
   }
 
@@ -74,9 +76,9 @@ class TakenCarriersJvmTest {
   void limitsEndAndScopesClose() throws Exception {
     var oneCarrier =
         List.of("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1");
-    try (var child = JvmChild.start(oneCarrier, Taken.class)) {
+    try (var child = Child.java(oneCarrier, Taken.class)) {
       assertEquals(
-          "ask of a fiber: true\nask of a thread: true\ntexts: [1][2]\ntasks: true, 1000\ninnocent scope: innocent\n"
+          "ask of a fiber: true\nask of a thread: true\ntexts: [1][2]\ntasks: 1000\ninnocent scope: innocent\n"
               + "busy scope: busy",
           withoutLog(child.ended(0)));
     }

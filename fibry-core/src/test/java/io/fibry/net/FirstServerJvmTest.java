@@ -1,7 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.ActorSystem;
-import io.fibry.JvmChild;
+import io.fibry.support.Child;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
@@ -39,7 +39,7 @@ class FirstServerJvmTest {
   @ParameterizedTest
   @CsvSource({"http, 1, 1", "tcp, 1, 1", "udp, 1, 1", "tcp, 2, 2"})
   void open(String kind, int openers, int carriers) throws Exception {
-    try (var child = JvmChild.start(List.of("-Djdk.virtualThreadScheduler.parallelism=" + carriers), Opening.class,
+    try (var child = Child.java(List.of("-Djdk.virtualThreadScheduler.parallelism=" + carriers), Opening.class,
         kind, "" + openers)) {
       child.ended(0);
     }

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.JvmChild;
 import io.fibry.Promise;
 import io.fibry.StackEdge;
 import io.fibry.Strategy;
+import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -132,7 +132,7 @@ class TcpStackEdgeJvmTest {
   }
 
   private static void run(Edge edge) throws Exception {
-    try (var child = JvmChild.start(List.of("-Dfibry.soak=" + Boolean.getBoolean("fibry.soak")), Case.class,
+    try (var child = Child.java(List.of("-Dfibry.soak=" + Boolean.getBoolean("fibry.soak")), Case.class,
         edge.name())) {
       child.ended(0);
     }
