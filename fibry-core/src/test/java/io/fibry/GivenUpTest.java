@@ -3,8 +3,10 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
@@ -18,7 +20,10 @@ import org.junit.jupiter.api.Test;
 class GivenUpTest {
   record Work() implements Request<Work, String> {}
 
-  private final ActorScope scope = ActorSystem.openScope("given-up");
+  private static final Duration LIMIT = Duration.ofSeconds(1); // on the clock that only the test moves
+
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("given-up", o -> o.withScheduler(clock));
   private final CompletableFuture<String> answer = new CompletableFuture<>();
   private final CountDownLatch promised = new CountDownLatch(1);
   private final CompletableFuture<Thread> told = new CompletableFuture<>();
@@ -48,7 +53,7 @@ class GivenUpTest {
 
     Patience.value(told);
     answer.complete("late");
-    scope.awaitQuiet(Duration.ofSeconds(20));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
     assertEquals(1, times.get());
   }
 
@@ -67,7 +72,16 @@ class GivenUpTest {
 
   @Test
   void anAskerWhoseLimitIsOverDoes() {
-    assertThrows(AskTimeoutException.class, () -> actor.ask(new Work(), Duration.ofMillis(5)));
+    var failure = new CompletableFuture<Throwable>();
+    Patience.elsewhere(() -> failure.complete(assertThrows(AskTimeoutException.class,
+        () -> actor.ask(new Work(), LIMIT))));
+    Patience.await(promised);
+
+    Patience.eventually(() -> {
+      clock.advance(LIMIT);
+      return failure.isDone();
+    });
+
     Patience.value(told);
   }
 
@@ -75,7 +89,9 @@ class GivenUpTest {
   void aFutureWhoseLimitIsOverIsToldOnAThreadOfItsOwn() {
     var asker = Thread.currentThread();
 
-    var future = actor.sendMessageReturn(new Work(), Duration.ofMillis(5));
+    var future = actor.sendMessageReturn(new Work(), LIMIT);
+    Patience.await(promised);
+    clock.advance(LIMIT);
 
     assertEquals(AskTimeoutException.class, Patience.failure(future).getClass());
     var by = Patience.value(told);
@@ -90,13 +106,13 @@ class GivenUpTest {
     assertEquals("there", future.join());
     future.cancel(false);
 
-    scope.awaitQuiet(Duration.ofSeconds(20));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
     assertEquals(0, times.get());
   }
 
   @Test
   void whoGivesUpWhileItIsPromisedIsSeen() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("promises that are given up: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 2_000; round++) {
