@@ -6,101 +6,193 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
+import io.fibry.AskTimeoutException;
+import io.fibry.MailboxFullException;
 import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.pool.LoadGenerator.Call;
-import io.fibry.pool.LoadGenerator.End;
-import io.fibry.pool.LoadGenerator.Side;
-import io.fibry.pool.LoadGenerator.Span;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Three services under the same load: half their capacity, all of it, three times as much, and less
- * again. All tests look at one ramp.
+ * Three services under the same load, in time that this test moves: half their capacity, all of it,
+ * three times as much, and less again. All tests check one ramp. Between two moments of the clock
+ * all actors come to rest, so each outcome depends on the seed alone.
  */
-@Tag("overload")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OverloadTest {
-  private static final Duration LIMIT = Duration.ofNanos(LoadGenerator.PATIENCE);
+  private static final int WORKERS = 4;
   private static final int ROOM = 16;
-  private static final boolean LONG = Boolean.getBoolean("fibry.soak");
-  private static final int LONGER = LONG ? 10 : 1;
-  // a busy machine may stall for half a second
-  private static final double MOST = LONG ? 0.9 : 0.6;
-  private static final int SLOWEST = LONG ? 95 : 50; // percentile, likewise
+  private static final int STEPS = 3; // of a request; each takes 5 to 15 ms
+  private static final double CAPACITY = WORKERS / (STEPS * 0.010); // requests per second
+  private static final Duration LIMIT = Duration.ofMillis(500); // then a client gives up
 
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
-  private final ActorScope scope = ActorSystem.openScope("overload");
-  private final ExecutorService perRequest = Executors.newVirtualThreadPerTaskExecutor();
-  private final Semaphore resources = new Semaphore(LoadGenerator.RESOURCES, true);
+  private enum End { GOOD, REFUSED, GAVE_UP }
 
-  private final Side bounded = asked(Mailbox.bounded(ROOM, Overflow.REJECT));
-  private final Side timely = asked(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100)));
-  private final Side unbounded = new Side(this::onThreadOfItsOwn);
+  /** What a client saw, when, and how long its request was worked at. Times are nanoseconds. */
+  private record Outcome(long sent, long ended, End end, long work) {
+    long took() {
+      return ended - sent;
+    }
+  }
+
+  private record Span(long from, long to) {
+    boolean has(long time) {
+      return from <= time && time < to;
+    }
+
+    double seconds() {
+      return (to - from) / 1e9;
+    }
+
+    /** Without its first second or a part of it. */
+    Span without(double seconds) {
+      return new Span(from + (long) (seconds * 1e9), to);
+    }
+  }
+
+  private final class Call {
+    final Service service;
+    final long sent = clock.nanoTime();
+    final long work;
+
+    Call(Service service, long work) {
+      this.service = service;
+      this.work = work;
+    }
+
+    /** The steps of its work. */
+    boolean handle() throws InterruptedException {
+      for (int i = 0; i < STEPS; i++) {
+        if (clock.nanoTime() - sent > LIMIT.toNanos()) service.stepsInVain.incrementAndGet();
+        clock.sleepUntil(clock.nanoTime() + work / STEPS);
+      }
+      return true;
+    }
+  }
+
+  private final class Service {
+    private final ActorWithReturn<Call, Boolean> pool;
+    private final boolean limited; // its clients say how long they wait
+    private final List<Outcome> outcomes = new ArrayList<>(); // guarded by itself
+    final AtomicInteger stepsInVain = new AtomicInteger(); // after their client gave up
+
+    Service(Mailbox<Object> mailbox, boolean limited) {
+      this.pool = Pools.fixed(scope.anonymous().mailbox(mailbox), WORKERS).newActorWithReturn(Call::handle);
+      this.limited = limited;
+    }
+
+    void ask(long work) {
+      var call = new Call(this, work);
+      var answer = limited ? pool.sendMessageReturn(call, LIMIT) : pool.sendMessageReturn(call);
+      answer.whenComplete((good, failure) -> {
+        var end = end(call, failure);
+        synchronized (outcomes) {
+          outcomes.add(new Outcome(call.sent, clock.nanoTime(), end, end == End.GOOD ? call.work : 0));
+        }
+      });
+    }
+
+    private End end(Call call, Throwable failure) {
+      var cause = failure instanceof CompletionException wrapped ? wrapped.getCause() : failure;
+      if (cause instanceof MailboxFullException) return End.REFUSED;
+      if (cause != null && !(cause instanceof AskTimeoutException)) throw new AssertionError(cause);
+      return cause != null || clock.nanoTime() - call.sent > LIMIT.toNanos() ? End.GAVE_UP : End.GOOD;
+    }
+
+    private List<Outcome> all() {
+      synchronized (outcomes) {
+        return List.copyOf(outcomes);
+      }
+    }
+
+    private List<Outcome> ended(Span span, End end) {
+      return all().stream().filter(o -> span.has(o.ended) && o.end == end).toList();
+    }
+
+    /** The share of the requests sent in this time that were answered in time. */
+    double answered(Span span) {
+      var sent = all().stream().filter(o -> span.has(o.sent)).toList();
+      return (double) sent.stream().filter(o -> o.end == End.GOOD).count() / sent.size();
+    }
+
+    /** Answers in time, per second. */
+    double goodput(Span span) {
+      return ended(span, End.GOOD).size() / span.seconds();
+    }
+
+    /** Possible answers per second, by the work of those in time. */
+    double capacity(Span span) {
+      return WORKERS * 1e9 / ended(span, End.GOOD).stream().mapToLong(Outcome::work).average().orElseThrow();
+    }
+
+    /** The longest time until requests ended so, in seconds. */
+    double longest(Span span, End end) {
+      return ended(span, end).stream().mapToLong(Outcome::took).max().orElse(0) / 1e9;
+    }
+  }
+
+  private final long seed = Long.getLong("fibry.seed", 1);
+  private final SplittableRandom random = new SplittableRandom(seed);
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("overload", o -> o.withScheduler(clock));
+
+  private final Service bounded = new Service(Mailbox.bounded(ROOM, Overflow.REJECT), true);
+  private final Service timely =
+      new Service(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100)), true);
+  private final Service unbounded = new Service(Mailbox.unbounded(), false);
 
   private Span low;
   private Span high; // without its start
   private Span after; // without its first second
 
-  /** A pool with a worker per resource. */
-  private Side asked(Mailbox<Object> mailbox) {
-    ActorWithReturn<Call, Boolean> pool =
-        Pools.fixed(scope.anonymous().mailbox(mailbox), LoadGenerator.RESOURCES).newActorWithReturn((Call call) -> {
-          call.steps();
-          return true;
-        });
-    return new Side(call -> pool.ask(call, LIMIT));
-  }
-
-  /** A thread per request, which waits for a resource at each step, even if its client gave up. */
-  private void onThreadOfItsOwn(Call call) throws Exception {
-    var answer = new CompletableFuture<Boolean>();
-    perRequest.submit(() -> {
-      for (int i = 0; i < 3; i++) {
-        resources.acquire();
-        try {
-          call.step();
-        } finally {
-          resources.release();
-        }
-      }
-      return answer.complete(true);
-    });
-    answer.get(LoadGenerator.PATIENCE, TimeUnit.NANOSECONDS);
-  }
-
   @BeforeAll
-  void ramp() throws Exception {
-    System.out.println("OverloadTest: -Dfibry.seed=" + seed);
-    var generator = new LoadGenerator(seed, bounded, timely, unbounded);
-    double capacity = generator.capacity(0.5 * LONGER);
-    low = generator.load(0.5 * capacity, 0.7 * LONGER);
-    generator.load(capacity, 0.7 * LONGER);
-    high = generator.load(3 * capacity, 2 * LONGER).after(0.5);
-    after = generator.load(0.8 * capacity, 2 * LONGER).after(1);
-    generator.close();
-    perRequest.shutdownNow();
-    System.out.printf(
-        "capacity %.0f/s; at three times as much: bounded %s; within %s; unbounded %s; after: %.0f, %.0f, %.0f/s%n",
-        capacity, told(bounded), told(timely), told(unbounded), bounded.goodput(after),
-        timely.goodput(after), unbounded.goodput(after));
+  void ramp() {
+    System.out.println("overload: -Dfibry.seed=" + seed);
+    low = load(0.5, 1);
+    load(1, 1);
+    high = load(3, 3).without(0.5);
+    after = load(0.8, 3).without(1);
+    moveTo(clock.nanoTime() + Duration.ofMinutes(1).toNanos()); // the last answers
+    for (var service : List.of(bounded, timely, unbounded))
+      System.out.printf("%.0f/s of %.0f/s, then %.0f/s; longest %.3f s; refused in %.6f s; %d steps in vain%n",
+          service.goodput(high), service.capacity(high), service.goodput(after), service.longest(high, End.GOOD),
+          service.longest(high, End.REFUSED), service.stepsInVain.get());
   }
 
-  private String told(Side side) {
-    return "%.0f/s, p99 %.0f ms, refused in %.3f ms, %d steps in vain".formatted(side.goodput(high),
-        side.percentile(99, high, End.GOOD) / 1e6, side.percentile(99, high, End.REFUSED) / 1e6, side.wasted.sum());
+  /** Requests at random times, to all services at once. */
+  private Span load(double ofCapacity, double seconds) {
+    long from = clock.nanoTime();
+    long to = from + (long) (seconds * 1e9);
+    for (double at = from; (at += -Math.log(1 - random.nextDouble()) / (ofCapacity * CAPACITY) * 1e9) < to;) {
+      moveTo((long) at);
+      long work = STEPS * TimeUnit.MICROSECONDS.toNanos(random.nextLong(5_000, 15_000));
+      for (var service : List.of(bounded, timely, unbounded)) service.ask(work);
+    }
+    moveTo(to);
+    return new Span(from, to);
+  }
+
+  /** From one moment at which something happens to the next; at each, all comes to rest. */
+  private void moveTo(long time) {
+    for (;;) {
+      assertTrue(scope.awaitQuiet(Patience.LONG), scope::dump);
+      long left = time - clock.nanoTime();
+      long next = clock.untilNext().map(Duration::toNanos).orElse(left);
+      if (left <= 0) return;
+      clock.advance(Duration.ofNanos(Math.min(left, next)));
+    }
   }
 
   @AfterAll
@@ -108,63 +200,64 @@ class OverloadTest {
     scope.close();
   }
 
-  private List<Side> guarded() {
+  private List<Service> guarded() {
     return List.of(bounded, timely);
   }
 
-  private static long count(Side side, Span sent, End end) {
-    return side.sent(sent).stream().filter(o -> o.end() == end).count();
-  }
-
   @Test
-  void belowTheirCapacityAllThreeDoWell() {
-    for (var side : List.of(bounded, timely, unbounded))
-      assertTrue(count(side, low, End.GOOD) >= MOST * side.sent(low).size());
+  void allThreeAnswerBelowTheirCapacity() {
+    for (var service : List.of(bounded, timely, unbounded))
+      assertTrue(service.answered(low) >= 0.95, () -> service.answered(low) + " of 1");
   }
 
   @Promise("24.5")
   @Test
   void atThreeTimesItsCapacityAPoolThatRefusesStillDoesAllItCan() {
-    for (var side : guarded()) assertTrue(side.goodput(high) >= 0.9 * side.capacity(high),
-        () -> side.goodput(high) + " of " + side.capacity(high));
+    for (var service : guarded()) assertTrue(service.goodput(high) >= 0.95 * service.capacity(high),
+        () -> service.goodput(high) + " of " + service.capacity(high));
+  }
+
+  /** At the moment when they send. */
+  @Test
+  void clientsThatAreRefusedAreToldAtOnce() {
+    for (var service : guarded()) {
+      assertTrue(service.ended(high, End.REFUSED).size() > 100);
+      assertEquals(0, service.longest(high, End.REFUSED));
+    }
   }
 
   @Test
-  void whoIsRefusedHearsItInLessThanAMillisecond() {
-    for (var side : guarded()) assertTrue(side.percentile(LONG ? 99 : 90, high, End.REFUSED) < 1_000_000,
-        () -> side.percentile(90, high, End.REFUSED) + " ns");
+  void requestsThatGetInWaitNoLongerThanTheRoomIsLong() {
+    double each = STEPS * 0.015 / WORKERS; // seconds of the slowest work
+
+    double longest = bounded.longest(high, End.GOOD);
+
+    assertTrue(longest <= (ROOM + WORKERS) * each + STEPS * 0.015, () -> longest + " s");
   }
 
   @Test
-  void whoGetsInWaitsNoLongerThanTheRoomIsLong() {
-    double handled = bounded.capacity(high);
-    double waited = bounded.percentile(SLOWEST, high, End.GOOD) / 1e9;
+  void requestsThatGetInWaitNoLongerThanTheMailboxAllows() {
+    double longest = timely.longest(high, End.GOOD);
 
-    assertTrue(waited <= ROOM / handled + 3 * LoadGenerator.RESOURCES / handled,
-        () -> waited + " s, at " + handled + "/s");
+    assertTrue(longest <= LIMIT.toMillis() / 2e3, () -> longest + " s");
   }
 
   @Test
-  void whoGetsInWaitsNoLongerThanTheMailboxWasTold() {
-    assertTrue(timely.percentile(SLOWEST, high, End.GOOD) <= LoadGenerator.PATIENCE / 2);
-  }
-
-  @Test
-  void nothingIsDoneForWhoHasGone() {
-    for (var side : guarded()) assertEquals(0, side.wasted.sum());
+  void noStepIsDoneForAClientThatHasGone() {
+    for (var service : guarded()) assertEquals(0, service.stepsInVain.get());
   }
 
   @Promise("24.5")
   @Test
-  void whenTheLoadFallsAllIsWellWithinASecond() {
-    for (var side : guarded()) assertTrue(count(side, after, End.GOOD) >= MOST * side.sent(after).size(),
-        () -> count(side, after, End.GOOD) + " of " + side.sent(after).size());
+  void allIsWellWithinASecondAfterTheLoadHasFallen() {
+    for (var service : guarded())
+      assertTrue(service.answered(after) >= 0.9, () -> service.answered(after) + " of 1");
   }
 
   @Test
-  void whatQueuesWithoutABoundCollapsesAndStaysSo() {
+  void aServiceWithoutABoundCollapsesAndDoesNotRecover() {
     assertTrue(unbounded.goodput(high) < 0.3 * bounded.goodput(high));
     assertTrue(unbounded.goodput(after) < 0.3 * bounded.goodput(after));
-    assertTrue(unbounded.wasted.sum() > 0);
+    assertTrue(unbounded.stepsInVain.get() > 0);
   }
 }
