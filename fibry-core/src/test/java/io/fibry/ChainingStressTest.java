@@ -9,6 +9,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,8 @@ import org.junit.jupiter.api.Test;
  */
 class ChainingStressTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500_000 : 20_000;
+
+  private final LongAdder rounds = new LongAdder();
 
   @AfterEach
   void openGates() {
@@ -40,12 +43,12 @@ class ChainingStressTest {
       List<Thread> cancellers = Stream.generate(random::split).limit(4)
           .map(each -> Thread.ofVirtual().start(() -> cancelChained(actor, each))).toList();
 
-      cancellers.forEach(Patience::joined);
+      Patience.progress(rounds::sum, () -> cancellers.stream().noneMatch(Thread::isAlive));
     }
   }
 
-  private static void cancelChained(ActorWithReturn<Integer, Integer> actor, SplittableRandom random) {
-    for (int i = 0; i < ROUNDS; i++) {
+  private void cancelChained(ActorWithReturn<Integer, Integer> actor, SplittableRandom random) {
+    for (int i = 0; i < ROUNDS; i++, rounds.increment()) {
       var request = actor.sendMessageReturn(i);
       request.thenAccept(value -> {});
       for (int spins = random.nextInt(1_000); spins > 0; spins--) Thread.onSpinWait();

@@ -149,10 +149,15 @@ class HandlerFaultTest {
         variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> descend((Integer) depth, other));
 
     int times = Boolean.getBoolean("fibry.soak") ? 500 : 15;
-    for (int i = 0; i < times; i++)
-      assertInstanceOf(StackOverflowError.class, Patience.failure(actor.sendMessageReturn(i * 2_000 / times)));
+    for (int i = 0; i < times; i++) {
+      var request = actor.sendMessageReturn(i * 2_000 / times);
+      Patience.progress(() -> scope.report().sent(), request::isDone); // it sends many, each of which may start a thread
+      assertInstanceOf(StackOverflowError.class, Patience.failure(request));
+    }
 
-    assertEquals(1, Patience.value(other.sendMessageReturn(0)));
+    var last = other.sendMessageReturn(0);
+    Patience.progress(() -> scope.report().handled(), last::isDone);
+    assertEquals(1, Patience.value(last));
     assertEquals(0, Patience.value(actor.sendMessageReturn(-1)));
     actor.close();
     other.close();

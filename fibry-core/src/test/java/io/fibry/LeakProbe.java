@@ -35,7 +35,7 @@ public final class LeakProbe {
         .map(MemoryPoolMXBean::getCollectionUsage).filter(Objects::nonNull).mapToLong(MemoryUsage::getUsed).sum();
   }
 
-  /** Within ten seconds: fibers that tell ends are not done when the ends are. */
+  /** Waits, since fibers that announce ends are not done when the ends are. */
   public static void assertGrownByLessThan(long most, long before) {
     assertGrownByLessThan(most, before, LeakProbe::used);
   }
@@ -49,17 +49,20 @@ public final class LeakProbe {
   }
 
   public static boolean collected(List<? extends WeakReference<?>> references) {
-    return eventually(() -> {
-      System.gc();
-      return references.stream().allMatch(reference -> reference.refersTo(null));
-    });
+    return eventually(() -> references.stream().allMatch(reference -> reference.refersTo(null)));
   }
 
-  /** Whether the condition holds within ten seconds. */
+  /**
+   * Returns whether the fact comes true: it is checked after each of many collections. If it does
+   * not, the wait takes the whole of {@link Patience#LONG}, since threads that end need time, too.
+   */
   public static boolean eventually(BooleanSupplier fact) {
-    for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline;
-        LockSupport.parkNanos(2_000_000))
+    return Waits.comesTrue(() -> {
       if (fact.getAsBoolean()) return true;
-    return fact.getAsBoolean();
+      System.gc();
+      if (fact.getAsBoolean()) return true;
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2)); // for reference handlers, and for ends
+      return false;
+    });
   }
 }

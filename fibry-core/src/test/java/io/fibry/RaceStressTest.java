@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,7 +44,9 @@ class RaceStressTest {
   @ParameterizedTest
   @MethodSource("variants")
   void endingsAtOnceAgreeAndTheStopHookRunsOnce(Variants.Variant variant) {
-    var random = new SplittableRandom(StressHarness.seed());
+    long seed = StressHarness.seed();
+    System.out.println("ends at once on " + variant + ": -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
     for (int round = 0; round < 30; round++) {
       var stops = new AtomicInteger();
       var actor = variant.builder(Variants.scope(o -> o)).initialState(AtomicInteger::new)
@@ -77,11 +80,12 @@ class RaceStressTest {
     var owners = new AtomicInteger();
     var twice = new AtomicBoolean();
     var made = new AtomicInteger();
+    var tries = new LongAdder();
     var threads = Stream.generate(() -> Thread.ofVirtual().start(() -> {
-      for (int i = 0; i < 2_000; i++) own(scope, owners, twice, made);
+      for (int i = 0; i < 2_000; i++, tries.increment()) own(scope, owners, twice, made);
     })).limit(4).toList();
 
-    for (var thread : threads) Patience.joined(thread);
+    Patience.progress(tries::sum, () -> threads.stream().noneMatch(Thread::isAlive));
 
     assertTrue(made.get() > 0);
     assertTrue(!twice.get(), "two living actors had one name");

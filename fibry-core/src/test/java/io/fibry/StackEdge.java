@@ -15,7 +15,7 @@ public final class StackEdge {
   private static final int NEAR = 120; // levels
 
   private final SplittableRandom random;
-  private int deepest;
+  private volatile int deepest; // written by the thread that descends
 
   public StackEdge(SplittableRandom random) {
     this.random = random;
@@ -105,7 +105,7 @@ public final class StackEdge {
     }, "overflowing", STACK);
     thread.setDaemon(true);
     thread.start();
-    Patience.joined(thread);
+    Patience.progress("the thread does not come deeper", () -> deepest, () -> !thread.isAlive());
   }
 
   private void descend(int level, int from, IntConsumer code) {

@@ -8,7 +8,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /** Rounds of stress over every strategy and mailbox. Has a main method for child JVMs. */
-final class StressHarness implements AutoCloseable {
+public final class StressHarness implements AutoCloseable {
   private final ExecutorService pool = Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory());
   private final List<Strategy> strategies = List.of(
       Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool), Strategy.CALLER,
@@ -21,12 +21,12 @@ final class StressHarness implements AutoCloseable {
   }
 
   /** The seed of this run: the given one, or a new one. */
-  static long seed() {
+  public static long seed() {
     return Long.getLong("fibry.seed", System.nanoTime());
   }
 
   /** How long a test may stress: little by default, minutes in a soak. */
-  static long millis(long usual) {
+  public static long millis(long usual) {
     return Boolean.getBoolean("fibry.soak") ? TimeUnit.MINUTES.toMillis(3) : usual;
   }
 

@@ -10,6 +10,7 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class WatchLeakTest {
@@ -89,15 +90,14 @@ class WatchLeakTest {
   }
 
   private static void watchAndUnwatch(Exitable other, int times) {
-    var done = new CompletableFuture<Boolean>();
+    var done = new AtomicInteger();
     ActorSystem.anonymous().newActor((Object m, ActorContext<Object> context) -> {
-      for (int i = 0; i < times; i++) {
+      for (int i = 0; i < times; i++, done.incrementAndGet()) {
         context.watch(other, reason -> reason);
         context.unwatch(other);
       }
-      done.complete(true);
     }).sendMessage("go");
-    Patience.value(done);
+    Patience.progress(done::get, () -> done.get() == times);
   }
 
   @Promise("18.6")

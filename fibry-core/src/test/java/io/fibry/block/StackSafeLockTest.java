@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Promise;
 import io.fibry.StackEdge;
+import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.SplittableRandom;
@@ -78,7 +79,7 @@ class StackSafeLockTest {
 
   @Test
   void oneAtATimeAndEachInTheEnd() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("threads at a lock: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < ROUNDS; round++) {
@@ -93,7 +94,7 @@ class StackSafeLockTest {
       }
       for (int i = random.nextInt(20); i > 0; i--) threads.get(random.nextInt(threads.size())).interrupt();
 
-      threads.forEach(Patience::joined);
+      Patience.progress(() -> entered, () -> threads.stream().noneMatch(Thread::isAlive));
 
       assertEquals(threads.size() * each, entered);
     }
@@ -103,7 +104,7 @@ class StackSafeLockTest {
   @Promise("8.5")
   @Test
   void aFiberThatLeavesTheLinePassesItsTurnOn() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("one leaves the line: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < 20 * ROUNDS; round++) {

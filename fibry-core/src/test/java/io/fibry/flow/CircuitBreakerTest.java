@@ -14,6 +14,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.MailboxFullException;
 import io.fibry.Promise;
+import io.fibry.StressHarness;
 import io.fibry.flow.CircuitBreaker.Options;
 import io.fibry.flow.CircuitBreaker.State;
 import io.fibry.mailbox.Mailbox;
@@ -36,6 +37,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -312,18 +314,19 @@ class CircuitBreakerTest {
   /** Many workers, a service that comes and goes. */
   @Test
   void whileItIsHalfOpenNeverMoreThanTheProbesCall() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("circuit breaker: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var circuit = new Circuit(8, 4, 0.5, 10, 3);
     var faults = new CopyOnWriteArrayList<String>();
+    var rounds = new LongAdder();
     var probing = new AtomicInteger();
     var time = new AtomicInteger();
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < 4; i++) {
       var own = random.split();
       threads.add(Patience.elsewhere(() -> {
-        for (int round = 0; round < 20_000; round++) {
+        for (int round = 0; round < 20_000; round++, rounds.increment()) {
           long period = circuit.enter(time.getAndIncrement() / 8);
           if (period == Circuit.REFUSED) continue;
           boolean probe = circuit.state() == State.HALF_OPEN;
@@ -336,7 +339,7 @@ class CircuitBreakerTest {
         }
       }));
     }
-    for (var thread : threads) Patience.joined(thread);
+    Patience.progress(rounds::sum, () -> threads.stream().noneMatch(Thread::isAlive));
 
     assertEquals(List.of(), faults);
     // whatever happened, it recovers

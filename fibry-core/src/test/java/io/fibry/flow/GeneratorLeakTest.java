@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -53,10 +54,7 @@ class GeneratorLeakTest {
     long limited = generator.stream().limit(3).count();
 
     assertEquals(List.of(6L, 3L), List.of((long) found, limited));
-    assertTrue(LeakProbe.eventually(() -> {
-      System.gc();
-      return ended.getCount() == 0;
-    }));
+    assertTrue(LeakProbe.eventually(() -> ended.getCount() == 0));
   }
 
   @Test
@@ -67,14 +65,15 @@ class GeneratorLeakTest {
       gate.pass();
       out.yield(1);
     });
+    var made = new AtomicInteger();
     var reader = Thread.ofPlatform().daemon().start(() -> {
       int sum = 0;
       // until it is compiled
-      for (int i = 0; i < 20_000; i++)
+      for (int i = 0; i < 20_000; i++, made.incrementAndGet())
         sum += Generator.of(ActorSystem.anonymous(), 1, (Output<Integer> out) -> {}).iterator().hasNext() ? 1 : 0;
       read.complete(sum + generator.iterator().next());
     });
-    Patience.await(gate.entered);
+    Patience.progress(made::get, () -> gate.entered.getCount() == 0);
     Patience.parked(reader);
 
     for (int i = 0; i < 5; i++) LeakProbe.used();

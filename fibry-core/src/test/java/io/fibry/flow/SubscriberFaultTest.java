@@ -71,7 +71,7 @@ class SubscriberFaultTest {
         @Override
         public void cancel() {}
       });
-      Patience.ended(actor::waitForExit);
+      Patience.progress(count::get, () -> actor.onExit().isDone());
 
       assertEquals(100_000, count.get());
     }

@@ -122,7 +122,7 @@ class PoolContractTest {
         .mapToObj(
             s -> Thread.ofVirtual().start(() -> IntStream.range(0, 250).forEach(i -> pool.sendMessage(s * 250 + i))))
         .toList();
-    senders.forEach(Patience::joined);
+    Patience.progress(seen::size, () -> senders.stream().noneMatch(Thread::isAlive));
     pool.close();
 
     assertEquals(1000, seen.size());
@@ -252,7 +252,7 @@ class PoolContractTest {
         .mapToObj(
             s -> Thread.ofVirtual().start(() -> IntStream.range(0, 100).forEach(i -> pool.sendMessage(s * 100 + i))))
         .toList();
-    senders.forEach(Patience::joined);
+    Patience.progress(() -> scope.report().handled(), () -> senders.stream().noneMatch(Thread::isAlive));
     pool.close();
 
     assertEquals(400, used.get());
