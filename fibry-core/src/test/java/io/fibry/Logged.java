@@ -3,9 +3,14 @@ package io.fibry;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What is logged while this is open; slf4j-simple writes to System.err. */
 public final class Logged implements AutoCloseable {
+  private static final Pattern ENTRY = Pattern.compile("(?m)^(?=\\[)"); // the name of its thread
+
   private final PrintStream before = System.err;
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
@@ -15,6 +20,16 @@ public final class Logged implements AutoCloseable {
 
   public String text() {
     return bytes.toString(StandardCharsets.UTF_8);
+  }
+
+  /**
+   * The entries, each with its stack, that contain one of these: names of the test's own actors and
+   * scopes, and parts of its class's name, which is in stacks. What other tests have left behind may
+   * log meanwhile, too, since the stream is the JVM's.
+   */
+  public String about(String... own) {
+    return Stream.of(ENTRY.split(text())).filter(entry -> Stream.of(own).anyMatch(entry::contains))
+        .collect(Collectors.joining());
   }
 
   @Override

@@ -192,7 +192,7 @@ class GeneratorEndTest {
 
         assertEquals(0, ended.getCount());
         awaitNobody();
-        assertEquals("", logged.text());
+        assertEquals("", logged.about("endless", "Generator"));
       }
     }
   }
@@ -206,7 +206,7 @@ class GeneratorEndTest {
       reading.close();
 
       assertEquals(0, ended.getCount());
-      assertEquals("", logged.text());
+      assertEquals("", logged.about("endless", "Generator"));
     }
   }
 

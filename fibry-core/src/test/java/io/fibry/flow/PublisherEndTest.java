@@ -64,7 +64,7 @@ class PublisherEndTest {
 
       Patience.await(ended);
       assertFalse(reader.end.isDone());
-      assertEquals("", logged.text());
+      assertEquals("", logged.about("subscri", "Generator", "PublisherEndTest"));
     }
   }
 

@@ -222,7 +222,7 @@ class FsmFailureTest {
 
       assertEquals(new Closed(), Patience.value(last));
       assertEquals(List.of("+", "+"), doors.seen);
-      assertEquals("", logged.text());
+      assertEquals("", logged.about("'door'", "Fsm", "jammed", "Look", "Push"));
     }
   }
 

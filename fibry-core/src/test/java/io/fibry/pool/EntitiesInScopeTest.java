@@ -124,7 +124,7 @@ class EntitiesInScopeTest {
       assertThrows(ActorStoppedException.class, () -> customers.actor("bob").ask(new Name()));
       assertTrue(customers.actor("bob").sendMessageReturn(new Name()).isCompletedExceptionally());
       customers.actor("bob").sendMessageLater("later", Duration.ZERO);
-      assertEquals("", logged.text());
+      assertEquals("", logged.about("ada", "bob", "hello", "later", "Entities"));
     }
     assertEquals(new ExitReason.Stopped(), Patience.value(customers.onExit()));
     assertEquals(0, customers.size());

@@ -157,7 +157,7 @@ class EntitiesTimersTest {
 
     try (var logged = new Logged()) {
       bank.clock.advance(MINUTE);
-      assertEquals("", logged.text());
+      assertEquals("", logged.about("ada", "Pay", "Entities", "EntityTimers"));
     }
 
     assertEquals(List.of(), bank.events);

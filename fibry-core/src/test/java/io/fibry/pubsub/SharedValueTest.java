@@ -232,7 +232,7 @@ class SharedValueTest {
       fibers.set(1);
 
       assertEquals(1, fibers.value());
-      assertFalse(log.text().contains("ERROR"), log::text);
+      assertFalse(log.about("inner", "follower", "SharedValueTest").contains("ERROR"), log::text);
     }
   }
 
