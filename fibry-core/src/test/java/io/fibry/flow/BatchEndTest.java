@@ -44,7 +44,7 @@ class BatchEndTest {
 
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
+      ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofHours(1)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -174,7 +174,7 @@ class BatchEndTest {
 
     found.kill();
 
-    assertTrue(log.waitForExit(Duration.ofSeconds(4)));
+    Patience.ended(log::waitForExit); // not by its grace, which is an hour
     assertEquals(List.of(List.of("a")), letters.messages(Reason.FAILED));
   }
 

@@ -14,16 +14,16 @@ import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.Logged;
+import io.fibry.Promise;
 import io.fibry.Sink;
 import io.fibry.Strategy;
-import io.fibry.Promise;
+import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,17 +52,9 @@ class StereotypesTest {
     var reached = new CountDownLatch(count);
     kept.forEach(sink -> sink.execAsync(nothing -> reached.countDown()));
 
-    assertTrue(reachedZero(reached));
+    Patience.await(reached);
     assertEquals(count, new HashSet<>(kept).size());
     kept.forEach(Sink::askExit);
-  }
-
-  private static boolean reachedZero(CountDownLatch latch) {
-    try {
-      return latch.await(LONG.toSeconds(), TimeUnit.SECONDS);
-    } catch (InterruptedException interrupted) {
-      throw new AssertionError(interrupted);
-    }
   }
 
   @Promise("13.2")
@@ -205,7 +197,7 @@ class StereotypesTest {
       begun.countDown();
       new CountDownLatch(1).await();
     });
-    assertTrue(reachedZero(begun));
+    Patience.await(begun);
 
     once.kill();
 

@@ -14,6 +14,8 @@ import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.stereotype.Stereotypes;
+import io.fibry.support.Child;
+import io.fibry.support.Soak;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
@@ -22,11 +24,9 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
@@ -127,18 +127,12 @@ class LayoutTest {
     assertTrue(each > 16 && each <= bytes, each + " bytes");
   }
 
+  @Soak(counterpart = "LayoutTest.heapGrowsByAtMost64BytesPerSink")
   @Test
-  void tenMillionActorsAnswerInOneGigabyte() throws Exception {
-    Assumptions.assumeTrue(Boolean.getBoolean("fibry.soak"), "a long run: -Psoak");
-    var java = ProcessHandle.current().info().command().orElseThrow();
-    var command = List.of(java, "-Xmx1g", "-cp", System.getProperty("java.class.path"), TenMillion.class.getName());
-
-    var child = new ProcessBuilder(command).redirectErrorStream(true).start();
-    boolean ended = child.waitFor(90, TimeUnit.SECONDS);
-    if (!ended) child.destroyForcibly();
-
-    assertTrue(ended, "it took too long");
-    assertEquals("10000000 answered\n", new String(child.getInputStream().readAllBytes()));
+  void tenMillionActorsAnswerInOneGigabyte() {
+    try (var child = Child.java(List.of("-Xmx1g"), TenMillion.class)) {
+      assertEquals("10000000 answered", child.ended(0));
+    }
   }
 
   static final class TenMillion {
