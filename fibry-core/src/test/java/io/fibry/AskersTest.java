@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -63,10 +63,10 @@ class AskersTest {
     var actor = scope.anonymous().newActor((String any) -> seen.add(Askers.here()));
 
     onBehalf(List.of("self"), () -> actor.sendMessage("x"));
-    assertEquals(List.of("self"), seen.poll(20, TimeUnit.SECONDS));
+    assertEquals(List.of("self"), Patience.next(seen));
     onBehalf(List.of("self"), () -> actor.sendMessages(List.of("x", "y")));
-    assertEquals(List.of("self"), seen.poll(20, TimeUnit.SECONDS));
-    assertEquals(List.of("self"), seen.poll(20, TimeUnit.SECONDS));
+    assertEquals(List.of("self"), Patience.next(seen));
+    assertEquals(List.of("self"), Patience.next(seen));
   }
 
   @Test
@@ -95,8 +95,8 @@ class AskersTest {
 
     onBehalf(BOTH, () -> actor.sendMessage("x"));
 
-    assertEquals(BOTH, seen.poll(20, TimeUnit.SECONDS));
-    assertEquals(BOTH, seen.poll(20, TimeUnit.SECONDS));
+    assertEquals(BOTH, Patience.next(seen));
+    assertEquals(BOTH, Patience.next(seen));
   }
 
   @Test

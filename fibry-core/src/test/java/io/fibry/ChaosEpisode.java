@@ -3,6 +3,7 @@ package io.fibry;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +18,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 
 /**
  * A few scopes with all kinds of actors, and at once everything that users do: messages, requests,
@@ -268,8 +268,7 @@ final class ChaosEpisode {
       }));
     }
     threads.forEach(Thread::start);
-    for (var thread : threads) if (!thread.join(Duration.ofSeconds(60)))
-      throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + "\n" + top().dump());
+    threads.forEach(Patience::joined);
     top().closeWithin(Duration.ofMillis(random.nextInt(20)));
     check();
     return new WeakReference<>(top());
@@ -283,13 +282,13 @@ final class ChaosEpisode {
 
   private void check() {
     for (var actor : actors) if (!actor.onExit().isDone()) faults.add(actor + " lives on");
-    if (!comesTrue(() -> top().report().running().isEmpty() && top().report().waiting() == 0))
+    if (!Waits.comesTrue(() -> top().report().running().isEmpty() && top().report().waiting() == 0))
       faults.add("somebody never came back: " + top().report());
-    if (!comesTrue(() -> requests.stream().allMatch(CompletableFuture::isDone)))
+    if (!Waits.comesTrue(() -> requests.stream().allMatch(CompletableFuture::isDone)))
       faults.add("a request was never answered");
     for (int i = 0; i < parts.size(); i++) {
       int from = i;
-      if (!comesTrue(() -> parts.get(from).accounted() == sent(from)))
+      if (!Waits.comesTrue(() -> parts.get(from).accounted() == sent(from)))
         faults.add(parts.get(i).scope.report() + ", but sent were " + sent(i));
     }
     if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(5).toList().toString());
@@ -300,9 +299,4 @@ final class ChaosEpisode {
     return parts.subList(from, parts.size()).stream().mapToLong(part -> part.sent.sum()).sum();
   }
 
-  private static boolean comesTrue(BooleanSupplier fact) {
-    for (long end = System.nanoTime() + 10_000_000_000L; !fact.getAsBoolean(); LockSupport.parkNanos(100_000))
-      if (System.nanoTime() > end) return false;
-    return true;
-  }
 }

@@ -8,7 +8,6 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -285,7 +284,7 @@ class HandOverTest {
     scope.anonymous().newActor((String message) -> {
       other.sendMessage("wake");
       other.kill();
-      returned.complete(other.waitForExit(Duration.ofSeconds(10)));
+      returned.complete(other.waitForExit(Patience.LONG));
     }).sendMessage("go");
 
     assertTrue(Patience.value(returned));

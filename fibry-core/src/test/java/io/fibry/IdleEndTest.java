@@ -153,7 +153,7 @@ class IdleEndTest {
   /** Near the end of a stack a close does all, or throws and has done nothing. */
   @Test
   void aCloseThatOverflowsLeavesNoHalfEndedActor() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("closes that overflow: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));
     var actors = new ArrayList<ActorWithReturn<Object, Object>>();
@@ -174,7 +174,7 @@ class IdleEndTest {
   /** Senders, resources and a kill race with the close; all have one outcome. */
   @Test
   void nothingIsLostInARace() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("ends of idle actors: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 2_000; round++) {

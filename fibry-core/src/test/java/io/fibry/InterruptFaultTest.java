@@ -3,7 +3,6 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -14,10 +13,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -125,14 +122,9 @@ class InterruptFaultTest {
         });
     var answers = Stream.iterate(0, i -> i + 1).limit(2_000).map(actor::sendMessageReturn).toList();
 
-    for (var answer : answers) assertTrue(waitFor(answer), "incomplete");
+    for (var answer : answers) Patience.value(answer.handle((value, failure) -> 0));
     assertEquals(0, leaked.get());
     outside(actor, worker, random);
-  }
-
-  private static boolean waitFor(CompletableFuture<Integer> answer) {
-    answer.handle((value, failure) -> 0).orTimeout(10, TimeUnit.SECONDS).join();
-    return true;
   }
 
   /**

@@ -4,8 +4,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** One message of an oracle's round: what its handlers did, and what its sender was told. */
@@ -47,21 +45,18 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
     return kind.ordinal() >= Kind.FUTURE.ordinal();
   }
 
-  /** Waits for its future. Null: it is told. */
-  String settle() throws InterruptedException {
-    if (future != null) {
-      try {
-        long answer = future.get(30, TimeUnit.SECONDS);
-        if (answer != number) told = new AssertionError("got the answer " + answer);
-      } catch (ExecutionException failed) {
-        told = failed.getCause();
-      } catch (CancellationException cancelled) {
-        told = cancelled;
-      } catch (TimeoutException never) {
-        return "its request is never told";
-      }
+  /** Waits for its future, and keeps what was told. */
+  void settle() throws InterruptedException {
+    if (future == null) return;
+    Waits.explained(() -> Waits.done(future), this::toString);
+    try {
+      long answer = future.get();
+      if (answer != number) told = new AssertionError("got the answer " + answer);
+    } catch (ExecutionException failed) {
+      told = failed.getCause();
+    } catch (CancellationException cancelled) {
+      told = cancelled;
     }
-    return null;
   }
 
   /** A timer may end with its actor before it sends. */

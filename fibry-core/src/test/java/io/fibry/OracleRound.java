@@ -7,6 +7,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +17,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -26,7 +26,7 @@ import java.util.concurrent.locks.LockSupport;
  * Then what each sender was told must be what was done.
  */
 final class OracleRound {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Patience.LONG;
   private static final Strategy[] STRATEGIES = {Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(),
     Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation)};
 
@@ -269,14 +269,9 @@ final class OracleRound {
   // ---- the verdict
 
   private void check() throws InterruptedException {
-    for (var message : messages) {
-      var hangs = message.settle();
-      if (hangs != null) faults.add(message + ": " + hangs);
-    }
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
-    // the last sender or timer may dispose of its message after the end
-    while (!messages.stream().allMatch(OracleMessage::isSettled) && System.nanoTime() < end)
-      LockSupport.parkNanos(100_000);
+    for (var message : messages) message.settle();
+    // the last sender or timer may dispose of its message after the end; if one never is, its fault says how
+    Waits.comesTrue(() -> messages.stream().allMatch(OracleMessage::isSettled));
     for (var message : messages) {
       var target = targets.get(message.target);
       var fault = message.fault(target.isEntity, hard || target.hard, interrupts);

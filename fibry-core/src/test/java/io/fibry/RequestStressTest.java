@@ -1,10 +1,9 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.scope.Scopes;
-import java.time.Duration;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -12,8 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -73,8 +70,8 @@ class RequestStressTest {
         futures.add(mine);
         threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> send(mine)));
       }
-      for (var thread : threads) assertTrue(thread.join(Duration.ofSeconds(60)), "a sender hangs");
-      if (stop != Stop.SHUTDOWN) assertTrue(actor.waitForExit(Duration.ofSeconds(60)), "the actor does not end");
+      threads.forEach(Patience::joined);
+      if (stop != Stop.SHUTDOWN) Patience.ended(actor::waitForExit);
     }
 
     private void send(List<CompletableFuture<Integer>> mine) {
@@ -105,17 +102,16 @@ class RequestStressTest {
       // a shut-down executor refuses only the next activation
       if (stop == Stop.SHUTDOWN) actor.sendMessage(0);
       int count = 0;
-      for (var mine : futures) for (var future : mine) if (!completes(future)) count++;
+      for (var mine : futures) for (var future : mine) if (!isToldAsPromised(future)) count++;
       if (pool != null) pool.shutdown();
       return count;
     }
 
-    private static boolean completes(CompletableFuture<Integer> future) throws InterruptedException {
+    private static boolean isToldAsPromised(CompletableFuture<Integer> future) throws InterruptedException {
+      Waits.done(future);
       try {
-        future.get(20, TimeUnit.SECONDS);
+        future.get();
         return true;
-      } catch (TimeoutException never) {
-        return false;
       } catch (ExecutionException stopped) {
         return stopped.getCause() instanceof ActorStoppedException;
       }

@@ -3,6 +3,7 @@ package io.fibry;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -12,7 +13,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -86,7 +86,7 @@ final class StressRound {
     this.inside = random.split();
     this.ready = new CountDownLatch(senders);
     this.scope = ActorSystem.openScope("stress",
-        o -> o.withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury));
+        o -> o.withGrace(Patience.LONG).withDeadLetters(this::bury));
     var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
         .mailbox(box.mailbox(3 + random.nextInt(8)));
     if (random.nextBoolean()) builder = builder.inlineRequests();
@@ -183,9 +183,8 @@ final class StressRound {
     }
     for (var thread : threads) thread.start();
     if (interrupts) interruptSome(threads);
-    for (var thread : threads) if (!thread.join(Duration.ofSeconds(40)))
-      throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + describe());
-    if (!actor.waitForExit(Duration.ofSeconds(30))) throw new AssertionError("the actor does not end" + describe());
+    Waits.explained(() -> threads.forEach(Patience::joined), this::describe);
+    Waits.explained(() -> Patience.ended(actor::waitForExit), this::describe);
     over = true;
     for (var item : all()) item.settle();
     check();
@@ -235,7 +234,7 @@ final class StressRound {
   // ---- the accounts
 
   private void check() {
-    if (!settled()) fault("the accounts of the scope differ: " + accounts());
+    if (!Waits.comesTrue(this::settled)) fault("the accounts of the scope differ: " + accounts());
     for (var item : all()) {
       String fault = item.fault();
       if (fault != null) fault(item + " " + fault);
@@ -255,10 +254,7 @@ final class StressRound {
    * a sender or an activation that only disposes may count after the end.
    */
   private boolean settled() {
-    for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline;
-        LockSupport.parkNanos(100_000))
-      if (accounts().isEmpty() && all().stream().allMatch(StressItem::isSettled)) return true;
-    return false;
+    return accounts().isEmpty() && all().stream().allMatch(StressItem::isSettled);
   }
 
   /**

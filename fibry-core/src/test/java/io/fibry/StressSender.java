@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.StressItem.Kind;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +56,7 @@ final class StressSender implements Runnable {
       case BLOCK -> sendBlock(item);
       case TASK -> execute(item);
       case TIMER -> actor.sendMessageLater(item, Duration.ofNanos(random.nextInt(1_000_000)));
-      case ASK -> ask(item, Duration.ofSeconds(25));
+      case ASK -> ask(item, Patience.LONG);
       case ASK_SHORT -> ask(item, Duration.ofNanos(1 + random.nextInt(30_000)));
       case FUTURE, FUTURE_CANCELLED -> item.future = actor.sendMessageReturn(item);
     }

@@ -10,6 +10,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Letters;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.Test;
 
 /** Each message is in one batch or one dead letter, and those of one sender are in order. */
 class BatchStressTest {
-  private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
+  private static final long SEED = StressHarness.seed();
   private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 3);
   private static final int EACH = 200;
 

@@ -8,6 +8,7 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Letters;
+import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.flow.Generator.Output;
 import io.fibry.support.Patience;
@@ -28,7 +29,7 @@ class FlowsStressTest {
 
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters));
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressHarness.seed();
   private final SplittableRandom random = new SplittableRandom(seed);
   private List<String> strategies = List.copyOf(Variants.STRATEGIES.keySet());
 

@@ -6,6 +6,7 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
@@ -20,7 +21,7 @@ class GeneratorStackEdgeFaultTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void theReaderIsToldOfAnOverflow(boolean onFiber) {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("overflows of producers: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int i = 0; i < ROUNDS; i++) {

@@ -13,6 +13,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Promise;
+import io.fibry.StressHarness;
 import io.fibry.Variants.Variant;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
@@ -174,7 +175,7 @@ class TimeLimitTest {
   @Promise("24.9")
   @Test
   void noInterruptReachesTheNextMessage() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("time limit: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var real = ActorSystem.openScope("real");

@@ -9,6 +9,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Letters;
 import io.fibry.Request;
 import io.fibry.Strategy;
+import io.fibry.StressHarness;
 import io.fibry.Variants;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,7 +87,7 @@ class FsmStressTest {
 
   @Test
   void whateverHappensNothingIsLostAndNothingOvertakes() throws Exception {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("fsm stress: -Dfibry.seed=" + seed);
     for (var strategy : Variants.STRATEGIES.entrySet())
       play(new SplittableRandom(seed), strategy.getKey() + ", -Dfibry.seed=" + seed, strategy.getValue());

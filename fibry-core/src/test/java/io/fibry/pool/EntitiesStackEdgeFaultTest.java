@@ -8,6 +8,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.StackEdge;
+import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.SplittableRandom;
@@ -27,7 +28,7 @@ class EntitiesStackEdgeFaultTest {
   @ParameterizedTest
   @CsvSource({"MESSAGE,false", "MESSAGE,true", "FUTURE,false", "FUTURE,true", "ASK,false", "ASK,true"})
   void keysAnswerAndArePassivatedAfterwards(Verb verb, boolean newKeys) {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("overflows at entities: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));
     var how = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog());

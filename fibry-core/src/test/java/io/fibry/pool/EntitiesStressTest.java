@@ -4,12 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorContext;
 import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.Letters;
 import io.fibry.Promise;
 import io.fibry.Request;
+import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
@@ -96,7 +97,7 @@ class EntitiesStressTest {
     "on(ForkJoinPool), true, false", "THREAD, true, false"})
   void everyMessageIsHandledOnceInItsOrderByOneActorAtATime(String strategy, boolean byHand, boolean leaving)
       throws Exception {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("entities stress: -Dfibry.seed=" + seed);
     String where = strategy + ", -Dfibry.seed=" + seed;
     var random = new SplittableRandom(seed);

@@ -9,9 +9,11 @@ import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Variants;
+import io.fibry.Waits;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.PoolStressItem.Kind;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -24,7 +26,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
@@ -96,7 +97,7 @@ final class PoolStressRound {
     this.policy = List.copyOf(policies.keySet()).get(random.nextInt(policies.size()));
     this.retries = policy.equals("retries") ? 2 : 0;
     boolean all = random.nextBoolean();
-    this.scope = ActorSystem.openScope("stress", o -> o.withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury)
+    this.scope = ActorSystem.openScope("stress", o -> o.withGrace(Patience.LONG).withDeadLetters(this::bury)
         .withFailurePolicy((all ? FailurePolicy.restartAll() : FailurePolicy.restart())
             .withBackOff(Duration.ofNanos(50_000), Duration.ofMillis(1))));
     this.pool = sharing(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
@@ -254,7 +255,7 @@ final class PoolStressRound {
       case TELL -> item.refused = !pool.sendMessage(item);
       case TASK -> execute(item);
       case TIMER -> pool.sendMessageLater(item, Duration.ofNanos(own.nextInt(1_000_000)));
-      case ASK -> ask(item, Duration.ofSeconds(25));
+      case ASK -> ask(item, Patience.LONG);
       case ASK_SHORT -> ask(item, Duration.ofNanos(1 + own.nextInt(60_000)));
       case FUTURE, FUTURE_CANCELLED -> item.future = pool.sendMessageReturn(item);
     }
@@ -299,19 +300,19 @@ final class PoolStressRound {
       var own = random.split();
       threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> send(sender, own)));
     }
-    for (var thread : threads) if (!thread.join(Duration.ofSeconds(40)))
-      throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + describe());
-    if (!pool.waitForExit(Duration.ofSeconds(30))) throw new AssertionError("the pool does not end" + describe());
+    Waits.explained(() -> threads.forEach(Patience::joined), this::describe);
+    Waits.explained(() -> Patience.ended(pool::waitForExit), this::describe);
     over = true;
     for (var item : items) item.settle();
-    if (!scope.awaitQuiet(Duration.ofSeconds(10))) fault("its scope does not come to rest");
+    if (!scope.awaitQuiet(Patience.LONG)) fault("its scope does not come to rest");
     check();
-    var report = scope.closeWithin(Duration.ofSeconds(10));
+    var report = scope.closeWithin(Patience.LONG);
     if (!report.running().isEmpty()) throw new AssertionError("still running: " + report.running() + describe());
   }
 
   private void check() {
-    if (!settled()) fault("the accounts differ: " + accounts());
+    // timers may be late, and senders count after the end
+    if (!Waits.comesTrue(() -> accounts().isEmpty())) fault("the accounts differ: " + accounts());
     for (var item : items) {
       String fault = item.fault();
       if (fault != null) fault(item + " " + fault);
@@ -319,14 +320,6 @@ final class PoolStressRound {
     for (var state : states) if (state.left.get() != 1) fault("a state was left " + state.left + " times");
     if (active.get() != 0) fault(active + " handlers are still inside");
     if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(10).toList() + describe());
-  }
-
-  /** Waits, since timers may be late, and senders count after the end. */
-  private boolean settled() {
-    for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline;
-        LockSupport.parkNanos(100_000))
-      if (accounts().isEmpty()) return true;
-    return false;
   }
 
   private String accounts() {

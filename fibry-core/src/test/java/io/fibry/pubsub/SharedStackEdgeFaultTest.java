@@ -3,6 +3,7 @@ package io.fibry.pubsub;
 import io.fibry.ActorSystem;
 import io.fibry.Promise;
 import io.fibry.StackEdge;
+import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,7 +15,7 @@ class SharedStackEdgeFaultTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 2_000 : 60;
   private static final int LAST = -7;
 
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressHarness.seed();
   private final StackEdge edge = new StackEdge(new SplittableRandom(seed));
 
   @BeforeEach

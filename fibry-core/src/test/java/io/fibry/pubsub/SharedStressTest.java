@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorSystem;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.pubsub.SharedMap.Change;
 import io.fibry.support.Patience;
@@ -24,7 +25,7 @@ class SharedStressTest {
   private static final int CHANGERS = 3;
   private static final int CHANGES = 300;
 
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressHarness.seed();
 
   private interface Round {
     void play(SplittableRandom random, Strategy strategy) throws Exception;

@@ -8,6 +8,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -52,7 +53,7 @@ class TopicStressTest {
     }
   }
 
-  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final long seed = StressHarness.seed();
   private final AtomicIntegerArray begun = new AtomicIntegerArray(PUBLISHERS);
   private final AtomicIntegerArray done = new AtomicIntegerArray(PUBLISHERS);
   private final List<Box> boxes = new ArrayList<>();

@@ -2,7 +2,6 @@ package io.fibry.engine.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
@@ -11,20 +10,19 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Hush;
 import io.fibry.Strategy;
+import io.fibry.StressHarness;
 import io.fibry.Variants;
+import io.fibry.Waits;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -116,14 +114,8 @@ class PoolStackEdgeFaultTest {
     String fault() throws Exception {
       // later sends pick up stranded messages
       for (int i = 0; i < 8; i++) pool.sendMessageReturn(LAST - i);
-      try {
-        pool.sendMessageReturn(LAST).get(20, TimeUnit.SECONDS);
-      } catch (TimeoutException dead) {
-        return "the pool is dead: phase " + Inside.phase(cell()) + ", " + cell().doing() + ", stranded "
-            + Inside.stranded(cell())
-            + ", the deepest was " + depth;
-      }
-      for (var future : futures) if (!settled(future)) return "a request is incomplete, the deepest was " + depth;
+      Waits.explained(() -> Patience.value(pool.sendMessageReturn(LAST)), () -> "the pool is dead" + state());
+      for (var future : futures) Waits.explained(() -> Waits.done(future), () -> "a request is incomplete" + state());
       if (!nested) Patience.eventually(() -> cell().isIdle());
       for (int i = 0; i <= depth; i++) {
         if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the deepest was " + depth;
@@ -131,18 +123,13 @@ class PoolStackEdgeFaultTest {
           return i + " was taken and not handled, the deepest was " + depth;
       }
       pool.sendPoisonPill();
-      if (!pool.waitForExit(Duration.ofSeconds(10)))
-        return "it does not end: phase " + Inside.phase(cell()) + ", " + cell().doing() + ", the deepest was " + depth;
+      Waits.explained(() -> Patience.ended(pool::waitForExit), () -> "it does not end" + state());
       return cell().isIdle() ? null : "it says that it is at something: " + cell().doing();
     }
 
-    private static boolean settled(CompletableFuture<?> future) throws Exception {
-      try {
-        future.handle((value, failure) -> value).get(10, TimeUnit.SECONDS);
-        return true;
-      } catch (TimeoutException never) {
-        return false;
-      }
+    private String state() {
+      return ": phase " + Inside.phase(cell()) + ", " + cell().doing() + ", stranded " + Inside.stranded(cell())
+          + ", the deepest was " + depth;
     }
   }
 
@@ -176,7 +163,7 @@ class PoolStackEdgeFaultTest {
   @ParameterizedTest
   @MethodSource("cases")
   void whatWasTakenIsHandled(String strategy, String kind, Verb verb) throws Exception {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("overflows of sends to pools: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     int deepest = DEEPEST;
@@ -205,13 +192,14 @@ class PoolStackEdgeFaultTest {
       ender.start();
       ender.join();
 
-      assertTrue(episode.pool.waitForExit(Duration.ofSeconds(10)), "episode " + i + ": " + episode.cell().doing());
-      for (int n = 0; n < 10;
-          n++)
-        assertTrue(Episode.settled(episode.futures.get(n)),
-            "episode " + i + ", request " + n + " " + episode.handled.get(n) + " begun "
-                + ((RequestFuture<?>) (Object) episode.futures.get(n)).isBegun()
+      Waits.explained(() -> Patience.ended(episode.pool::waitForExit), episode::state);
+      for (int n = 0; n < 10; n++) {
+        var request = episode.futures.get(n);
+        int handled = episode.handled.get(n);
+        Waits.explained(() -> Waits.done(request),
+            () -> "a request handled " + handled + " times, begun " + ((RequestFuture<?>) (Object) request).isBegun()
                 + ((ActorScope) episode.cell().owner()).report());
+      }
       assertEquals(1, episode.cell().crew().size());
     }
   }

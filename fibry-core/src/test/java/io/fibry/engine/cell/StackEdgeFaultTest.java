@@ -1,8 +1,6 @@
 package io.fibry.engine.cell;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
@@ -12,6 +10,8 @@ import io.fibry.FailurePolicy;
 import io.fibry.Hush;
 import io.fibry.Promise;
 import io.fibry.Strategy;
+import io.fibry.StressHarness;
+import io.fibry.Waits;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -23,8 +23,6 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -129,13 +127,10 @@ class StackEdgeFaultTest {
 
     /** Null if all is well. */
     String fault() throws Exception {
-      try {
-        receiver.sendMessageReturn(LAST).get(20, TimeUnit.SECONDS);
-      } catch (TimeoutException dead) {
-        var cell = (Cell) (Exitable) receiver;
-        return "the receiver is dead: phase " + Inside.phase(cell) + ", drained by " + cell.worker() + ", stranded "
-            + Inside.stranded(cell) + ", the deepest was " + depth;
-      }
+      var cell = (Cell) (Exitable) receiver;
+      Waits.explained(() -> Patience.value(receiver.sendMessageReturn(LAST)),
+          () -> "the receiver is dead: phase " + Inside.phase(cell) + ", drained by " + cell.worker() + ", stranded "
+              + Inside.stranded(cell) + ", the deepest was " + depth);
       for (int i = 0; i <= depth; i++) {
         if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the deepest was " + depth;
         if (taken[i] && handled.get(i) != 1 && !nested)
@@ -182,7 +177,7 @@ class StackEdgeFaultTest {
 
         assertNull(episode.fault(), "episode " + i);
         episode.receiver.askExit();
-        assertTrue(episode.receiver.waitForExit(Duration.ofSeconds(10)));
+        Patience.ended(episode.receiver::waitForExit);
       }
     }
   }
@@ -194,7 +189,7 @@ class StackEdgeFaultTest {
   void whatWasTakenIsHandled(String strategy, Mailbox<? super Integer> mailbox, Verb verb) throws Exception {
     try (var worker = new Worker()) {
       int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 15;
-      long seed = Long.getLong("fibry.seed", System.nanoTime());
+      long seed = StressHarness.seed();
       System.out.println("overflows of sends: -Dfibry.seed=" + seed);
       var random = new SplittableRandom(seed);
       int deepest = DEEPEST;
@@ -217,7 +212,6 @@ class StackEdgeFaultTest {
 
     ActorSystem.anonymous().newActor((Integer i) -> rung.countDown()).sendMessageLater(1, Duration.ofMillis(1));
 
-    assertTrue(rung.await(10, TimeUnit.SECONDS));
-    assertEquals(0, rung.getCount());
+    Patience.await(rung);
   }
 }

@@ -2,6 +2,7 @@ package io.fibry.engine.jvm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import java.util.SplittableRandom;
 import java.util.concurrent.ThreadLocalRandom;
@@ -25,7 +26,7 @@ class LastResortStressTest {
 
   @RepeatedTest(20)
   void tasksRunOnce() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("last resort: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var runs = new AtomicIntegerArray(KEEPERS * EACH);

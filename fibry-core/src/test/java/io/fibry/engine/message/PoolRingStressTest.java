@@ -9,6 +9,7 @@ import io.fibry.ActorScope;
 import io.fibry.AskCycleException;
 import io.fibry.Request;
 import io.fibry.Strategy;
+import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -146,7 +147,7 @@ class PoolRingStressTest {
 
   @Test
   void noRingIsMissedAndNoAlarmIsFalse() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("rings of pools: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     long end = System.nanoTime()

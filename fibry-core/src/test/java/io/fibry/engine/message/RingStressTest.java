@@ -12,6 +12,7 @@ import io.fibry.Job;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
+import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
@@ -47,7 +48,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * since that one goes on; and members behind a wait for room, since a withdrawn request makes room.
  */
 class RingStressTest {
-  private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
+  private static final long SEED = StressHarness.seed();
   private static final Duration LONG =
       Boolean.getBoolean("fibry.soak") ? Duration.ofSeconds(60) : Duration.ofSeconds(3);
   private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));

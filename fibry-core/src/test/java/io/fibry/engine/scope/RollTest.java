@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
+import io.fibry.StressHarness;
 import io.fibry.engine.cell.Cell;
 import io.fibry.support.Patience;
 import java.util.ArrayList;
@@ -78,7 +79,7 @@ class RollTest {
   /** Beside a list of all that is in it. */
   @Test
   void itKeepsWhatTheModelKeeps() {
-    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    long seed = StressHarness.seed();
     System.out.println("members of a scope: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 20; round++) {
