@@ -61,7 +61,7 @@ class GeneratorSnippetsTest {
 
     var length = ActorSystem.anonymous().newActorWithReturn((String text) -> text.length());
     var words = ActorSystem.anonymous().newActorWithReturn((String text) -> text.split(" ").length);
-    List<Integer> both = Flows.askAll(List.of(length, words), "to be", Duration.ofSeconds(5));
+    List<Integer> both = Flows.askAll(List.of(length, words), "to be", Duration.ofMinutes(1));
     // @end
 
     assertEquals(List.of("hello"), seen);

@@ -187,7 +187,7 @@ class JavadocSnippetsTest {
     var sold = new CopyOnWriteArrayList<String>();
 
     // @start region="scope"
-    try (var shop = ActorSystem.openScope("shop", o -> o.withDrainLimit(Duration.ofSeconds(5)))) {
+    try (var shop = ActorSystem.openScope("shop", o -> o.withDrainLimit(Duration.ofMinutes(1)))) {
       var till = shop.named("till").newActor((String what) -> sold.add(what));
 
       till.sendMessage("three apples");

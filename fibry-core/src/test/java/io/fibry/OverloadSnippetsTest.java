@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
+import io.fibry.time.ManualClock;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class OverloadSnippetsTest {
   @Test
   void within() {
+    var shop = ActorSystem.openScope("shop", o -> o.withScheduler(new ManualClock()));
     // @start region="within"
     // at any rate
     var timely = Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100));
@@ -18,13 +20,13 @@ class OverloadSnippetsTest {
     var sized = Mailbox.bounded(Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(30), 133), Overflow.REJECT);
 
     var database =
-        Pools.fixed(ActorSystem.anonymous().mailbox(timely), 4).newActorWithReturn((String sql) -> sql.length());
+        Pools.fixed(shop.anonymous().mailbox(timely), 4).newActorWithReturn((String sql) -> sql.length());
     // an answer, or a MailboxFullException at once
     int rows = database.ask("delete from old", Duration.ofMillis(500));
     // @end
 
     assertEquals("15 rows, bounded(1000, REJECT) within 100 ms, bounded(31, REJECT)",
         rows + " rows, " + timely + ", " + sized);
-    database.close();
+    shop.close();
   }
 }

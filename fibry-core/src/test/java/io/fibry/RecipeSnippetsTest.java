@@ -1,7 +1,7 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.fibry.FailurePolicy;
 import io.fibry.flow.Batch;
@@ -11,6 +11,8 @@ import io.fibry.flow.RateLimit;
 import io.fibry.flow.TimeLimit;
 import io.fibry.pool.Pools;
 import io.fibry.stereotype.Stereotypes;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -64,16 +66,26 @@ class RecipeSnippetsTest {
 
   @Test
   void timeLimit() {
+    var clock = new ManualClock();
+    var shop = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
     // @start region="timeLimit"
-    var search = TimeLimit.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()),
+    var search = TimeLimit.of(shop.anonymous().onFailure(FailurePolicy.goOn().withoutLog()),
         Duration.ofMillis(50)).newActorWithReturn((String word) -> {
           if (word.length() > 5) new CountDownLatch(1).await(); // a search without end
           return word + " found";
         });
 
-    assertEquals("hat found", search.ask("hat"));
-    assertThrows(TimeoutException.class, () -> search.ask("everything"));
+    String found = search.ask("hat"); // "everything" would be a TimeoutException after 50 ms
     // @end
+
+    assertEquals("hat found", found);
+    var everything = search.sendMessageReturn("everything");
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofMillis(50));
+      return everything.isDone();
+    });
+    assertInstanceOf(TimeoutException.class, Patience.failure(everything));
+    shop.close();
   }
 
   @Test

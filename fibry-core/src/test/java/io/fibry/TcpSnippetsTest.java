@@ -58,7 +58,7 @@ class TcpSnippetsTest {
         connection -> connection.getOutputStream().write("bye\n".getBytes(StandardCharsets.UTF_8)), o -> o
             .withAddress(new InetSocketAddress(0).getAddress()) // not the loopback address alone
             .withIdleLimit(Duration.ofMinutes(10))
-            .withWriteLimit(Duration.ofSeconds(5))
+            .withWriteLimit(Duration.ofMinutes(1))
             .withTotalLimit(ChronoUnit.FOREVER.getDuration())); // none
     // @end
     try (var peer = new Peer(everywhere.port())) {
