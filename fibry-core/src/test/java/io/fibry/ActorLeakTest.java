@@ -9,12 +9,14 @@ import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
-import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,13 +29,12 @@ class ActorLeakTest {
   void aMillionActorsStartedAndStoppedLeaveNothing() {
     startAndStop(10_000);
     long heap = LeakProbe.used();
-    int threads = threads();
+    var threads = threads();
 
     startAndStop(MILLION);
 
     LeakProbe.assertGrownByLessThan(8_000_000, heap);
-    assertTrue(LeakProbe.eventually(() -> threads() <= threads + 2),
-        () -> "threads: " + threads + ", then " + threads());
+    assertTrue(LeakProbe.eventually(() -> newThreads(threads).size() <= 2), () -> newThreads(threads).toString());
   }
 
   private static void startAndStop(int times) {
@@ -47,22 +48,28 @@ class ActorLeakTest {
     }
   }
 
-  private static int threads() {
-    return ManagementFactory.getThreadMXBean().getThreadCount();
+  private static Set<Thread> threads() {
+    return Set.copyOf(Thread.getAllStackTraces().keySet());
+  }
+
+  /** Platform threads that are alive, but were not then; the JDK's, as carriers, come and go. */
+  private static Set<Thread> newThreads(Set<Thread> then) {
+    return threads().stream().filter(thread -> !then.contains(thread) && !thread.getName().startsWith("ForkJoinPool")
+        && !thread.getName().startsWith("VirtualThread")).collect(Collectors.toSet());
   }
 
   @Test
   void residentThreadsEndWithTheirActors() {
     for (var strategy : List.of(Strategy.THREAD, Strategy.residentFiber())) {
-      int threads = threads();
-      var actors = Stream.generate(() -> ActorSystem.anonymous().strategy(strategy).newActor((Integer i) -> {}))
-          .limit(200).toList();
+      var threads = new ConcurrentLinkedQueue<Thread>();
+      var actors = Stream.generate(() -> ActorSystem.anonymous().strategy(strategy)
+          .newActor((Integer i) -> threads.add(Thread.currentThread()))).limit(200).toList();
       for (var actor : actors) actor.sendMessage(1);
 
       for (var actor : actors) actor.close();
 
-      assertTrue(LeakProbe.eventually(() -> threads() <= threads + 2),
-          () -> "threads: " + threads + ", then " + threads());
+      assertEquals(200, Set.copyOf(threads).size());
+      Patience.eventually("threads are alive", () -> threads.stream().noneMatch(Thread::isAlive));
     }
   }
 
