@@ -2,7 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.time.Duration;
+import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -24,7 +24,7 @@ class FairnessTest {
       busy.add(restless(Strategy.FIBER));
     var other = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
 
-    var answers = List.of(other.ask(2, Duration.ofSeconds(20)), other.ask(3, Duration.ofSeconds(20)));
+    var answers = List.of(other.ask(2, Patience.LONG), other.ask(3, Patience.LONG));
 
     busy.forEach(Exitable::askExit);
     assertEquals(List.of(4, 9), answers);
@@ -38,7 +38,7 @@ class FairnessTest {
       busy.add(restless(Strategy.residentFiber()));
     var other = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
 
-    int answer = other.ask(2, Duration.ofSeconds(20));
+    int answer = other.ask(2, Patience.LONG);
 
     busy.forEach(Exitable::askExit);
     assertEquals(4, answer);

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -91,7 +90,7 @@ class InterruptFaultTest {
 
   private static void ask(ActorWithReturn<Integer, Integer> actor, int i, Set<String> faults) {
     try {
-      if (actor.ask(i, Duration.ofSeconds(20)) != i) faults.add("the wrong answer");
+      if (actor.ask(i, Patience.LONG) != i) faults.add("the wrong answer");
     } catch (CancellationException interrupted) {
       if (!Thread.currentThread().isInterrupted()) faults.add("the flag was lost");
     } catch (RuntimeException other) {

@@ -185,10 +185,10 @@ class WithinTest {
     Gate.occupy(actor);
     var asker = Patience
         .elsewhere(() -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))));
-    Patience.parked(asker);
-
-    pass(51);
-    Patience.joined(asker);
+    Patience.eventually(() -> {
+      pass(51);
+      return !asker.isAlive();
+    });
 
     assertTrue(actor.sendMessage("in time"));
   }

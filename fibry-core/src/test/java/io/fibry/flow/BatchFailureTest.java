@@ -37,7 +37,7 @@ class BatchFailureTest {
 
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
+      ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofHours(1)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 class GeneratorEndTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("generators", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
+      ActorSystem.openScope("generators", o -> o.withDeadLetters(letters).withGrace(Duration.ofHours(1)));
   private final FailurePolicy silent = FailurePolicy.goOn().withoutLog();
 
   @AfterEach

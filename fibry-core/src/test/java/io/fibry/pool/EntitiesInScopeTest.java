@@ -187,7 +187,7 @@ class EntitiesInScopeTest {
         Entities.withReturn(app.anonymous(), IDLE, (how, key) -> how.newActorWithReturn(text -> key + text.length()));
 
     assertEquals(12, lengths.actor(10).ask("hi"));
-    assertEquals(13, lengths.actor(10).ask("hoy", Duration.ofSeconds(10)));
+    assertEquals(13, lengths.actor(10).ask("hoy", Patience.LONG));
     assertEquals(11, Patience.value(lengths.actor(10).sendMessageReturn("a")));
     app.close();
     assertThrows(ActorStoppedException.class, () -> lengths.actor(10).ask("late"));

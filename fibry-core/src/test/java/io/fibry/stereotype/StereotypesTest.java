@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The recipes, and the programs of the article in small. */
 class StereotypesTest {
-  private static final Duration LONG = Duration.ofSeconds(10);
+  private static final Duration LONG = Patience.LONG;
 
   @AfterEach
   void backToFibers() {

@@ -45,7 +45,7 @@ class PoolEndFaultTest {
   @Test
   void aCloseThatIsOutOfTimeInterruptsAllBusyWorkers() {
     for (int round = 0; round < 20; round++) {
-      var own = ActorSystem.openScope("own", o -> o.withGrace(Duration.ofSeconds(20)));
+      var own = ActorSystem.openScope("own", o -> o.withGrace(Patience.LONG));
       var begun = new AtomicInteger();
       var inside = new AtomicInteger();
       var forEver = new CountDownLatch(1);

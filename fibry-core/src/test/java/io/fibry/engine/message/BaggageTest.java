@@ -19,8 +19,8 @@ import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.Variants.Variant;
-import io.fibry.engine.cell.Cell;
 import io.fibry.engine.actor.Cells;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.stereotype.Stereotypes;
@@ -99,7 +99,7 @@ class BaggageTest {
 
     user.with("alice", () -> {
       seen.add(actor.ask("1:"));
-      seen.add(actor.ask("2:", Duration.ofSeconds(20)));
+      seen.add(actor.ask("2:", Patience.LONG));
       seen.add(actor.sendMessageReturn("3:").join());
     });
 

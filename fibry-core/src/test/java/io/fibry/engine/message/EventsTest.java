@@ -28,7 +28,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.consumer.RecordedEvent;
@@ -41,6 +41,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Events of a flight recording: each once, with its facts. */
 class EventsTest {
   private static final Duration MOMENT = Duration.ofMillis(30);
+
+  private final long begun = System.nanoTime();
 
   private final ActorScope scope = Variants.scope(o -> o);
 
@@ -55,8 +57,9 @@ class EventsTest {
   }
 
   /** Takes a moment of a handler's time. */
-  private static void dawdle() throws InterruptedException {
-    new CountDownLatch(1).await(MOMENT.toMillis(), TimeUnit.MILLISECONDS);
+  private static void dawdle() {
+    long end = System.nanoTime() + MOMENT.toNanos();
+    for (long left = MOMENT.toNanos(); left > 0; left = end - System.nanoTime()) LockSupport.parkNanos(left);
   }
 
   private static RecordedEvent only(List<RecordedEvent> events) {
@@ -72,8 +75,10 @@ class EventsTest {
     return event.getClass("messageType").getName();
   }
 
-  private static void takesAMoment(Duration time) {
-    assertTrue(time.compareTo(MOMENT.dividedBy(2)) > 0 && time.compareTo(Patience.LONG) < 0, time::toString);
+  /** And not longer than this test, as a wrong unit would make it. */
+  private void takesAMoment(Duration time) {
+    var test = Duration.ofNanos(System.nanoTime() - begun);
+    assertTrue(time.compareTo(MOMENT.dividedBy(2)) > 0 && time.compareTo(test) <= 0, () -> time + " of " + test);
   }
 
   /** Passes gates, and takes a moment for other messages. */

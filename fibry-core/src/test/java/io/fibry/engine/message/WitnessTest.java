@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A carrier may look at what is sent and handled, and by which actor. */
 class WitnessTest {
-  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Duration LIMIT = Patience.LONG;
   private static final Runnable TASK = () -> {};
   private static final Handler<Object> CODE = state -> {};
   private static final Handler.Returning<Object, Object> QUESTION = state -> "answer";
