@@ -136,7 +136,10 @@ class AnswerLimitTest {
     var sender = Patience.elsewhere(() -> answer.complete(actor.sendMessageReturn("no room", SECOND)));
     Patience.parked(sender);
 
-    clock.advance(SECOND);
+    Patience.eventually(() -> {
+      clock.advance(SECOND);
+      return answer.isDone();
+    });
 
     var failure = late(Patience.value(answer));
     assertTrue(failure.getMessage().contains("waited for room"), failure.getMessage());

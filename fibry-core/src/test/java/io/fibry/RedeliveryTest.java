@@ -273,9 +273,10 @@ class RedeliveryTest {
     Patience.joined(asker);
     good = 6;
     var second = Thread.startVirtualThread(() -> answers.add(slow.ask("b")));
-    Patience.parked(second);
-    pass(3);
-    Patience.joined(second);
+    Patience.eventually(() -> {
+      pass(1);
+      return !second.isAlive();
+    });
 
     assertEquals(List.of("3 answers a", "6 answers b"), answers);
   }

@@ -186,7 +186,7 @@ class TimersTest {
 
   @Test
   void whateverCameAndWentTheRestEndsInItsOrder() {
-    long seed = Long.getLong("fibry.seed", new Random().nextLong());
+    long seed = StressHarness.seed();
     var random = new Random(seed);
     var left = new LinkedHashMap<Object, Scheduler.Timer>(); // message -> timer
     var handled = new ArrayList<>();
