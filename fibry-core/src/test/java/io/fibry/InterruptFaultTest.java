@@ -68,7 +68,9 @@ class InterruptFaultTest {
 
   @Test
   void anInterruptOfAnAskerEndsItsWaitAndKeepsTheFlag() throws InterruptedException {
-    var random = new SplittableRandom(StressHarness.seed());
+    long seed = StressHarness.seed();
+    System.out.println("interrupts: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
     var actor = ActorSystem.anonymous().newActorWithReturn((Integer i) -> i);
     var faults = ConcurrentHashMap.<String>newKeySet();
     var running = new AtomicBoolean(true);
@@ -106,7 +108,9 @@ class InterruptFaultTest {
   @ParameterizedTest
   @MethodSource("own")
   void aStrayInterruptOfAHandlerNeitherLeaksNorKills(Strategy strategy) throws InterruptedException {
-    var random = new SplittableRandom(StressHarness.seed());
+    long seed = StressHarness.seed();
+    System.out.println("interrupts: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
     var worker = new Thread[1];
     var leaked = new AtomicInteger();
     var actor = ActorSystem.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())

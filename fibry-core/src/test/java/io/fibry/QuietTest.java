@@ -183,7 +183,9 @@ class QuietTest {
   @Promise("19.5")
   @Test
   void aMessageThatGoesRoundIsWaitedFor() {
-    var random = new SplittableRandom(StressHarness.seed());
+    long seed = StressHarness.seed();
+    System.out.println("quiet scopes: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
     for (int round = 0; round < 100; round++) {
       var seen = new AtomicInteger();
       int hops = 1 + random.nextInt(60);

@@ -29,8 +29,7 @@ class RequestLeakTest {
 
     cancel(actor, requests);
 
-    long each = (LeakProbe.used() - before) / requests;
-    assertTrue(each <= (guarded ? 1 : 64), each + " bytes each");
+    LeakProbe.assertGrownByLessThan((guarded ? 2L : 65L) * requests, before);
     gate.countDown();
     actor.sendMessageReturn(new byte[0]).join();
     LeakProbe.assertGrownByLessThan(4_000_000, before);

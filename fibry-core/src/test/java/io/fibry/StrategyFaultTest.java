@@ -154,7 +154,7 @@ class StrategyFaultTest {
     actor.ask(0);
     pool.shutdown();
     // otherwise the current activation may take the next message
-    assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS));
+    Patience.eventually(pool::isTerminated);
 
     var request = actor.sendMessageReturn(1);
 

@@ -187,6 +187,7 @@ class TimersTest {
   @Test
   void whateverCameAndWentTheRestEndsInItsOrder() {
     long seed = StressHarness.seed();
+    System.out.println("timers of all kinds: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var left = new LinkedHashMap<Object, Scheduler.Timer>(); // message -> timer
     var handled = new ArrayList<>();

@@ -2,6 +2,7 @@ package io.fibry.pool;
 
 import io.fibry.AskTimeoutException;
 import io.fibry.MailboxFullException;
+import io.fibry.Waits;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
@@ -141,7 +142,7 @@ final class LoadGenerator {
 
   private static long pause() throws InterruptedException {
     long begin = System.nanoTime();
-    new CountDownLatch(1).await(ThreadLocalRandom.current().nextLong(5_000, 15_000), TimeUnit.MICROSECONDS);
+    TimeUnit.MICROSECONDS.sleep(ThreadLocalRandom.current().nextLong(5_000, 15_000));
     return System.nanoTime() - begin;
   }
 

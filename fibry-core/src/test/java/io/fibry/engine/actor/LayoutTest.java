@@ -37,6 +37,7 @@ import org.openjdk.jol.info.GraphLayout;
  */
 class LayoutTest {
   private static final int MANY = 10_000;
+  private static final int MOST_LOOKS = 20; // at the heap
 
   @Promise("11.1")
   @Test
@@ -121,10 +122,17 @@ class LayoutTest {
 
     var made = new Object[count];
     for (int i = 0; i < count; i++) made[i] = maker.get();
-    double each = (used() - before - 4L * count) / (double) count; // without the array
+    double each = each(before, count);
+    // others may hold something for a while, but only that
+    for (int looks = 0; each > bytes && looks < MOST_LOOKS; looks++) each = each(before, count);
     assertNotNull(made[count - 1]);
 
     assertTrue(each > 16 && each <= bytes, each + " bytes");
+  }
+
+  /** Without the array. */
+  private static double each(long before, int count) {
+    return (used() - before - 4L * count) / (double) count;
   }
 
   @Soak(counterpart = "LayoutTest.heapGrowsByAtMost64BytesPerSink")
