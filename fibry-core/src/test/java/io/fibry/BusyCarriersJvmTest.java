@@ -28,7 +28,7 @@ class BusyCarriersJvmTest {
         ping.other.sendMessage(0);
       }
       var square = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
-      System.out.println("asked from main: " + Patience.value(square.sendMessageReturn(7)));
+      System.out.println("asked from main: " + square.ask(7, Patience.LONG));
 
       var due = new CountDownLatch(1);
       ActorSystem.anonymous().newActor((String tick) -> due.countDown()).sendMessageLater("tick", Duration.ofMillis(5));

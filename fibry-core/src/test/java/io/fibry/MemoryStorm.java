@@ -23,12 +23,13 @@ import java.util.concurrent.locks.LockSupport;
 final class MemoryStorm {
   private static final Duration LIMIT = Duration.ofSeconds(1);
   private static final Duration SHORT = Duration.ofNanos(1);
-  private static final Duration PATIENCE = Duration.ofSeconds(10); // on Pace, which collections slow down
+  private static final Duration PATIENCE = Duration.ofSeconds(5); // on Pace, which collections slow down
   private static final int MOST_TRIES = 3; // with a short limit
   private static final int KEYS = 20;
   private static final int MOST_FAULTS = 3; // shown; others are like them
 
   private static volatile boolean storms = true;
+  private static boolean runsFibers = true; // of the main thread
 
   private MemoryStorm() {}
 
@@ -41,7 +42,7 @@ final class MemoryStorm {
     List<String> faults = List.of();
     // calm at first: a class that is initialized without memory fails for ever
     for (int calm = 0; calm < 3; calm++) faults = play(random.split(), false);
-    for (; round < rounds && faults.isEmpty(); round++) faults = play(random.split(), true);
+    for (; round < rounds && faults.isEmpty() && runsFibers; round++) faults = play(random.split(), true);
     System.out.println(faults.isEmpty() ? "all well after " + round + " rounds" : "faults: " + faults);
     System.exit(faults.isEmpty() ? 0 : 1);
   }
@@ -128,17 +129,23 @@ final class MemoryStorm {
    * first ask whose limit is over gets it another.
    */
   private static void answers(String name, ActorWithReturn<Integer, Integer> actor, List<String> faults) {
-    for (int tries = 0;; tries++) {
+    for (int tries = 1;; tries++) {
       try {
-        actor.ask(1, tries < MOST_TRIES ? LIMIT : Patience.LONG);
+        actor.ask(1, tries <= MOST_TRIES ? LIMIT : Patience.LONG);
         return;
       } catch (ActorStoppedException ended) {
         return;
       } catch (RuntimeException mute) {
         if (tries < MOST_TRIES) continue;
-        if (runsFibers() && !isLost(actor)) faults.add(name + " is mute: " + mute.getMessage());
-        else System.out.println("the JDK has lost fibers");
-        return;
+        runsFibers = runsFibers();
+        if (!runsFibers || isLost(actor)) {
+          System.out.println("the JDK has lost fibers");
+          return;
+        }
+        if (tries > MOST_TRIES) {
+          faults.add(name + " is mute: " + mute.getMessage());
+          return;
+        }
       }
     }
   }
@@ -146,9 +153,11 @@ final class MemoryStorm {
   /** Without memory the JDK may lose all carriers, for ever. */
   private static boolean runsFibers() {
     try {
-      Patience.joined(Thread.startVirtualThread(() -> {}));
-      return true;
-    } catch (AssertionError | OutOfMemoryError never) {
+      var fiber = Thread.startVirtualThread(() -> {});
+      for (long begun = Pace.nanoTime(); fiber.isAlive() && Pace.nanoTime() - begun < PATIENCE.toNanos();)
+        LockSupport.parkNanos(10_000_000);
+      return !fiber.isAlive();
+    } catch (OutOfMemoryError never) {
       return false;
     }
   }

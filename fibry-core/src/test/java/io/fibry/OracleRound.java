@@ -270,7 +270,7 @@ final class OracleRound {
 
   private void check() throws InterruptedException {
     for (var message : messages) message.settle();
-    // the last sender or timer may dispose of its message after the end; if one never is, its fault says how
+    // the last sender or timer may dispose of its message after the end; the faults show the others
     Waits.comesTrue(() -> messages.stream().allMatch(OracleMessage::isSettled));
     for (var message : messages) {
       var target = targets.get(message.target);
