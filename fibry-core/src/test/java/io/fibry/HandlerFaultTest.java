@@ -151,7 +151,8 @@ class HandlerFaultTest {
     int times = Boolean.getBoolean("fibry.soak") ? 500 : 15;
     for (int i = 0; i < times; i++) {
       var request = actor.sendMessageReturn(i * 2_000 / times);
-      Patience.progress(() -> scope.report().sent(), request::isDone); // it sends many, each of which may start a thread
+      // it sends many messages, each of which may start a thread
+      Patience.progress(() -> scope.report().sent(), request::isDone);
       assertInstanceOf(StackOverflowError.class, Patience.failure(request));
     }
 

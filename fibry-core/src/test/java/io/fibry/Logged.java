@@ -24,8 +24,8 @@ public final class Logged implements AutoCloseable {
 
   /**
    * The entries, each with its stack, that contain one of these: names of the test's own actors and
-   * scopes, and parts of its class's name, which is in stacks. What other tests have left behind may
-   * log meanwhile, too, since the stream is the JVM's.
+   * scopes, and parts of its class's name, which is in stacks. The stream belongs to the JVM, so
+   * actors that other tests left behind may log meanwhile, too.
    */
   public String about(String... own) {
     return Stream.of(ENTRY.split(text())).filter(entry -> Stream.of(own).anyMatch(entry::contains))
