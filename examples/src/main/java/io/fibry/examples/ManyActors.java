@@ -8,8 +8,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** A million actors that wait. An actor is an object; it has a thread only while it works. */
 class ManyActors {
   public static void main(String[] args) {
+    int many = args.length == 0 ? 1_000_000 : Integer.parseInt(args[0]);
     var actors = new ArrayList<Sink<Void>>();
-    for (int i = 0; i < 1_000_000; i++) actors.add(Stereotypes.fibers().sink(null));
+    for (int i = 0; i < many; i++) actors.add(Stereotypes.fibers().sink(null));
     System.out.println(actors.size() + " actors wait for work");
 
     var answers = new AtomicInteger();

@@ -18,23 +18,30 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-/** Measures what actors cost on this machine, in 20 seconds. */
+/**
+ * Measures what actors cost on this machine, in 20 seconds. The arguments are the milliseconds of a
+ * round and the number of actors.
+ */
 class Tour {
   private static final int MESSAGES = 500_000; // at most in a round: memory is finite
   private static final int MILLION = 1_000_000;
-  private static final int BLOCKED = 100_000;
   private static final int SLEEP_MILLIS = 100;
   private static final int POOL = 200;
 
   private final Comparison comparison;
   private final List<Row> rows = new ArrayList<>();
-  private final int actors = fitting(MILLION, 70);
-  private final int threads = fitting(50_000, 1_000);
-  private final int blocked = fitting(BLOCKED, 2_000);
+  private final int wanted; // actors
+  private final int actors;
+  private final int threads;
+  private final int blocked;
   private double sinkBytes;
 
-  private Tour(int roundMillis) {
+  private Tour(int roundMillis, int wanted) {
     comparison = new Comparison(roundMillis);
+    this.wanted = wanted;
+    actors = fitting(wanted, 70);
+    threads = fitting(wanted / 20, 1_000);
+    blocked = fitting(wanted / 10, 2_000);
   }
 
   public static void main(String[] args) throws Exception {
@@ -43,7 +50,8 @@ class Tour {
     System.out.printf(Locale.ROOT, "Java %s, %d processors, %d MB of heap at most. This takes about 20 seconds.%n",
         Runtime.version().feature(), runtime.availableProcessors(), runtime.maxMemory() >> 20);
 
-    var tour = new Tour(args.length == 0 ? 250 : Integer.parseInt(args[0]));
+    var tour = new Tour(args.length == 0 ? 250 : Integer.parseInt(args[0]),
+        args.length < 2 ? MILLION : Integer.parseInt(args[1]));
     tour.make();
     tour.send();
     tour.block();
@@ -107,7 +115,7 @@ class Tour {
     var block = rows.get(6);
     double added = (block.figure() - block.reference()) / blocked / 1000;
     return List.of(
-        tooSmall(actors, MILLION)
+        tooSmall(actors, wanted)
             + say("%.0f ns each. An actor is an object; it has a thread only while it works.", made.figure() / actors),
         say("%,d actors take %,.1f MB; as many threads would take %,.1f MB. Without a handler: %.0f bytes.", actors,
             heap.figure() * actors / 1e6, heap.reference() * actors / 1e6, sinkBytes),
@@ -117,7 +125,7 @@ class Tour {
         say("%,.0f in a second, from an actor to an idle one, which then works.", rows.get(4).perSecond()),
         say("%,.0f answers in a second, one after the other. The wait holds no platform thread.",
             rows.get(5).perSecond()),
-        tooSmall(blocked, BLOCKED)
+        tooSmall(blocked, wanted / 10)
             + say("Each actor %s %.1f us. A pool of %d platform threads would need %,.0f seconds at least.",
                 added < 0 ? "saves" : "adds", Math.abs(added), POOL, SLEEP_MILLIS / 1e3 * blocked / POOL));
   }
