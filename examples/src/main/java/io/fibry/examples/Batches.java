@@ -28,6 +28,7 @@ class Batches {
             if (batch.contains("bad")) throw new IllegalArgumentException("bad");
           });
       strict.sendMessages(List.of("bad", "good"));
+      strict.close();
     }
 
     Actor<String> clicks = Batch.counts(ActorSystem.named("clicks"), 1_000, Duration.ofSeconds(10),
