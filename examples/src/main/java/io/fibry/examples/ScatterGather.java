@@ -22,8 +22,8 @@ class ScatterGather {
       return 100;
     });
 
-    System.out.println("all: " + Flows.askAll(shops, "hat", Duration.ofSeconds(5)));
-    System.out.println("first: " + Flows.askFirst(List.of(closed, shops.getLast()), "hat", Duration.ofSeconds(5)));
+    System.out.println("all: " + Flows.askAll(shops, "hat", Duration.ofMinutes(1)));
+    System.out.println("first: " + Flows.askFirst(List.of(closed, shops.getLast()), "hat", Duration.ofMinutes(1)));
     try {
       Flows.askAll(List.of(shops.getFirst(), closed), "hat", Duration.ofMillis(50));
     } catch (AskTimeoutException late) {

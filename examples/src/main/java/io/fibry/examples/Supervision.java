@@ -25,7 +25,7 @@ class Supervision {
       var till = assistant(shop, "till");
       var stock = assistant(shop, "stock");
       Consumer<String> sell = what -> {
-        shop.awaitQuiet(Duration.ofSeconds(5));
+        shop.awaitQuiet(Duration.ofMinutes(1));
         System.out.println("till " + till.ask(what) + ", stock " + stock.ask(what));
       };
 
