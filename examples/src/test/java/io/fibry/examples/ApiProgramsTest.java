@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -22,8 +24,11 @@ class ApiProgramsTest {
   @TempDir
   static Path classes; // good programs, compiled by the Eclipse compiler
 
+  private static Map<String, String> goodSaid; // by javac, each by its name; null until the first test needs it
+  private static Map<String, String> badSaid;
+
   @TempDir
-  Path out;
+  private Path out;
 
   @BeforeAll
   static void goodProgramsCompileWithEclipse() throws Exception {
@@ -41,9 +46,9 @@ class ApiProgramsTest {
   @ParameterizedTest
   @MethodSource("good")
   void goodProgramCompilesWithoutWarning(Path program) throws Exception {
-    var said = Programs.javac(out, name(program), Files.readString(program));
+    if (goodSaid == null) goodSaid = Programs.javac(out, sources("good"));
 
-    assertEquals("", said);
+    assertEquals("", goodSaid.get(name(program)));
   }
 
   @ParameterizedTest
@@ -62,10 +67,9 @@ class ApiProgramsTest {
     "WrongSubscriber   | Actor<Integer> cannot be converted to Actor<? super String>",
   })
   void badProgramDoesNotCompile(String name, String reason) throws Exception {
-    var program = program("bad", name);
+    if (badSaid == null) badSaid = Programs.javac(out, sources("bad"));
 
-    var said = Programs.javac(out, name, Files.readString(program));
-
+    var said = badSaid.get(name);
     assertTrue(said.contains(reason), said);
   }
 
@@ -165,7 +169,7 @@ class ApiProgramsTest {
             var clock = new io.fibry.time.ManualClock();
             io.fibry.ActorSystem.configure(o -> o.withScheduler(clock));
             P20Batch.main(args);
-            if (!io.fibry.ActorSystem.root().awaitQuiet(java.time.Duration.ofSeconds(10))) throw new AssertionError();
+            while (!io.fibry.ActorSystem.root().awaitQuiet(java.time.Duration.ofSeconds(10))) {}
             clock.advance(java.time.Duration.ofSeconds(10));
           }
         }
@@ -201,6 +205,12 @@ class ApiProgramsTest {
 
   private Path write(String name, String source) throws Exception {
     return Files.writeString(out.resolve(name + ".java"), source);
+  }
+
+  private static Map<String, String> sources(String folder) throws Exception {
+    var sources = new TreeMap<String, String>();
+    for (var program : programs(folder).toList()) sources.put(name(program), Files.readString(program));
+    return sources;
   }
 
   private static Stream<Path> programs(String folder) throws Exception {

@@ -9,6 +9,8 @@ import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.support.Child;
+import io.fibry.support.Patience;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -17,9 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,7 +30,6 @@ class BankKillTest {
   private static final int ROUNDS = Integer.getInteger("fibry.kills", 3);
   private static final List<String> NAMES = List.of("ada", "alan", "barbara", "edsger", "grace");
   private static final long MONEY = 1_000; // in each purse
-  private static final Duration LONG = Duration.ofSeconds(20);
 
   /** Open for business: all that lives in one process. */
   private record Open(Store store, ActorScope scope, Entities<String, Bank.Message> accounts,
@@ -106,10 +105,9 @@ class BankKillTest {
       killAfter(50 + random.nextInt(600), "cart " + round);
       try (var bank = Open.at(folder, Clock.offset(Clock.systemUTC(), Reminders.DAY))) {
         checkDeposits(bank);
-        eventually(bank::isSettled);
+        Patience.eventually(bank::isSettled);
         assertEquals(MONEY * NAMES.size(), bank.money(), "seed " + seed);
-        assertEquals("cart " + round + " has forgotten [a book]",
-            Reminders.MAILS.poll(LONG.toSeconds(), TimeUnit.SECONDS));
+        assertEquals("cart " + round + " has forgotten [a book]", Patience.next(Reminders.MAILS));
       }
       assertEquals(List.of(), List.copyOf(Reminders.MAILS));
     }
@@ -126,33 +124,22 @@ class BankKillTest {
     }
   }
 
-  private void killAfter(int answers, String cart) throws Exception {
-    var process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(),
-        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
-        System.getProperty("java.class.path"), UnderLoad.class.getName(), folder.toString(), cart)
-        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    try (var out = process.inputReader()) {
-      for (int i = 0; i < answers; i++) note(out.readLine());
-      process.toHandle().destroyForcibly(); // which leaves its output readable
-      // what it told before it died; the end of a line may be missing
-      for (var line = out.readLine(); line != null; line = out.readLine()) note(line);
-    } finally {
-      process.toHandle().destroyForcibly();
-      process.waitFor();
+  private void killAfter(int answers, String cart) {
+    try (var process = Child.java(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), UnderLoad.class,
+        folder.toString(), cart)) {
+      Patience.progress("too few answers", () -> process.lines().size(),
+          () -> process.lines().size() >= answers || !process.handle().isAlive());
+      assertTrue(process.handle().isAlive(),
+          () -> "the bank has ended by itself, seed " + seed + "\n" + process.output());
+      process.handle().destroyForcibly(); // which leaves its output readable
+      process.exitCode();
+      process.lines().forEach(this::note); // also what it told before it died
     }
   }
 
+  /** Messages of the JVM are no balances; the last line may not be whole. */
   private void note(String line) {
-    if (line == null) throw new AssertionError("the bank has ended by itself, seed " + seed);
     var parts = line.split(" ");
-    if (parts.length == 2) told.merge(parts[0], Long.parseLong(parts[1]), Math::max);
-  }
-
-  private static void eventually(BooleanSupplier fact) {
-    long end = System.nanoTime() + LONG.toNanos();
-    while (!fact.getAsBoolean()) {
-      assertTrue(System.nanoTime() < end, "it never came true");
-      Thread.yield();
-    }
+    if (parts.length == 2 && NAMES.contains(parts[0])) told.merge(parts[0], Long.parseLong(parts[1]), Math::max);
   }
 }

@@ -60,7 +60,7 @@ class JshellTest {
 
   /** The text of a block, and a call of its main method if it has one. */
   private static String typed(DocumentsTest.Block block) {
-    return block.isClass() ? block.text() + block.main() + ".main(new String[0]);\n" : block.text();
+    return block.isClass() ? block.text() + block.type() + ".main(new String[0]);\n" : block.text();
   }
 
   private void run(String input) throws Exception {

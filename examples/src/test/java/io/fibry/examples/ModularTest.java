@@ -1,9 +1,9 @@
 package io.fibry.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fibry.support.Child;
 import java.io.File;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.spi.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -76,17 +75,11 @@ class ModularTest {
   }
 
   /** Runs the image's Java; returns what it prints. */
-  private String java(Path image, String... arguments) throws Exception {
-    var out = folder.resolve("out").toFile();
+  private static String java(Path image, String... arguments) {
     var command = new ArrayList<>(List.of(image.resolve("bin").resolve("java").toString()));
     command.addAll(List.of(arguments));
-
-    var child = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out).start();
-    boolean ended = child.waitFor(60, TimeUnit.SECONDS);
-    child.destroyForcibly();
-
-    var printed = Files.readString(out.toPath()).strip();
-    assertTrue(ended && child.exitValue() == 0, printed);
-    return printed;
+    try (var child = Child.start(command)) {
+      return child.ended(0).strip();
+    }
   }
 }

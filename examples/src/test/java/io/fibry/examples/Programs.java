@@ -1,23 +1,27 @@
 package io.fibry.examples;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.support.Patience;
 import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.net.URI;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 import org.eclipse.jdt.core.compiler.batch.BatchCompiler;
@@ -29,25 +33,36 @@ import org.junit.jupiter.api.Assumptions;
  */
 final class Programs {
   private static final String CLASS_PATH = System.getProperty("java.class.path");
+  private static final Pattern PROBLEM = Pattern.compile("^/(.*)\\.java:\\d+: (?:error|warning): ");
 
   private Programs() {}
 
   /**
-   * The output of javac, warnings included; empty if there is none. Skips the test without javac (a
-   * JRE).
+   * What javac says on each of the sources, warnings included; an empty text if it says nothing. All
+   * are compiled at once, each by its name; an error in one leaves the others as they are. Skips the
+   * test without javac (a JRE).
    */
-  static String javac(Path out, String name, String source) throws Exception {
+  static Map<String, String> javac(Path out, Map<String, String> sources) throws Exception {
     var compiler = ToolProvider.getSystemJavaCompiler();
     Assumptions.assumeTrue(compiler != null, "no javac in this Java runtime");
-    var said = new StringWriter();
-    var options =
-        List.of("--release", "21", "-Xlint:all", "-Werror", "-proc:none", "-cp", library(), "-d", out.toString());
+    var output = new StringWriter();
+    var options = List.of("--release", "21", "-Xlint:all", "-Werror", "-proc:none", "-Xmaxerrs", "1000", "-Xmaxwarns",
+        "1000", "-XDshould-stop.ifError=FLOW", "-cp", library(), "-d", out.toString());
+    boolean isClean;
     try (var files = compiler.getStandardFileManager(null, Locale.ENGLISH, StandardCharsets.UTF_8)) {
-      var task = compiler.getTask(said, files, null, options, null, List.of(new Source(name, source)));
+      var units = sources.entrySet().stream().map(source -> new Source(source.getKey(), source.getValue())).toList();
+      var task = compiler.getTask(output, files, null, options, null, units);
       task.setLocale(Locale.ENGLISH);
-      task.call();
+      isClean = task.call();
     }
-    return said.toString();
+    var said = new TreeMap<String, String>();
+    sources.keySet().forEach(name -> said.put(name, ""));
+    for (var problem : output.toString().split("(?m)^(?=/)")) {
+      var found = PROBLEM.matcher(problem);
+      if (found.find()) said.merge(found.group(1), problem, String::concat);
+    }
+    assertEquals(isClean, said.values().stream().allMatch(String::isEmpty), output::toString);
+    return said;
   }
 
   /** The errors of the Eclipse compiler, or an empty text. Needs no JDK. */
@@ -63,28 +78,24 @@ final class Programs {
     return content ? "" : "errors:\n" + said;
   }
 
-  /**
-   * Runs its main method. Returns the printed lines once they are as wanted, or after 30 seconds.
-   * Throws what main throws.
-   */
+  /** Runs its main method. Returns the printed lines as soon as they are as wanted. */
   static List<String> run(Path classes, String main, Predicate<List<String>> wanted) throws Exception {
     var printed = new ByteArrayOutputStream();
-    var before = System.out;
-    var deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
     var loader = new URLClassLoader(urls(classes), ClassLoader.getPlatformClassLoader()); // open: its timers go on
-    try (var out = new PrintStream(printed, true, StandardCharsets.UTF_8)) {
-      System.setOut(out);
-      var ended = new CompletableFuture<Void>();
-      var method = mainOf(loader.loadClass(main));
-      Thread.ofPlatform().daemon().name("main of " + main).start(() -> call(method, ended))
-          .setContextClassLoader(loader);
-      ended.get(30, TimeUnit.SECONDS);
+    Outputs.redirect(loader, printed, Outputs.ERR);
+    var ended = new CompletableFuture<Void>();
+    var method = mainOf(loader.loadClass(main));
+    var thread = Thread.ofPlatform().daemon().name("main of " + main).unstarted(() -> call(method, ended));
+    thread.setContextClassLoader(loader);
+    thread.start();
+    try {
+      Patience.value(ended);
       // an actor may still print
-      while (!wanted.test(lines(printed)) && System.nanoTime() < deadline) Thread.yield();
-      return lines(printed);
-    } finally {
-      System.setOut(before);
+      Patience.progress("other lines were wanted", printed::size, () -> wanted.test(lines(printed)));
+    } catch (AssertionError failed) {
+      throw new AssertionError(failed.getMessage() + "\n" + main + " has printed " + lines(printed), failed);
     }
+    return lines(printed);
   }
 
   private static Method mainOf(Class<?> type) throws NoSuchMethodException {
@@ -97,7 +108,9 @@ final class Programs {
     try {
       method.invoke(null, (Object) new String[0]);
       ended.complete(null);
-    } catch (Throwable failure) {
+    } catch (InvocationTargetException thrown) {
+      ended.completeExceptionally(thrown.getCause());
+    } catch (ReflectiveOperationException | RuntimeException failure) {
       ended.completeExceptionally(failure);
     }
   }
