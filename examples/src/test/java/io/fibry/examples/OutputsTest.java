@@ -1,0 +1,50 @@
+package io.fibry.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class OutputsTest {
+  @TempDir
+  private Path out;
+
+  @Test
+  void programThatGoesOnPrintsIntoItsOwnOutput() throws Exception {
+    var first = write("First", """
+        public class First {
+          public static void main(String[] args) {
+            Thread.startVirtualThread(() -> {
+              for (int i = 0; i < 10_000; i++) {
+                System.out.println("first");
+                java.util.concurrent.locks.LockSupport.parkNanos(100_000);
+              }
+            });
+          }
+        }
+        """);
+    var second = write("Second", """
+        public class Second {
+          public static void main(String[] args) {
+            for (int i = 0; i < 100; i++) {
+              System.out.println("second");
+              java.util.concurrent.locks.LockSupport.parkNanos(100_000);
+            }
+          }
+        }
+        """);
+    assertEquals("", Programs.ecj(out, first, second));
+
+    Programs.run(out, "First", lines -> lines.contains("first"));
+    var printed = Programs.run(out, "Second", lines -> true);
+
+    assertEquals(Collections.nCopies(100, "second"), printed);
+  }
+
+  private Path write(String name, String source) throws Exception {
+    return Files.writeString(out.resolve(name + ".java"), source);
+  }
+}
