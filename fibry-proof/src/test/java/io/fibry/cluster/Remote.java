@@ -44,12 +44,17 @@ final class Remote implements Engine {
 
   // ---- on the way
 
+  boolean isClosed() {
+    return closed;
+  }
+
   private void checkConnected() {
     if (closed) throw new LostException(Loss.CUT, "the connection is closed");
     if (machine.isCut() && network.knows()) throw new LostException(Loss.CUT, "the connection is cut");
   }
 
-  private void send(Runnable code) {
+  /** Runs code on the servers, unless it is lost on the way. */
+  void send(Runnable code) {
     checkConnected();
     out.add(network.delay(), () -> {
       if (!machine.isCut() && !network.loses()) code.run();
@@ -57,7 +62,7 @@ final class Remote implements Engine {
   }
 
   /** To this machine. */
-  private Consumer<Runnable> back(Line in) {
+  Consumer<Runnable> back(Line in) {
     return code -> {
       if (!machine.isCut()) in.add(network.delay(), () -> {
         if (!machine.isCut()) code.run();
@@ -194,7 +199,7 @@ final class Remote implements Engine {
 
   @Override
   public Queue queue(String subject) {
-    throw new UnsupportedOperationException("work has its own tests");
+    return new RemoteQueue(this, machine, servers.queue(subject), network.takings(subject));
   }
 
   @Override

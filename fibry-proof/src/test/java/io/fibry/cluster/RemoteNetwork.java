@@ -2,7 +2,9 @@ package io.fibry.cluster;
 
 import io.fibry.ActorScope;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
@@ -32,6 +34,7 @@ final class RemoteNetwork implements Network {
   private final boolean storeIsApart;
   private final MemoryNetwork network = MemoryNetwork.create();
   private final Map<String, Machine> machines = new HashMap<>(); // by node
+  private final Map<String, List<RemoteQueue.Taking>> takings = new HashMap<>(); // by the subject of the queue
   private final ReentrantLock turn = new ReentrantLock();
   private Odds odds = Odds.NONE;
 
@@ -68,6 +71,11 @@ final class RemoteNetwork implements Network {
    */
   Line toServers() {
     return new Line(servers, turn);
+  }
+
+  /** {@return who takes pieces of a queue, on all machines} For the servers. */
+  List<RemoteQueue.Taking> takings(String subject) {
+    return takings.computeIfAbsent(subject, none -> new ArrayList<>());
   }
 
   boolean storeIsApart() {

@@ -1,0 +1,214 @@
+package io.fibry.cluster;
+
+import io.fibry.Actor;
+import io.fibry.pubsub.Subscription;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * A queue of a {@link RemoteNetwork}, as a machine sees it. The servers give a piece to others when
+ * the machine that has it sends no heartbeat for a while, and give none to a machine that is
+ * silent. For threads of a simulation.
+ */
+final class RemoteQueue implements Engine.Queue {
+  static final Duration GIVEN_UP = Duration.ofSeconds(15); // without a heartbeat
+  private static final Duration SILENT = Duration.ofSeconds(5); // such a machine gets no more pieces
+  private static final Duration BEAT = Duration.ofSeconds(2);
+
+  private final Remote remote;
+  private final Machine machine;
+  private final Engine.Queue servers;
+  private final List<Taking> all; // of all machines; used by the servers
+
+  /** @param all the takings of this queue, of all machines */
+  RemoteQueue(Remote remote, Machine machine, Engine.Queue servers, List<Taking> all) {
+    this.remote = remote;
+    this.machine = machine;
+    this.servers = servers;
+    this.all = all;
+  }
+
+  @Override
+  public void put(String id, byte[] work) {
+    remote.call("put", () -> {
+      servers.put(id, work);
+      return true;
+    });
+  }
+
+  @Override
+  public List<Engine.Waiting> list(long from, int most) {
+    return remote.call("list", () -> servers.list(from, most));
+  }
+
+  @Override
+  public boolean remove(long number) {
+    return remote.call("remove", () -> servers.remove(number));
+  }
+
+  @Override
+  public long size() {
+    return remote.call("size", servers::size);
+  }
+
+  @Override
+  public Subscription take(int most, Consumer<Engine.Piece> worker) {
+    var taking = new Taking(most, worker);
+    return remote.call("take", () -> {
+      all.add(taking);
+      return taking;
+    }).begin();
+  }
+
+  /** The pieces that one machine takes. */
+  final class Taking implements Subscription {
+    private final int most;
+    private final Consumer<Engine.Piece> worker;
+    private final Consumer<Runnable> back;
+    private final Set<Taken> hands = new LinkedHashSet<>(); // used by the machine
+    private final Actor<String> beats; // on the machine
+    private boolean closed; // used by the machine
+    private final Map<Engine.Piece, Long> out = new LinkedHashMap<>(); // last heartbeats; used by the servers
+    private Subscription open; // null: it gets nothing; used by the servers
+    private int opened; // pieces at once; used by the servers
+    private boolean ended; // used by the servers
+    private long heard; // used by the servers
+
+    private Taking(int most, Consumer<Engine.Piece> worker) {
+      this.most = most;
+      this.worker = worker;
+      this.back = remote.back(new Line(machine.scope()));
+      this.beats = machine.scope().anonymous().newActor((String tick) -> beat());
+    }
+
+    // ---- on the machine
+
+    private Taking begin() {
+      beats.sendMessage("first");
+      beats.sendMessageEvery("beat", BEAT);
+      return this;
+    }
+
+    private void beat() {
+      if (remote.isClosed() || (closed && hands.isEmpty())) {
+        beats.sendPoisonPill();
+        return;
+      }
+      var inHand = hands.stream().map(Taken::piece).toList();
+      boolean last = closed;
+      leave(() -> hear(inHand, last));
+    }
+
+    private void leave(Runnable code) {
+      try {
+        remote.send(code);
+      } catch (LostException cut) {
+        // the servers do without it
+      }
+    }
+
+    private void arrive(Engine.Piece piece) {
+      var taken = new Taken(this, piece);
+      hands.add(taken);
+      if (closed) taken.again(Duration.ZERO);
+      else worker.accept(taken);
+    }
+
+    private boolean isDone(Engine.Piece piece) {
+      return remote.call("done", () -> out.remove(piece) != null && piece.done());
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+      leave(this::end);
+    }
+
+    // ---- on the servers
+
+    private void hear(List<Engine.Piece> inHand, boolean last) {
+      long now = System.nanoTime();
+      heard = now;
+      for (var piece : inHand) out.computeIfPresent(piece, (same, before) -> now);
+      if (last) end();
+      for (var one : all) if (now - one.heard > SILENT.toNanos()) one.stop();
+      for (var one : all) one.giveUp(now);
+      if (!ended) take(inHand);
+    }
+
+    private void take(List<Engine.Piece> inHand) {
+      var busy = new HashSet<>(out.keySet());
+      busy.addAll(inHand);
+      if (opened < most && busy.isEmpty()) stop();
+      if (open != null || busy.size() >= most) return;
+      opened = most - busy.size();
+      open = servers.take(opened, piece -> {
+        out.put(piece, System.nanoTime());
+        back.accept(() -> arrive(piece));
+      });
+    }
+
+    private void giveUp(long now) {
+      var silent = new ArrayList<Engine.Piece>();
+      out.forEach((piece, last) -> {
+        if (now - last > GIVEN_UP.toNanos()) silent.add(piece);
+      });
+      for (var piece : silent) again(piece, Duration.ZERO);
+    }
+
+    private void stop() {
+      if (open != null) open.close();
+      open = null;
+    }
+
+    private void end() {
+      ended = true;
+      stop();
+    }
+
+    private void again(Engine.Piece piece, Duration later) {
+      if (out.remove(piece) != null) piece.again(later);
+    }
+  }
+
+  private record Taken(Taking taking, Engine.Piece piece) implements Engine.Piece {
+    @Override
+    public long number() {
+      return piece.number();
+    }
+
+    @Override
+    public byte[] work() {
+      return piece.work();
+    }
+
+    @Override
+    public int times() {
+      return piece.times();
+    }
+
+    @Override
+    public boolean done() {
+      try {
+        return taking.isDone(piece);
+      } catch (LostException unknown) {
+        return false;
+      } finally {
+        taking.hands.remove(this);
+      }
+    }
+
+    @Override
+    public void again(Duration later) {
+      taking.leave(() -> taking.again(piece, later));
+      taking.hands.remove(this);
+    }
+  }
+}

@@ -1,0 +1,16 @@
+package io.fibry.cluster;
+
+import io.fibry.Seeds;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Work queues whose nodes crash, are paused and are cut off, each round by a seed. Planted faults:
+ * {@code docs/benchmarks/simulation.md}.
+ */
+class WorkSimulationTest {
+
+  @Test
+  void storedWorkIsDoneAlsoWhereNodesEnd() {
+    Seeds.play("work", 150, simulation -> new WorkRound(simulation).play());
+  }
+}
