@@ -7,6 +7,7 @@ import io.fibry.ActorScope;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
+import io.fibry.durable.Once;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +19,7 @@ import java.util.List;
 record Ledgers(String node, History history) {
   sealed interface Message {}
   record Add(long id) implements Message, Request<Add, Long> {}
+  record AddOnce(String once, long id) implements Message, Once, Request<AddOnce, Long> {}
   record Tell(long id) implements Message {}
   record Move(long id, String to, long other) implements Message, Request<Move, Long> {}
   record Remind(long id, long other) implements Message, Request<Remind, Long> {}
@@ -31,10 +33,13 @@ record Ledgers(String node, History history) {
     }
   }
 
-  static final Durable<Message> KEPT = Durable.kind("kept", Message.class).keepsMessages(1_000)
-      .state(new Ledger(List.of())).by(Ledgers::keep);
+  static final Durable<Message> KEPT = kept(Ledgers::keep);
   static final Duration LATER = Duration.ofSeconds(3);
   private static final Duration IDLE = Duration.ofSeconds(2); // so that actors sleep and wake, too
+
+  static Durable<Message> kept(Durable.NextInContext<Ledger, Message> handler) {
+    return Durable.kind("kept", Message.class).keepsMessages(1_000).state(new Ledger(List.of())).by(handler);
+  }
 
   void begin(Cluster cluster, ActorScope scope) {
     cluster.host("plain", Message.class, scope.anonymous(), IDLE, this::birth);
@@ -62,9 +67,13 @@ record Ledgers(String node, History history) {
     }
   }
 
-  private static Ledger keep(Ledger ledger, Message message, DurableContext<Message> context) {
+  static Ledger keep(Ledger ledger, Message message, DurableContext<Message> context) {
     return switch (message) {
       case Add add -> {
+        context.reply(add, ledger.ids.size() + 1L);
+        yield ledger.with(add.id);
+      }
+      case AddOnce add -> {
         context.reply(add, ledger.ids.size() + 1L);
         yield ledger.with(add.id);
       }

@@ -10,6 +10,9 @@ final class Machine {
   private final ActorScope scope;
   private boolean crashed;
   private long cutUntil;
+  private long newsFrom;
+  private long pausedUntil;
+  private long paused;
 
   /** @param scope of that node */
   Machine(Node node, ActorScope scope) {
@@ -35,7 +38,17 @@ final class Machine {
   }
 
   void pause(Duration time) {
-    if (!crashed) node.pause(time);
+    if (crashed) return;
+    long now = System.nanoTime();
+    long end = Math.max(pausedUntil, now + time.toNanos());
+    paused += end - Math.max(pausedUntil, now);
+    pausedUntil = end;
+    node.pause(time);
+  }
+
+  /** {@return how long it has been paused so far, with the whole pause that it is in, in nanoseconds} */
+  long paused() {
+    return paused;
   }
 
   /** The longest of several cuts counts. */
@@ -45,6 +58,7 @@ final class Machine {
 
   void heal() {
     cutUntil = System.nanoTime();
+    newsFrom = cutUntil;
   }
 
   boolean isCrashed() {
@@ -56,8 +70,13 @@ final class Machine {
     return crashed || cutUntil - System.nanoTime() > 0;
   }
 
-  /** In nanoseconds. */
-  long untilHealed() {
-    return Math.max(0, cutUntil - System.nanoTime());
+  /** No news of the table get here before. */
+  void delayNews(Duration time) {
+    newsFrom = Math.max(newsFrom, System.nanoTime() + time.toNanos());
+  }
+
+  /** {@return how long no news get here, in nanoseconds} */
+  long untilNews() {
+    return Math.max(newsFrom, cutUntil) - System.nanoTime();
   }
 }

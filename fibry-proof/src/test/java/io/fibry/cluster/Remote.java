@@ -184,7 +184,7 @@ final class Remote implements Engine {
     var in = new Line(machine.scope());
     var one = call("watch " + prefix,
         () -> servers.watch(prefix, entry -> in.add(network.delayOfNews(), () -> {
-          while (machine.isCut()) Line.sleepUntil(System.nanoTime() + machine.untilHealed());
+          while (machine.untilNews() > 0) Line.sleepUntil(System.nanoTime() + machine.untilNews());
           if (!closed) reader.accept(entry);
         })));
     return () -> end(one);
