@@ -1,0 +1,13 @@
+package io.fibry.store.folder;
+
+import io.fibry.Seeds;
+import org.junit.jupiter.api.Test;
+
+/** A store whose actors load and leave, on a machine that loses its power, each round by a seed. */
+class RestSimulationTest {
+
+  @Test
+  void storeForgetsNothingWhileActorsComeAndGo() {
+    Seeds.play("rest", 300, simulation -> new RestRound(simulation).play());
+  }
+}
