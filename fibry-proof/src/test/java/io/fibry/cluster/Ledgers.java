@@ -33,13 +33,10 @@ record Ledgers(String node, History history) {
     }
   }
 
-  static final Durable<Message> KEPT = kept(Ledgers::keep);
+  static final Durable<Message> KEPT = Durable.kind("kept", Message.class).keepsMessages(1_000)
+      .state(new Ledger(List.of())).by(Ledgers::keep);
   static final Duration LATER = Duration.ofSeconds(3);
   private static final Duration IDLE = Duration.ofSeconds(2); // so that actors sleep and wake, too
-
-  static Durable<Message> kept(Durable.NextInContext<Ledger, Message> handler) {
-    return Durable.kind("kept", Message.class).keepsMessages(1_000).state(new Ledger(List.of())).by(handler);
-  }
 
   void begin(Cluster cluster, ActorScope scope) {
     cluster.host("plain", Message.class, scope.anonymous(), IDLE, this::birth);
@@ -67,7 +64,7 @@ record Ledgers(String node, History history) {
     }
   }
 
-  static Ledger keep(Ledger ledger, Message message, DurableContext<Message> context) {
+  private static Ledger keep(Ledger ledger, Message message, DurableContext<Message> context) {
     return switch (message) {
       case Add add -> {
         context.reply(add, ledger.ids.size() + 1L);

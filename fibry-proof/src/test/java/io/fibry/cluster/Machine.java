@@ -46,7 +46,7 @@ final class Machine {
     node.pause(time);
   }
 
-  /** {@return how long it has been paused so far, with the whole pause that it is in, in nanoseconds} */
+  /** {@return how long all pauses so far take, also the current one, in nanoseconds} */
   long paused() {
     return paused;
   }

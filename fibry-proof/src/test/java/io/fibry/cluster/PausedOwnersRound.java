@@ -7,9 +7,12 @@ import io.fibry.cluster.History.End;
 import io.fibry.cluster.Ledgers.Add;
 import io.fibry.cluster.Ledgers.AddOnce;
 import io.fibry.cluster.Ledgers.All;
+import io.fibry.cluster.Ledgers.Ledger;
 import io.fibry.cluster.Ledgers.Message;
 import io.fibry.cluster.Ledgers.Read;
 import io.fibry.cluster.RemoteNetwork.Odds;
+import io.fibry.durable.Durable;
+import io.fibry.durable.EventContext;
 import io.fibry.pool.Entities;
 import io.fibry.simulation.Simulation;
 import io.fibry.time.Scheduler;
@@ -23,7 +26,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
- * Two nodes own {@link Ledgers}, and a third one asks them. An owner is paused for about as long as
+ * Two nodes own durable ledgers, and a third one asks them. An owner is paused for about as long as
  * its lease, and resumes, while turns are on their way to the store: no turn is lost, none is there
  * twice, and no answer is stale. The askers are quick when a lease ends, and when an owner resumes.
  */
@@ -33,6 +36,7 @@ final class PausedOwnersRound {
   private static final int PARTS = 8;
   private static final int QUICK = 6; // ms between two requests, at most
   private static final int SLOW = 600;
+  private static final int TURN = 15; // ms, at most
   private static final Duration LATE_NEWS = Duration.ofSeconds(1); // the lease must do without them
   private static final Duration LEASE = Duration.ofSeconds(4);
   private static final Duration AROUND = Duration.ofMillis(20); // so long askers are quick
@@ -46,7 +50,7 @@ final class PausedOwnersRound {
     READS_ARE_CACHED // an owner answers them by what it had stored itself
   }
 
-  /** A clock and its timers, which stop while the machine is paused. No real machine has only such. */
+  /** A clock and its timers, which stop while the machine is paused. */
   private record StoppingClock(Machine machine) implements Scheduler {
     @Override
     public long nanoTime() {
@@ -86,6 +90,8 @@ final class PausedOwnersRound {
     }
   }
 
+  record Added(long id) {}
+
   private final Simulation simulation;
   private final SplittableRandom random;
   private final Planted fault;
@@ -94,6 +100,7 @@ final class PausedOwnersRound {
   private final History history = new History();
   private final List<Machine> owners = new ArrayList<>();
   private final List<String> keys = new ArrayList<>(); // one of each owner
+  private final List<String> forks = new ArrayList<>(); // of histories at the store
   private Entities<String, Message> ledgers;
   private final Map<String, Long> asked = new HashMap<>(); // last requests that were answered, by key
   private int joined; // owners
@@ -133,7 +140,7 @@ final class PausedOwnersRound {
   List<String> play() throws InterruptedException {
     var asking = join(machine("asking"));
     for (int i = 1; i <= OWNERS; i++) begin(machine("n" + i));
-    ledgers = asking.entities(Ledgers.KEPT);
+    ledgers = asking.entities(kind(new HashMap<>()));
     simulation.eventually("both own ledgers", LONG, () -> joined == OWNERS);
     for (var owner : owners) keys.add(keyOf(owner.name(), asking));
     network.become(random.nextInt(3) == 0 ? new Odds(0, 10, 10) : Odds.NONE);
@@ -149,7 +156,8 @@ final class PausedOwnersRound {
     check();
     for (var one : owners) one.crash();
     asking.close();
-    return history.faults();
+    forks.addAll(history.faults());
+    return forks;
   }
 
   /** A key whose owner is a certain node. */
@@ -161,17 +169,7 @@ final class PausedOwnersRound {
 
   private void begin(Machine machine) {
     owners.add(machine);
-    var cache = new HashMap<String, Long>();
-    var kind = fault != Planted.READS_ARE_CACHED ? Ledgers.KEPT : Ledgers.kept((ledger, message, context) -> {
-      String key = context.key();
-      if (message instanceof Read read && cache.containsKey(key)) {
-        context.reply(read, cache.get(key));
-        return ledger;
-      }
-      var next = Ledgers.keep(ledger, message, context);
-      cache.put(key, (long) next.ids().size());
-      return next;
-    });
+    var kind = kind(new HashMap<>());
     machine.node().start("join", () -> {
       join(machine).host(kind, machine.scope().anonymous(), Duration.ofMinutes(5));
       return ++joined;
@@ -214,6 +212,36 @@ final class PausedOwnersRound {
   /** All keys were answered to what was asked since then. */
   private boolean isTaken(long since) {
     return asked.size() == OWNERS && asked.values().stream().allMatch(at -> at > since);
+  }
+
+  // ---- the actors
+
+  private Durable<Message> kind(Map<String, Long> cache) {
+    return Durable.kind("kept", Message.class)
+        .events(Added.class, new Ledger(List.of()), (Ledger ledger, Added added) -> ledger.with(added.id()))
+        .by((ledger, message, context) -> handle(cache, ledger, message, context));
+  }
+
+  private void handle(Map<String, Long> cache, Ledger ledger, Message message,
+      EventContext<Ledger, Added, Message> context) throws InterruptedException {
+    long count = ledger.ids().size();
+    switch (message) {
+      case Add add -> context.reply(add, add(cache, add.id(), context));
+      case AddOnce add -> context.reply(add, add(cache, add.id(), context));
+      case Read read -> context.reply(read,
+          fault == Planted.READS_ARE_CACHED ? cache.getOrDefault(context.key(), count) : count);
+      case All all -> context.reply(all, ledger);
+      default -> throw new IllegalStateException(message + " is for others");
+    }
+  }
+
+  /** It takes its time, so that pauses begin in the midst of it. */
+  private long add(Map<String, Long> cache, long id, EventContext<Ledger, Added, Message> context)
+      throws InterruptedException {
+    Thread.sleep(random.nextInt(TURN));
+    long count = context.persist(new Added(id)).ids().size();
+    cache.put(context.key(), count);
+    return count;
   }
 
   // ---- askers
@@ -267,6 +295,19 @@ final class PausedOwnersRound {
     for (var key : keys) all.put(key, read(key));
     history.checkDurable(all);
     history.checkOrder();
+    checkTurns();
+  }
+
+  /** The turns of each key are one row. */
+  private void checkTurns() throws InterruptedException {
+    var last = new HashMap<String, Long>();
+    try (var turns = network.store().history("kept", "")) {
+      for (var page = turns.now(); !page.isEmpty(); page = turns.now()) for (var turn : page) {
+        Long before = last.put(turn.key(), turn.number());
+        if (before != null && turn.number() <= before)
+          forks.add("turn " + turn.number() + " of " + turn.key() + " is behind turn " + before);
+      }
+    }
   }
 
   /** An owner whose turn another one has refused may say so once. */

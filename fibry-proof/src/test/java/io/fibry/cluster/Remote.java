@@ -28,13 +28,13 @@ final class Remote implements Engine {
 
   private final RemoteNetwork network;
   private final Machine machine;
-  private final Engine servers;
+  private final Routes servers;
   private final Line out; // to the servers
   private final Store store;
   private boolean closed;
 
   /** @param servers as code on their machine sees them */
-  Remote(RemoteNetwork network, Machine machine, Engine servers) {
+  Remote(RemoteNetwork network, Machine machine, Routes servers) {
     this.network = network;
     this.machine = machine;
     this.servers = servers;
@@ -131,15 +131,15 @@ final class Remote implements Engine {
 
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
-    var in = new Line(machine.scope());
-    var back = back(in);
+    var in = servers.lines(machine.scope());
     var ended = new AtomicBoolean(); // though the servers may not have heard of it
-    var one = call("subscribe " + subject, () -> servers.subscribe(subject, group, wire -> back.accept(() -> {
+    Routes.Reader there = (server, wire) -> back(in.get(server)).accept(() -> {
       if (!ended.get()) reader.accept(wire);
-    })));
+    });
+    var one = call("subscribe " + subject, () -> servers.subscribe(subject, group, there));
     return () -> {
       end(one);
-      in.await();
+      in.forEach(Line::await);
       ended.set(true);
     };
   }

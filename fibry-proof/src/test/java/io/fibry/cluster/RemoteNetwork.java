@@ -1,9 +1,11 @@
 package io.fibry.cluster;
 
 import io.fibry.ActorScope;
+import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -32,17 +34,28 @@ final class RemoteNetwork implements Network {
   private final SplittableRandom random;
   private final ActorScope servers;
   private final boolean storeIsApart;
-  private final MemoryNetwork network = MemoryNetwork.create();
-  private final Map<String, Machine> machines = new HashMap<>(); // by node
+  private final List<MemoryNetwork> networks = new ArrayList<>(List.of(MemoryNetwork.create())); // by server
+  private final Map<String, Machine> machines = new LinkedHashMap<>(); // by node
   private final Map<String, List<RemoteQueue.Taking>> takings = new HashMap<>(); // by the subject of the queue
   private final ReentrantLock turn = new ReentrantLock();
   private Odds odds = Odds.NONE;
+  private int latestLearning = 1; // ms, exclusive
 
   /** @param storeIsApart a node that is cut off still reaches it, so it must fence */
   RemoteNetwork(SplittableRandom random, ActorScope servers, boolean storeIsApart) {
     this.random = random;
     this.servers = servers;
     this.storeIsApart = storeIsApart;
+  }
+
+  /**
+   * Adds servers. Machines are at them in turns, so that messages go over routes.
+   *
+   * @param latest after this time a server knows what is subscribed at another one, in milliseconds
+   */
+  void addServers(int more, int latest) {
+    for (int i = 0; i < more; i++) networks.add(MemoryNetwork.create());
+    latestLearning = latest;
   }
 
   void add(Machine machine) {
@@ -60,7 +73,14 @@ final class RemoteNetwork implements Network {
 
   @Override
   public Engine connect(String app, String node) {
-    return new Remote(this, machines.get(node), network.engine());
+    int own = List.copyOf(machines.keySet()).indexOf(node) % networks.size();
+    return new Remote(this, machines.get(node),
+        new Routes(this, networks.stream().map(MemoryNetwork::engine).toList(), own));
+  }
+
+  /** {@return the store, without a way to it} */
+  Store store() {
+    return networks.getFirst().engine().store();
   }
 
   // ---- for connections
@@ -107,6 +127,11 @@ final class RemoteNetwork implements Network {
   /** {@return how long something is on its way, in nanoseconds} */
   long delay() {
     return 1_000_000L * (happens(odds.slow) ? random.nextInt(50, SLOW) : random.nextInt(QUICK));
+  }
+
+  /** {@return how long it takes until another server knows of a subscription, in nanoseconds} */
+  long learning() {
+    return 1_000_000L * random.nextInt(latestLearning);
   }
 
   /**

@@ -11,6 +11,6 @@ class WorkSimulationTest {
 
   @Test
   void storedWorkIsDoneAlsoWhereNodesEnd() {
-    Seeds.play("work", 150, simulation -> new WorkRound(simulation).play());
+    Seeds.play("work", 120, simulation -> new WorkRound(simulation).play());
   }
 }

@@ -3,7 +3,7 @@ package io.fibry.durable;
 import io.fibry.Seeds;
 import org.junit.jupiter.api.Test;
 
-/** Money that durable actors send to each other, on a machine that crashes, each round by a seed. */
+/** Durable actors that send money to each other while their machine crashes, by seeds. */
 class TransferSimulationTest {
 
   @Test

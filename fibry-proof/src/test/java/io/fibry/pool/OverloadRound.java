@@ -160,7 +160,7 @@ final class OverloadRound {
     return new Side(call -> pool.ask(call, LIMIT));
   }
 
-  /** A thread for each request, which waits for a resource at each step though its client gave up. */
+  /** A thread for each request. At each step it waits for a resource, though its client gave up. */
   private void onThreadOfItsOwn(Call call) throws Exception {
     var answer = new CompletableFuture<Boolean>();
     Thread.ofVirtual().start(() -> {
@@ -222,7 +222,7 @@ final class OverloadRound {
 
   private void checkCollapsed(Span low, Span high, Span after) {
     assertTrue(unbounded.good(low) >= MOST, () -> unbounded.good(low) + " at half the capacity");
-    assertTrue(unbounded.goodput(high) < 0.3 * bounded.goodput(high), () -> unbounded.goodput(high) + " at three times");
+    assertTrue(unbounded.goodput(high) < 0.3 * bounded.goodput(high), () -> unbounded.goodput(high) + " at 3 times");
     assertTrue(unbounded.goodput(after) < 0.3 * bounded.goodput(after), () -> unbounded.goodput(after) + " after it");
     assertTrue(unbounded.wasted > 0);
   }

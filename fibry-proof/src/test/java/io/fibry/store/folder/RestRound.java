@@ -22,12 +22,12 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Threads load actors from a folder, store turns and messages of theirs, and leave them, while one
- * lists all actors and files move. The machine crashes a few times. After each crash, what the store
- * has confirmed is there, and of a turn there is all or nothing: what it did, and what it sent.
+ * Threads load actors from a folder, store turns and messages of these, and leave them, while one
+ * thread lists all actors and files move. The machine crashes a few times. After each crash all
+ * that the store has confirmed exists, and of each turn all or nothing: its effects, and its
+ * messages.
  */
 final class RestRound {
   private static final int SEGMENT = 4_096; // the smallest one: the log goes through many
@@ -38,12 +38,12 @@ final class RestRound {
 
   /** A message for an actor. */
   private static final class Message {
-    private final @Nullable Known from; // null: it was accepted for itself
+    private final Known from; // null: it was accepted for itself
     private final long turn; // of its sender
     private boolean isSure; // the store has confirmed it
     private long doneBy; // a turn of its receiver; 0: none
 
-    Message(@Nullable Known from, long turn) {
+    Message(Known from, long turn) {
       this.from = from;
       this.turn = turn;
     }
@@ -125,7 +125,7 @@ final class RestRound {
     for (var actor : actors) actor.check(store);
   }
 
-  /** What has to be known of an actor. One thread at a time lives its lives; any thread sends to it. */
+  /** An actor as the store must know it. One thread at a time uses it; any thread sends to it. */
   private final class Known {
     private final Store.Id id;
     private final Map<String, Message> messages = new TreeMap<>(); // for it, by id

@@ -1,0 +1,30 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Seeds;
+import io.fibry.simulation.Simulation;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Keys that move between nodes whose servers learn late of subscriptions, each round by a seed. */
+class RoutesSimulationTest {
+
+  @Test
+  void movesOverRoutesLoseNothingAndDoNothingTwice() {
+    Seeds.play("routes", 45, simulation -> assertEquals(List.of(),
+        new RoutesRound(simulation, RoutesRound.CALM.dividedBy(2)).play()));
+  }
+
+  /** Where servers learn later than a node passes messages on, the round finds what is lost. */
+  @Test
+  void messagesAreLostWhereServersLearnTooLate() {
+    var faults = new ArrayList<String>();
+    Simulation.run(options -> options.withSeeds(30), simulation -> {
+      if (faults.isEmpty()) faults.addAll(new RoutesRound(simulation, RoutesRound.CALM.multipliedBy(10)).play());
+    });
+    assertTrue(!faults.isEmpty());
+  }
+}
