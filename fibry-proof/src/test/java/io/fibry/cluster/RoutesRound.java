@@ -27,6 +27,7 @@ final class RoutesRound {
   private static final int PARTS = 4;
   private static final int MOVES = 3;
   private static final int PAUSE = 80; // ms between two messages of a sender, at most
+  private static final Duration SETTLING = Duration.ofSeconds(1); // all servers and nodes know each other
   private static final Duration LONG = Duration.ofMinutes(2);
 
   private final class Home {
@@ -104,9 +105,10 @@ final class RoutesRound {
     start();
     start();
     var fronts = new ArrayList<Cluster>();
+    for (int i = 0; i < SENDERS; i++) fronts.add(join(machine("front" + i)));
+    Thread.sleep(SETTLING);
     for (int i = 0; i < SENDERS; i++) {
-      var front = join(machine("front" + i));
-      fronts.add(front);
+      var front = fronts.get(i);
       var own = random.split();
       sending++;
       simulation.client("sender" + i, () -> send(front.entities("place", Message.class), own));
