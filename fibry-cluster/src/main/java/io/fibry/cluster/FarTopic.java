@@ -12,7 +12,6 @@ import io.fibry.pubsub.Topic;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
-import org.slf4j.LoggerFactory;
 
 /**
  * News for the subscribers of all nodes. What is published goes to the network, and comes from
@@ -60,7 +59,7 @@ final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
     try {
       message = protocol.decode(wire.body());
     } catch (RuntimeException unreadable) {
-      LoggerFactory.getLogger(Cluster.class).warn("topic '{}' got news that it cannot read", name, unreadable);
+      Unreadable.log("topic '" + name + "' got news", unreadable);
       return;
     }
     here.publish(message);

@@ -27,7 +27,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     try {
       return Optional.of(protocol.decode(wire.body()));
     } catch (RuntimeException unreadable) {
-      LoggerFactory.getLogger(Cluster.class).warn("'{}' got a message that it cannot read", what, unreadable);
+      Unreadable.log("'" + what + "' got a message", unreadable);
       wire.answerTo().ifPresent(to -> send(Outcome.ofFailure(to, unreadable)));
       return Optional.empty();
     }
@@ -53,7 +53,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     try {
       groups = Tells.groups(wire.body());
     } catch (RuntimeException foreign) {
-      LoggerFactory.getLogger(Cluster.class).warn("'{}' got messages that it cannot read", what, foreign);
+      Unreadable.log("'" + what + "' got messages", foreign);
       return;
     }
     var refusals = new ArrayList<Tells.Refusal>(0);
