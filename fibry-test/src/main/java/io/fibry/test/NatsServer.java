@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -39,6 +40,16 @@ public final class NatsServer implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final int FIRST_PORT = 20_000; // below those that systems give away
   private static final int PORTS = 12_000;
+  private static final int MOST_PORTS = 20; // attempts with others
+
+  /** A port is in use. */
+  private static final class PortTakenException extends IllegalStateException {
+    private static final long serialVersionUID = 1;
+
+    PortTakenException(String message) {
+      super(message);
+    }
+  }
 
   private final Path folder;
   private final int port;
@@ -88,8 +99,14 @@ public final class NatsServer implements AutoCloseable {
    * @throws IllegalStateException if it is not on this machine, or does not start
    */
   public static NatsServer start(Path folder, String more) {
-    var ports = freePorts(2);
-    return made(folder, "single", ports.get(0), ports.get(1), more).started();
+    return start(folder, more, () -> freePorts(2));
+  }
+
+  static NatsServer start(Path folder, String more, Supplier<List<Integer>> ports) {
+    return withOtherPorts(() -> {
+      var own = ports.get();
+      return made(folder, "single", own.get(0), own.get(1), more).started();
+    });
   }
 
   /**
@@ -101,7 +118,10 @@ public final class NatsServer implements AutoCloseable {
    * @throws IllegalStateException if it is not on this machine, or they do not start
    */
   public static List<NatsServer> cluster(Path folder, int servers) {
-    var ports = freePorts(3 * servers);
+    return withOtherPorts(() -> cluster(folder, servers, freePorts(3 * servers)));
+  }
+
+  private static List<NatsServer> cluster(Path folder, int servers, List<Integer> ports) {
     String routes = IntStream.range(0, servers).mapToObj(i -> "nats://" + HERE + ":" + ports.get(3 * i + 2))
         .collect(Collectors.joining(", "));
     var all = new ArrayList<NatsServer>();
@@ -120,13 +140,23 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
+  /** Another program may take a port between the moment when it was found free and its use. */
+  private static <T> T withOtherPorts(Supplier<T> starting) {
+    for (int times = 1;; times++) try {
+      return starting.get();
+    } catch (PortTakenException taken) {
+      if (times == MOST_PORTS) throw taken;
+    }
+  }
+
   private static NatsServer made(Path folder, String name, int port, int health, String more) {
     var server = new NatsServer(folder, port, health);
     try {
       Files.createDirectories(folder);
       Files.writeString(server.configuration(), "server_name: " + name + "\nlisten: \"" + HERE + ":" + port
           + "\"\nhttp: \"" + HERE + ":" + health + "\"\nlog_file: \"" + server.log() + "\"\njetstream { store_dir: \""
-          + folder.resolve("data") + "\" }\nping_interval: 5s\n" + more);
+          + folder.resolve("data") + "\" }\nports_file_dir: \"" + folder.toAbsolutePath() + "\"\nping_interval: 5s\n"
+          + more);
       return server;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
@@ -165,8 +195,9 @@ public final class NatsServer implements AutoCloseable {
   private NatsServer started() {
     boolean up = false;
     try {
+      Files.deleteIfExists(output()); // so that its last words are of this start
       process = new ProcessBuilder(program(), "-c", configuration().toString()).redirectErrorStream(true)
-          .redirectOutput(folder.resolve("output.log").toFile()).start();
+          .redirectOutput(output().toFile()).start();
       Orphans.add(process);
       awaitUp();
       up = true;
@@ -178,8 +209,17 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  /** It sends a line of information to each client. */
+  private Path output() {
+    return folder.resolve("output.log");
+  }
+
+  /**
+   * It writes the file with its ports when it listens, so another program at its port is not taken
+   * for it; then it sends a line of information to each client.
+   */
   private void awaitUp() {
+    var ports = folder.resolve("nats-server_" + process.pid() + ".ports");
+    await("it does not listen", () -> Files.exists(ports));
     await("it does not answer", () -> {
       try (var socket = new Socket()) {
         socket.connect(new InetSocketAddress(HERE, port), 1_000);
@@ -203,17 +243,33 @@ public final class NatsServer implements AutoCloseable {
     boolean passes() throws IOException, InterruptedException;
   }
 
+  /** The patience begins again as long as the server works, since a busy machine delays it. */
   private void await(String otherwise, Check check) {
     long end = System.nanoTime() + PATIENCE.toNanos();
-    while (true) try {
-      if (passes(check)) return;
-      if (!process.isAlive() || System.nanoTime() > end) throw new IllegalStateException(
-          "nats-server " + (process.isAlive() ? otherwise : "ended") + ": " + lastWords());
-      TimeUnit.MILLISECONDS.sleep(20);
+    for (var worked = Duration.ZERO; !passesUninterrupted(check);) {
+      if (!process.isAlive()) throw ended();
+      var now = process.info().totalCpuDuration().orElse(worked);
+      if (!now.equals(worked)) end = System.nanoTime() + PATIENCE.toNanos();
+      else if (System.nanoTime() - end > 0) throw new IllegalStateException(
+          "nats-server " + otherwise + ": " + lastWords());
+      worked = now;
+    }
+  }
+
+  private static boolean passesUninterrupted(Check check) {
+    try {
+      if (passes(check)) return true;
+      TimeUnit.MILLISECONDS.sleep(5);
+      return false;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while a nats-server starts", interrupt);
     }
+  }
+
+  private IllegalStateException ended() {
+    String text = "nats-server ended: " + lastWords();
+    return text.contains("address already in use") ? new PortTakenException(text) : new IllegalStateException(text);
   }
 
   private static boolean passes(Check check) throws InterruptedException {
@@ -227,7 +283,7 @@ public final class NatsServer implements AutoCloseable {
   private String lastWords() {
     try {
       var lines = new ArrayList<String>();
-      for (var file : List.of(log(), folder.resolve("output.log")))
+      for (var file : List.of(log(), output()))
         if (Files.exists(file)) lines.addAll(Files.readAllLines(file));
       return String.join("\n", lines.subList(Math.max(0, lines.size() - 5), lines.size()));
     } catch (IOException none) {
@@ -255,7 +311,7 @@ public final class NatsServer implements AutoCloseable {
   /** Starts it again, with the same port and data. */
   public void restart() {
     if (process.isAlive()) kill();
-    started();
+    withOtherPorts(this::started); // the same: whoever has it meanwhile soon gives it back
   }
 
   /** Stops it where it is, until it goes on: it stands still when this returns. */
