@@ -10,14 +10,15 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.Done;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -25,31 +26,30 @@ import org.junit.jupiter.api.Test;
 abstract class AbsenceContract {
   record Ping() implements Request<Ping, String> {}
 
+  /** Answered when the actor is watched. */
+  private record Watch(Actor<?> actor) implements Request<Watch, Done> {}
+
   private final String app;
-  private final Network network;
+  private final TestNetwork network;
   private final ActorScope scope = ActorSystem.openScope("absence-test");
-  private final Engine cut;
   private final Cluster a;
   private final Cluster b;
 
-  AbsenceContract(String app, Network network) {
+  AbsenceContract(String app, TestNetwork network) {
     this.app = app;
     this.network = network;
-    this.cut = network.connect(app, "a");
-    a = join("a", (same, node) -> cut);
-    b = join("b", network);
+    a = join("a");
+    b = join("b");
   }
 
-  private Cluster join(String node, Network by) {
-    return Cluster.join(app, by, options -> options.withNode(node).withLease(Duration.ofSeconds(3)));
+  private Cluster join(String node) {
+    return Cluster.join(app, network, options -> options.withNode(node));
   }
 
   @AfterEach
   void close() {
     b.close();
-    try {
-      a.close();
-    } catch (LostException wasCut) {}
+    a.close();
     scope.close();
   }
 
@@ -63,12 +63,12 @@ abstract class AbsenceContract {
   /** That the other node has heard of it. */
   private Exitable offered(Actor<Ping> till) {
     var offer = a.offer("till", Ping.class, till);
-    Soon.becomesTrue(() -> b.members().stream().anyMatch(one -> one.offers().contains("till")));
+    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.offers().contains("till")));
     return offer;
   }
 
-  private static ExitReason value(CompletableFuture<ExitReason> end) throws Exception {
-    return end.get(30, TimeUnit.SECONDS);
+  private static ExitReason value(CompletableFuture<ExitReason> end) {
+    return Patience.value(end);
   }
 
   private static String lost(ExitReason reason) {
@@ -76,16 +76,17 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void whoWatchesFromAfarIsToldTheReason() throws Exception {
+  void whoWatchesFromAfarIsToldTheReason() {
     var told = new CompletableFuture<ExitReason>();
     Actor<Object> watcher = scope.anonymous().newActor((Object message, ActorContext<Object> context) -> {
-      if (message instanceof ExitReason reason) told.complete(reason);
-      else context.watch((Actor<?>) message, reason -> reason);
+      if (message instanceof Watch watch) {
+        context.watch(watch.actor(), reason -> reason);
+        context.reply(watch, Done.DONE);
+      } else told.complete((ExitReason) message);
     });
     var till = till();
     offered(till);
-    watcher.sendMessage(b.actor("till", Ping.class));
-    assertFalse(b.actor("till", Ping.class).waitForExit(Duration.ofMillis(50)));
+    watcher.ask(new Watch(b.actor("till", Ping.class)));
 
     till.close();
 
@@ -93,7 +94,7 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void eachReasonIsTold() throws Exception {
+  void eachReasonIsTold() {
     var killed = till();
     offered(killed);
     var end = b.actor("till", Ping.class).onExit();
@@ -114,9 +115,9 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void whatNobodyOffersHasEnded() throws Exception {
+  void whatNobodyOffersHasEnded() {
     assertEquals("no node offers an actor 'till'", lost(value(b.actor("till", Ping.class).onExit())));
-    assertTrue(b.actor("till", Ping.class).waitForExit(Duration.ofSeconds(20)));
+    Patience.ended(b.actor("till", Ping.class)::waitForExit);
   }
 
   @Test
@@ -128,17 +129,17 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void theEndOfANodeIsThatOfItsActors() throws Exception {
+  void theEndOfANodeIsThatOfItsActors() {
     offered(till());
     var end = b.actor("till", Ping.class).onExit();
 
-    cut.close();
+    network.end(a);
 
     assertEquals("node 'a', which had actor 'till', is gone", lost(value(end)));
   }
 
   @Test
-  void aNodeThatLeavesIsGone() throws Exception {
+  void aNodeThatLeavesIsGone() {
     offered(till());
     var end = b.actor("till", Ping.class).onExit();
 
@@ -148,25 +149,29 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void asLongAsANodeOffersItTheNameHasNotEnded() throws Exception {
+  void asLongAsANodeOffersItTheNameHasNotEnded() {
     var first = till();
     var second = till();
     a.offer("till", Ping.class, first);
     b.offer("till", Ping.class, second);
-    try (var c = join("c", network)) {
-      Soon.becomesTrue(() -> c.members().stream().filter(one -> one.offers().contains("till")).count() == 2);
+    try (var c = join("c")) {
+      Patience.eventually(() -> offering(c) == 2);
       var end = c.actor("till", Ping.class).onExit();
       first.close();
-      assertFalse(c.actor("till", Ping.class).waitForExit(Duration.ofMillis(300)));
+      Patience.eventually(() -> offering(c) == 1);
       assertFalse(end.isDone());
       second.kill();
       assertEquals(new ExitReason.Killed(), value(end));
     }
   }
 
+  private static long offering(Cluster node) {
+    return node.members().stream().filter(one -> one.offers().contains("till")).count();
+  }
+
   /** Code that is told of the end runs before all that the node does at that end. */
   @Test
-  void aNameThatIsOfferedAgainHasNotEnded() throws Exception {
+  void aNameThatIsOfferedAgainHasNotEnded() {
     var first = till();
     var second = till();
     offered(first);
@@ -177,16 +182,15 @@ abstract class AbsenceContract {
 
     first.kill();
 
-    var end = next.get(30, TimeUnit.SECONDS);
+    var end = Patience.value(next);
     second.close();
     assertEquals(new ExitReason.Finished(), value(end));
   }
 
   @Test
-  void whoWatchesAndLeavesIsTold() throws Exception {
-    a.offer("till", Ping.class, till());
+  void whoWatchesAndLeavesIsTold() {
+    offered(till());
     var end = b.actor("till", Ping.class).onExit();
-    assertFalse(b.actor("till", Ping.class).waitForExit(Duration.ofMillis(50)));
 
     b.close();
 

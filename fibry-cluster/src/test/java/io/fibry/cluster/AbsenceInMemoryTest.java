@@ -2,6 +2,6 @@ package io.fibry.cluster;
 
 class AbsenceInMemoryTest extends AbsenceContract {
   AbsenceInMemoryTest() {
-    super("bank", MemoryNetwork.create());
+    super("bank", TestNetwork.inMemory());
   }
 }

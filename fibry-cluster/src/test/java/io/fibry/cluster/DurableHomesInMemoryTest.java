@@ -2,6 +2,6 @@ package io.fibry.cluster;
 
 class DurableHomesInMemoryTest extends DurableHomesContract {
   DurableHomesInMemoryTest() {
-    super("bank", MemoryNetwork.create());
+    super("bank", TestNetwork.inMemory());
   }
 }

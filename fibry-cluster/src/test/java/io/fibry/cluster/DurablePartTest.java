@@ -10,13 +10,13 @@ import io.fibry.durable.Sharing;
 import io.fibry.pool.Entities;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import io.fibry.support.Patience;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -81,7 +81,7 @@ class DurablePartTest {
 
   /** It is stored, and waits since something else may come before it. */
   @Test
-  void aRequestThatIsKeptIsAnsweredBeforeItsPartIsGiven() throws Exception {
+  void aRequestThatIsKeptIsAnsweredBeforeItsPartIsGiven() {
     var part = Part.hold(
         new Surroundings(scope, scope.anonymous().forBlocks().scheduler(), engine, null, null, null, "a", LONG, null),
         "part", new Reception<>(engine, "list", "a.1", PROTOCOL, new UnderWay(), () -> true), key -> true, key -> {},
@@ -92,11 +92,11 @@ class DurablePartTest {
     var request = new Add("a");
     var answer = engine.request(
         Wire.to("part", Map.of(Route.KEY, "ada", Route.ID, "c.1"), PROTOCOL.encode(request)), LONG);
-    while (memory.waiting(ADA, Instant.MAX, 1).isEmpty()) Thread.onSpinWait();
+    Patience.eventually(() -> !memory.waiting(ADA, Instant.MAX, 1).isEmpty());
 
     part.give(() -> {});
 
-    var wire = answer.toCompletableFuture().get(30, TimeUnit.SECONDS);
+    var wire = Patience.value(answer.toCompletableFuture());
     assertEquals("a", Protocol.decodeAnswer(request, wire.body()), wire::toString);
   }
 }

@@ -1,7 +1,44 @@
 package io.fibry.cluster;
 
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
 class FarInMemoryTest extends FarContract {
   FarInMemoryTest() {
-    super("bank", MemoryNetwork.create());
+    super("bank", TestNetwork.inMemory());
+  }
+
+  /** The remote node answers that it is late, 100 ms before its asker stops waiting. */
+  @Test
+  void timeOutTellsThatRemoteHandlerHasPromised() {
+    var clock = new ManualClock();
+    var network = MemoryNetwork.create(clock);
+    try (ActorScope scope = ActorSystem.openScope("far-clock", options -> options.withScheduler(clock));
+        var a = Cluster.join("timed", network, options -> options.withNode("a").withScope(scope));
+        var b = Cluster.join("timed", network, options -> options.withNode("b").withScope(scope))) {
+      var promised = new CompletableFuture<Boolean>();
+      a.offer("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
+        context.replyWhen(promise, new CompletableFuture<>());
+        promised.complete(true);
+      }));
+
+      var answer = b.actor("till", Promise.class).sendMessageReturn(new Promise(), Duration.ofSeconds(2));
+      Patience.value(promised);
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+      clock.advance(Duration.ofMillis(1_900));
+
+      var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+      assertTrue(failure.getMessage().contains("promised"), failure.getMessage());
+    }
   }
 }

@@ -13,8 +13,10 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,9 +24,9 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -42,13 +44,13 @@ abstract class HomesContract {
   private static final Duration LONG = Duration.ofMinutes(5);
 
   private final String app;
-  private final Network network;
+  private final TestNetwork network;
   private final ActorScope scope = ActorSystem.openScope("homes-test");
   private final Map<String, LongAdder> cents = new ConcurrentHashMap<>(); // as a store would have them
   private final Map<String, AtomicInteger> alive = new ConcurrentHashMap<>();
   private final AtomicBoolean twoAtOnce = new AtomicBoolean();
 
-  HomesContract(String app, Network network) {
+  HomesContract(String app, TestNetwork network) {
     this.app = app;
     this.network = network;
   }
@@ -59,13 +61,12 @@ abstract class HomesContract {
   }
 
   private Cluster join(String node) {
-    return join(node, network, Duration.ofSeconds(20)); // a busy machine is not taken for dead
+    return join(node, InstantSource.system());
   }
 
-  private Cluster join(String node, Network network, Duration lease) {
+  private Cluster join(String node, InstantSource wall) {
     return Cluster.join(app, network,
-        options -> options.withNode(node).withParts(PARTS).withLease(lease).withCalm(CALM)
-            .withScope(scope));
+        options -> options.withNode(node).withParts(PARTS).withCalm(CALM).withScope(scope).withWallClock(wall));
   }
 
   private Entities<String, Account> home(Cluster node) {
@@ -98,7 +99,7 @@ abstract class HomesContract {
   }
 
   private static void awaitHosts(Cluster node, int hosts) {
-    Soon.becomesTrue(() -> node.members().stream().filter(one -> one.hosts().contains("account")).count() == hosts);
+    Patience.eventually(() -> node.members().stream().filter(one -> one.hosts().contains("account")).count() == hosts);
   }
 
   private long sum() {
@@ -131,7 +132,7 @@ abstract class HomesContract {
       var accounts = addresses(c);
 
       for (int i = 0; i < 100; i++) assertEquals(1, accounts.actor("k" + i).ask(new Give(1)));
-      Soon.becomesTrue(() -> nodes(accounts) == 2);
+      Patience.eventually(() -> nodes(accounts) == 2);
 
       assertFalse(twoAtOnce.get());
       assertEquals(100, sum());
@@ -154,13 +155,13 @@ abstract class HomesContract {
         for (int i = 0; i < 3; i++) {
           try (var b = join("b")) {
             home(b);
-            Soon.becomesTrue(() -> nodes(accounts) == 2);
+            Patience.eventually(() -> nodes(accounts) == 2);
           }
-          Soon.becomesTrue(() -> nodes(accounts) == 1);
+          Patience.eventually(() -> nodes(accounts) == 1);
         }
         end.set(true);
         long paid = 0;
-        for (var one : all) paid += one.get(60, TimeUnit.SECONDS);
+        for (var one : all) paid += Patience.value(one);
 
         assertEquals(paid, sum());
         assertFalse(twoAtOnce.get());
@@ -181,12 +182,12 @@ abstract class HomesContract {
         var next = join("n" + i);
         var joining = askers.submit(() -> home(next));
         last.close();
-        joining.get();
+        Patience.value(joining);
         last = next;
       }
       end.set(true);
       long paid = 0;
-      for (var one : all) paid += one.get(60, TimeUnit.SECONDS);
+      for (var one : all) paid += Patience.value(one);
       last.close();
 
       assertEquals(paid, sum());
@@ -228,17 +229,15 @@ abstract class HomesContract {
 
   @Test
   void keysOfANodeThatEndsWithoutAWordHaveAnotherHome() {
-    var cut = network.connect(app, "b");
-    try (var a = join("a");
-        var b = join("b", (same, node) -> cut, Duration.ofSeconds(3));
-        var asking = join("asking")) {
+    var b = join("b");
+    try (var a = join("a"); var asking = join("asking")) {
       home(a);
       home(b);
       awaitHosts(asking, 2);
       var accounts = addresses(asking);
-      Soon.becomesTrue(() -> nodes(accounts) == 2);
+      Patience.eventually(() -> nodes(accounts) == 2);
 
-      cut.close();
+      network.end(b);
 
       for (int i = 0; i < 100; i++) answered(accounts.actor("k" + i));
       assertEquals(1, nodes(accounts));
@@ -247,7 +246,7 @@ abstract class HomesContract {
 
   private static void answered(Actor<Account> actor) {
     while (true) try {
-      assertEquals("a", actor.ask(new Where(), Duration.ofSeconds(10)));
+      assertEquals("a", actor.ask(new Where(), Duration.ofSeconds(1)));
       return;
     } catch (RequestException wasOnItsWay) {
       // once more
@@ -295,24 +294,26 @@ abstract class HomesContract {
 
   @Test
   void aNodeSaysHowItIs() {
-    var cut = network.connect(app, "b");
-    try (var a = join("a"); var b = join("b", (same, node) -> cut, Duration.ofSeconds(3))) {
+    var wrong = new AtomicReference<>(Duration.ZERO); // the wall clock of b
+    var b = join("b", () -> Instant.now().plus(wrong.get()));
+    try (var a = join("a")) {
       home(a);
       home(b);
       awaitHosts(a, 2);
-      Soon.becomesTrue(() -> a.health().parts().get("account") + b.health().parts().get("account") == PARTS
+      Patience.eventually(() -> a.health().parts().get("account") + b.health().parts().get("account") == PARTS
           && b.health().parts().get("account") > 0);
       var now = a.health();
       assertEquals(new Cluster.Health(true, Optional.empty(), now.parts(), 0), now);
       addresses(b).actor("ada").ask(new Give(1));
-      Soon.becomesTrue(() -> b.health().underWay() == 0); // its asker may hear of it first
+      Patience.eventually(() -> b.health().underWay() == 0); // its asker may hear of it first
       assertTrue(b.dump().matches("(?s)node 'b' of app '\\S+', alive, connected\nmembers:\n"
           + "  a, since \\S+, home to account\n  b, since \\S+, home to account\nhome to:\n"
           + "  account: \\d+ of " + PARTS + " parts, [01] actors\nrequests of others: 0 not answered\n"), b::dump);
 
-      cut.close();
-
-      Soon.becomesTrue(() -> !b.health().alive() && b.health().trouble().isPresent());
+      network.end(b);
+      assertTrue(b.health().trouble().isPresent());
+      wrong.set(TestNetwork.LEASE);
+      assertFalse(b.health().alive());
       assertTrue(b.dump().startsWith("node 'b' of app '" + app + "', which others may take for gone, the connection "),
           b::dump);
     }

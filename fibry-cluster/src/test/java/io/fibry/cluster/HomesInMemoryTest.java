@@ -2,6 +2,6 @@ package io.fibry.cluster;
 
 class HomesInMemoryTest extends HomesContract {
   HomesInMemoryTest() {
-    super("bank", MemoryNetwork.create());
+    super("bank", TestNetwork.inMemory());
   }
 }

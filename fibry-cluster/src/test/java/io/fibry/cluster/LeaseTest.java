@@ -15,6 +15,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Request;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -120,7 +121,7 @@ class LeaseTest {
     home(a);
     var asking = join("asking");
     var place = asking.entities("place", Where.class).actor("x");
-    Soon.becomesTrue(() -> asking.members().size() == 2);
+    Patience.eventually(() -> asking.members().size() == 2);
     assertAnswers("a", place);
 
     fault = Fault.CUT;
@@ -131,7 +132,7 @@ class LeaseTest {
     assertEquals(Optional.empty(), answer(place));
     assertEquals(2, asking.members().size());
     pass(Duration.ofSeconds(3));
-    Soon.becomesTrue(() -> asking.members().size() == 1);
+    Patience.eventually(() -> asking.members().size() == 1);
   }
 
   @Test
@@ -147,9 +148,9 @@ class LeaseTest {
     fault = Fault.NONE;
     pass(LEASE);
 
-    Soon.becomesTrue(() -> a.members().contains(a.self()));
+    Patience.eventually(() -> a.members().contains(a.self()));
     assertNotEquals(life, a.self().id());
-    Soon.becomesTrue(() -> isAnsweredBy("a", place));
+    Patience.eventually(() -> isAnsweredBy("a", place));
   }
 
   private boolean isAnsweredBy(String node, Actor<Where> place) {
@@ -163,7 +164,7 @@ class LeaseTest {
     clock.advance(LEASE.dividedBy(5)); // a sign
     held.await(); // so that the leave waits behind it: what is handled already does not expire
     var leaving = CompletableFuture.runAsync(a::close);
-    Soon.becomesTrue(() -> {
+    Patience.eventually(() -> {
       clock.advance(LEASE);
       return scope.report().unhandled().getOrDefault(Reason.EXPIRED, 0L) > 0;
     });
@@ -184,7 +185,7 @@ class LeaseTest {
     fault = Fault.CUT;
     pass(LEASE.plusSeconds(3));
 
-    Soon.becomesTrue(() -> isAnsweredBy("b", ofA));
+    Patience.eventually(() -> isAnsweredBy("b", ofA));
   }
 
   private String keyAt(String node, Entities<String, Where> places) {
@@ -220,7 +221,7 @@ class LeaseTest {
     assertEquals(Optional.empty(), answer(place));
     pass(Duration.ofSeconds(2));
     assertNotEquals(life, a.self().id());
-    Soon.becomesTrue(() -> isAnsweredBy("a", place));
+    Patience.eventually(() -> isAnsweredBy("a", place));
   }
 
   @Test

@@ -8,11 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.codec.Codec;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -42,7 +42,7 @@ class MembersTest {
   }
 
   private static void await(Cluster node, String... names) {
-    Soon.becomesTrue(() -> names(node).equals(List.of(names)));
+    Patience.eventually(() -> names(node).equals(List.of(names)));
   }
 
   @Test
@@ -59,17 +59,17 @@ class MembersTest {
   }
 
   @Test
-  void membersCanBeFollowed() throws InterruptedException {
+  void membersCanBeFollowed() {
     var seen = new LinkedBlockingQueue<List<Cluster.Member>>();
     try (var a = join("a")) {
       await(a, "a");
       a.followMembers(seen::add);
-      assertEquals(List.of(a.self()), seen.poll(10, TimeUnit.SECONDS));
+      assertEquals(List.of(a.self()), Patience.next(seen));
 
       try (var b = join("b")) {
-        assertEquals(List.of(a.self(), b.self()), seen.poll(10, TimeUnit.SECONDS));
+        assertEquals(List.of(a.self(), b.self()), Patience.next(seen));
       }
-      assertEquals(List.of(a.self()), seen.poll(10, TimeUnit.SECONDS));
+      assertEquals(List.of(a.self()), Patience.next(seen));
     }
   }
 
@@ -82,11 +82,11 @@ class MembersTest {
 
       cut.close();
       for (int i = 0; i < 4; i++) clock.advance(LEASE.dividedBy(5));
-      assertTrue(scope.awaitQuiet(Duration.ofSeconds(10)));
+      assertTrue(scope.awaitQuiet(Patience.LONG));
       assertEquals(List.of("a", "b"), names(a));
       for (int i = 0; i < 6; i++) {
         clock.advance(LEASE.dividedBy(5));
-        assertTrue(scope.awaitQuiet(Duration.ofSeconds(10)));
+        assertTrue(scope.awaitQuiet(Patience.LONG));
       }
 
       await(a, "a");
@@ -99,7 +99,7 @@ class MembersTest {
       await(a, "a");
       for (int i = 0; i < 50; i++) {
         clock.advance(LEASE.dividedBy(5));
-        assertTrue(scope.awaitQuiet(Duration.ofSeconds(10)));
+        assertTrue(scope.awaitQuiet(Patience.LONG));
         assertEquals(List.of("a"), names(a));
       }
     }
@@ -114,7 +114,7 @@ class MembersTest {
       assertTrue(other.delete(entry.key(), entry.version()));
       await(a);
       clock.advance(LEASE.dividedBy(5));
-      assertTrue(scope.awaitQuiet(Duration.ofSeconds(10)));
+      assertTrue(scope.awaitQuiet(Patience.LONG));
       clock.advance(LEASE.dividedBy(5));
 
       await(a, "a");

@@ -2,6 +2,6 @@ package io.fibry.cluster;
 
 class QueueInMemoryTest extends QueueContract {
   QueueInMemoryTest() {
-    super("bank", MemoryNetwork.create());
+    super("bank", TestNetwork.inMemory());
   }
 }

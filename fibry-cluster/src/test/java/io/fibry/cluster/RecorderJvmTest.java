@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.support.Child;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A Java without the flight recorder. */
@@ -25,12 +27,9 @@ class RecorderJvmTest {
   }
 
   @Test
-  void withoutARecorderAllIsAsEver() throws Exception {
-    var process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "--limit-modules",
-        "java.base", "-cp", System.getProperty("java.class.path"), Program.class.getName())
-        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-
-    assertEquals("1, false", process.inputReader().readLine());
-    assertEquals(0, process.waitFor());
+  void withoutARecorderAllIsAsEver() {
+    try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class)) {
+      assertEquals("1, false", child.ended(0));
+    }
   }
 }

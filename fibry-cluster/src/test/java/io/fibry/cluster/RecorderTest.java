@@ -1,7 +1,10 @@
 package io.fibry.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
@@ -10,9 +13,12 @@ import io.fibry.Request;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -29,6 +35,8 @@ import org.junit.jupiter.api.Test;
 class RecorderTest {
   record Count() implements Request<Count, Integer> {}
   record Text(String letters) {}
+
+  private static final Duration LEASE = Duration.ofSeconds(5);
 
   private final List<RecordedEvent> events = new CopyOnWriteArrayList<>();
   private final MemoryNetwork network = MemoryNetwork.create();
@@ -55,7 +63,7 @@ class RecorderTest {
 
   private Cluster join(String node, Network by) {
     return Cluster.join("recorded", by, options -> options.withNode(node).withScope(scope).withParts(4)
-        .withLease(Duration.ofSeconds(3)).withCalm(Duration.ofMillis(100)));
+        .withLease(TestNetwork.LEASE).withCalm(Duration.ofMillis(100)));
   }
 
   private RecordedEvent event(String name, Predicate<RecordedEvent> which) {
@@ -92,9 +100,9 @@ class RecorderTest {
       var sender = Thread.startVirtualThread(() -> {
         for (int i = 0; i < 40; i++) far.sendMessage(new Text("x".repeat(60_000)));
       });
-      Soon.becomesTrue(() -> sender.getState() == Thread.State.TIMED_WAITING);
+      Patience.eventually(() -> sender.getState() == Thread.State.TIMED_WAITING);
       gate.countDown();
-      sender.join();
+      Patience.joined(sender);
     }
 
     var event = event("FarPressure", one -> true);
@@ -108,7 +116,7 @@ class RecorderTest {
       host(a);
       try (var b = join("b", network)) {
         host(b);
-        Soon.becomesTrue(() -> b.health().parts().get("counter") > 0);
+        Patience.eventually(() -> b.health().parts().get("counter") > 0);
       }
     }
 
@@ -127,31 +135,48 @@ class RecorderTest {
 
   @Test
   void signsAndALapseAreSeen() {
+    var clock = new ManualClock();
     var cut = new AtomicBoolean();
-    Network failing = (app, node) -> {
-      var engine = network.connect(app, node);
-      return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
-          (proxy, method, arguments) -> {
-            if (method.getName().equals("update") && cut.get()) throw new LostException(Loss.CUT, "made up");
-            try {
-              return method.invoke(engine, arguments);
-            } catch (InvocationTargetException thrown) {
-              throw thrown.getCause();
-            }
-          });
-    };
-    try (var a = join("a", failing)) {
-      host(a);
-      cut.set(true);
-      Soon.becomesTrue(() -> !a.health().alive());
+    var moved = MemoryNetwork.create(clock);
+    try (var timed = ActorSystem.openScope("recorder-clock", options -> options.withScheduler(clock));
+        var a = Cluster.join("recorded", (app, node) -> failing(moved.connect(app, node), cut),
+            options -> options.withNode("a").withScope(timed).withParts(4).withLease(LEASE)
+                .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())))) {
+      a.host("counter", Count.class, timed.anonymous(), Duration.ofMinutes(1),
+          (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
       String life = a.self().id();
+      pass(clock, timed);
+      assertEquals(life, a.self().id());
+      cut.set(true);
+      for (int i = 0; i < 4; i++) pass(clock, timed);
+      assertFalse(a.health().alive());
       cut.set(false);
-      Soon.becomesTrue(() -> !a.self().id().equals(life) && a.health().alive());
+      for (int i = 0; i < 2; i++) pass(clock, timed);
+      assertTrue(a.health().alive());
+      assertNotEquals(life, a.self().id());
     }
 
     assertEquals("confirmed", event("Sign", one -> one.getString("node").equals("a")).getString("ended"));
     assertEquals("made up", event("Sign", one -> !one.getString("ended").equals("confirmed")).getString("ended"));
     assertEquals("its lease ran out before a sign was confirmed", event("Lapse", one -> true).getString("why"));
     assertEquals("a", event("Move", one -> one.getString("happened").equals("lost")).getString("node"));
+  }
+
+  /** From one sign of life to the next. */
+  private static void pass(ManualClock clock, ActorScope scope) {
+    clock.advance(LEASE.dividedBy(5));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  private static Engine failing(Engine engine, AtomicBoolean cut) {
+    return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
+        (proxy, method, arguments) -> {
+          if (method.getName().equals("update") && cut.get()) throw new LostException(Loss.CUT, "made up");
+          try {
+            return method.invoke(engine, arguments);
+          } catch (InvocationTargetException thrown) {
+            throw thrown.getCause();
+          }
+        });
   }
 }

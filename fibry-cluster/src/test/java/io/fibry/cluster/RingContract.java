@@ -32,7 +32,7 @@ abstract class RingContract {
   }
 
   private final String app;
-  private final Network network;
+  private final TestNetwork network;
   private final ActorScope scope = ActorSystem.openScope("ring-test");
   private final CompletableFuture<Throwable> failed = new CompletableFuture<>();
   private final Cluster a;
@@ -41,7 +41,7 @@ abstract class RingContract {
   private final ActorBuilder<Object> between = scope.named("between");
   private Actor<Walk> middle;
 
-  RingContract(String app, Network network) {
+  RingContract(String app, TestNetwork network) {
     this.app = app;
     this.network = network;
     a = join("a");
@@ -50,15 +50,15 @@ abstract class RingContract {
   }
 
   private Cluster join(String node) {
-    return Cluster.join(app, network, options -> options.withNode(node).withParts(4));
+    return Cluster.join(app, network, options -> options.withNode(node).withParts(4).withScope(scope));
   }
 
   @AfterEach
   void close() {
+    scope.close(); // first, so that no home waits for another one to take its parts
     a.close();
     b.close();
     c.close();
-    scope.close();
   }
 
   // ---- actors

@@ -2,6 +2,6 @@ package io.fibry.cluster;
 
 class RingInMemoryTest extends RingContract {
   RingInMemoryTest() {
-    super("bank", MemoryNetwork.create());
+    super("bank", TestNetwork.inMemory());
   }
 }

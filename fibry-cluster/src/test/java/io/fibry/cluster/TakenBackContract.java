@@ -8,6 +8,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -15,6 +16,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -39,7 +41,7 @@ abstract class TakenBackContract {
   private final Cluster a;
   private final Cluster b;
 
-  TakenBackContract(String app, Network network) {
+  TakenBackContract(String app, TestNetwork network) {
     a = Cluster.join(app, network, options -> options.withNode("a").withParts(4));
     b = Cluster.join(app, network, options -> options.withNode("b").withParts(4));
   }
@@ -56,7 +58,7 @@ abstract class TakenBackContract {
     handled.add(job.name);
     if (job.holds) {
       begun.countDown();
-      while (gate.getCount() > 0 && !context.cancelled()) Thread.yield();
+      while (gate.getCount() > 0 && !context.cancelled()) LockSupport.parkNanos(100_000);
       unneeded.complete(context.cancelled());
     }
     context.reply(job, job.name + " is done");
@@ -81,10 +83,10 @@ abstract class TakenBackContract {
     var first = worker.sendMessageReturn(FIRST);
     begun.await();
     var second = worker.sendMessageReturn(SECOND);
-    Soon.becomesTrue(() -> waiting() == 1);
+    Patience.eventually(() -> waiting() == 1);
 
     second.cancel(false);
-    Soon.becomesTrue(() -> waiting() == 0);
+    Patience.eventually(() -> waiting() == 0);
     var third = worker.sendMessageReturn(THIRD);
     gate.countDown();
 
@@ -112,12 +114,12 @@ abstract class TakenBackContract {
     var failure = new CompletableFuture<Throwable>();
     var asker = Thread.ofVirtual().start(
         () -> failure.complete(assertThrows(CancellationException.class, () -> worker.ask(SECOND))));
-    Soon.becomesTrue(() -> waiting() == 1);
+    Patience.eventually(() -> waiting() == 1);
 
     asker.interrupt();
 
     failure.join();
-    Soon.becomesTrue(() -> waiting() == 0);
+    Patience.eventually(() -> waiting() == 0);
   }
 
   @Test

@@ -2,6 +2,6 @@ package io.fibry.cluster;
 
 class TakenBackInMemoryTest extends TakenBackContract {
   TakenBackInMemoryTest() {
-    super("bank", MemoryNetwork.create());
+    super("bank", TestNetwork.inMemory());
   }
 }

@@ -17,6 +17,7 @@ import io.fibry.Request;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +43,7 @@ abstract class TellsContract {
   private static final Duration LONG = Duration.ofMinutes(5);
 
   private final String app;
-  private final Network network;
+  private final TestNetwork network;
   private final ConcurrentLinkedQueue<DeadLetter> letters = new ConcurrentLinkedQueue<>();
   private final ActorScope scope = ActorSystem.openScope("tells-test");
   private final ActorScope senders =
@@ -54,23 +55,23 @@ abstract class TellsContract {
   private final AtomicInteger late = new AtomicInteger(); // requests
   private final AtomicInteger wrong = new AtomicInteger(); // that came before an earlier one
 
-  TellsContract(String app, Network network) {
+  TellsContract(String app, TestNetwork network) {
     this.app = app;
     this.network = network;
   }
 
-  private Cluster join(String node, ActorScope of, Network by, Duration lease) {
-    nodes.add(Cluster.join(app, by, options -> options.withNode(node).withScope(of).withParts(16).withLease(lease)
-        .withCalm(CALM).withAskLimit(Duration.ofSeconds(20))));
+  private Cluster join(String node, ActorScope of) {
+    nodes.add(Cluster.join(app, network, options -> options.withNode(node).withScope(of).withParts(16).withCalm(CALM)
+        .withAskLimit(Patience.LONG)));
     return nodes.getLast();
   }
 
   private Cluster join(String node) {
-    return join(node, scope, network, Duration.ofSeconds(20));
+    return join(node, scope);
   }
 
   private Cluster sender() {
-    return join("sender", senders, network, Duration.ofSeconds(20));
+    return join("sender", senders);
   }
 
   @AfterEach
@@ -103,7 +104,7 @@ abstract class TellsContract {
   }
 
   private DeadLetter letter() {
-    Soon.becomesTrue(() -> !letters.isEmpty());
+    Patience.eventually(() -> !letters.isEmpty());
     return letters.remove();
   }
 
@@ -130,14 +131,14 @@ abstract class TellsContract {
     join("desk").offer("clerk", Clerk.class, clerk);
     var far = sender().actor("clerk", Clerk.class);
     clerk.sendMessage(new Wait());
-    waits.await();
+    Patience.await(waits);
     clerk.sendMessage(new Note(1));
 
     assertTrue(far.sendMessage(new Note(2)));
 
     checkLost(letter(), "Note[number=2] did not get to actor 'clerk': 'clerk' did not take it", false);
     gate.countDown();
-    Soon.becomesTrue(() -> handled.sum() == 1); // its mailbox has room again
+    Patience.eventually(() -> handled.sum() == 1); // its mailbox has room again
     assertEquals(1, far.ask(new Seen()));
   }
 
@@ -162,17 +163,17 @@ abstract class TellsContract {
     join("desk").offer("clerk", Clerk.class, clerk);
     var far = sender().actor("clerk", Clerk.class);
     clerk.sendMessage(new Wait());
-    waits.await();
+    Patience.await(waits);
     var sent = new AtomicInteger();
     var sending = Thread.ofVirtual().start(() -> {
       for (int i = 1; i <= 20_000; i++) if (far.sendMessage(new Note(i))) sent.incrementAndGet();
     });
-    Soon.becomesTrue(() -> sending.getState() == Thread.State.TIMED_WAITING);
+    Patience.eventually(() -> sending.getState() == Thread.State.TIMED_WAITING);
     assertTrue(sent.get() < 10_000, () -> sent + " are on their way");
 
     gate.countDown();
 
-    sending.join();
+    Patience.joined(sending);
     assertEquals(20_000, sent.get());
     assertEquals(20_000, far.ask(new Seen()));
     assertEquals(List.of(), List.copyOf(letters));
@@ -188,8 +189,8 @@ abstract class TellsContract {
     far.sendMessage(new Note(2)); // waits for room, and all behind it, too
 
     assertThrows(AskTimeoutException.class, () -> far.ask(new Late(), Duration.ofMillis(300)));
-    // its time counts from its arrival, and on a busy machine it may have been on its way for long
-    assertThrows(AskTimeoutException.class, () -> far.ask(new Seen(), Duration.ofSeconds(2)));
+    Patience.eventually(() -> scope.report().waiting() >= 2); // the first note and the late request, which has arrived
+    assertThrows(AskTimeoutException.class, () -> far.ask(new Seen(), Duration.ofMillis(400))); // so its time is over
     gate.countDown();
 
     assertEquals(2, far.ask(new Seen()));
@@ -202,16 +203,16 @@ abstract class TellsContract {
     join("desk").offer("clerk", Clerk.class, clerk);
     var far = sender().actor("clerk", Clerk.class);
     clerk.sendMessage(new Wait());
-    waits.await();
+    Patience.await(waits);
     var last = new AtomicInteger();
     var sending = Thread.ofVirtual().start(() -> {
       int i = 1;
       while (far.sendMessage(new Note(i))) i++;
       last.set(i);
     });
-    Soon.becomesTrue(() -> sending.getState() == Thread.State.TIMED_WAITING);
+    Patience.eventually(() -> sending.getState() == Thread.State.TIMED_WAITING);
     sending.interrupt();
-    sending.join();
+    Patience.joined(sending);
     gate.countDown();
 
     checkLost(letter(), "Note[number=" + last + "] did not get to actor 'clerk': its sender was interrupted while it "
@@ -231,7 +232,7 @@ abstract class TellsContract {
     home(join("a"));
     var clerks = sender().entities("clerk", Clerk.class);
     var sending = Thread.ofVirtual().start(() -> {
-      for (int i = 1; i <= 3_000; i++)
+      for (int i = 1; i <= 300; i++)
         for (int key = 0; key < 10; key++) clerks.actor("k" + key).sendMessage(new Note(i));
     });
     for (int i = 0; i < 3; i++) {
@@ -239,10 +240,10 @@ abstract class TellsContract {
       home(b);
       b.close();
     }
-    sending.join();
+    Patience.joined(sending);
 
     for (int key = 0; key < 10; key++) clerks.actor("k" + key).ask(new Seen());
-    assertEquals(30_000, handled.sum());
+    assertEquals(3_000, handled.sum());
     assertEquals(List.of(), List.copyOf(letters));
   }
 
@@ -255,7 +256,7 @@ abstract class TellsContract {
     var clerks = sender().entities("clerk", Clerk.class);
     for (int i = 1; i <= 600; i++) clerks.actor((i % 3 == 0 ? "none" : "k") + i % 40).sendMessage(new Note(i));
 
-    Soon.becomesTrue(() -> handled.sum() + letters.size() == 600);
+    Patience.eventually(() -> handled.sum() + letters.size() == 600);
 
     assertEquals(IntStream.rangeClosed(1, 200).mapToObj(i -> "Note[number=" + 3 * i + "]").sorted().toList(),
         letters.stream().map(one -> one.message().toString()).sorted().toList());
@@ -263,23 +264,26 @@ abstract class TellsContract {
 
   /** Those for which nobody is home at the moment wait for the next one. */
   @Test
-  void accountsAddUpThoughANodeEndsWithoutAWord() throws Exception {
-    var cut = network.connect(app, "b");
+  void accountsAddUpThoughANodeEndsWithoutAWord() {
     home(join("a"));
-    home(join("b", scope, (same, node) -> cut, Duration.ofSeconds(3)));
+    var b = join("b");
+    home(b);
     var clerks = sender().entities("clerk", Clerk.class);
     int rounds = 200;
     for (int i = 1; i <= rounds; i++) {
-      if (i == rounds / 2) cut.close();
+      if (i == rounds / 2) {
+        Patience.eventually(() -> handled.sum() > 20 * rounds / 4); // the rest of the half is on its way
+        network.end(b);
+        nodes.remove(b);
+      }
       for (int key = 0; key < 20; key++) assertTrue(clerks.actor("k" + key).sendMessage(new Note(i)));
     }
     int sent = 20 * rounds;
-    Soon.becomesTrue(() -> handled.sum() + letters.size() >= sent);
+    Patience.eventually(() -> handled.sum() + letters.size() >= sent);
 
     long certain = letters.stream()
         .filter(one -> one.cause().orElseThrow() instanceof UnreachableException far && !far.mayHaveRun()).count();
     assertTrue(handled.sum() + certain <= sent, () -> handled + " handled, " + certain + " lost, of " + sent);
-    assertTrue(letters.size() < sent / 10, () -> letters.size() + " dead letters");
     assertFalse(IntStream.range(0, 20).anyMatch(key -> clerks.actor("k" + key).ask(new Seen()) != rounds));
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.cluster;
 
 class TellsInMemoryTest extends TellsContract {
   TellsInMemoryTest() {
-    super("bank", MemoryNetwork.create());
+    super("bank", TestNetwork.inMemory());
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.cluster;
 
 class TopicInMemoryTest extends TopicContract {
   TopicInMemoryTest() {
-    super("bank", MemoryNetwork.create());
+    super("bank", TestNetwork.inMemory());
   }
 }

@@ -38,7 +38,7 @@ class UpgradeTest {
     record Pay(String euros) implements Till, Request<Pay, Long> {}
   }
 
-  private final MemoryNetwork network = MemoryNetwork.create();
+  private final TestNetwork network = TestNetwork.inMemory();
   private final ActorScope scope = ActorSystem.openScope("upgrade-test");
   private final Cluster a = join("a");
   private final Cluster b = join("b");

@@ -1,6 +1,5 @@
 package io.fibry.cluster;
 
-import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.Servers;
 
 class EngineOverNatsTest extends EngineContract {
@@ -9,6 +8,6 @@ class EngineOverNatsTest extends EngineContract {
   @Override
   Engine engine() {
     if (app == null) app = Servers.app();
-    return NatsNetwork.at(Servers.shared().url()).connect(app, "test");
+    return Servers.network().connect(app, "test");
   }
 }

@@ -1,10 +1,37 @@
 package io.fibry.cluster;
 
-import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.Servers;
+import io.fibry.support.Soak;
+import io.nats.client.Nats;
+import io.nats.client.api.ConsumerConfiguration;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
 
 class QueueOverNatsTest extends QueueContract {
   QueueOverNatsTest() {
-    super(Servers.app(), NatsNetwork.at(Servers.shared().url()));
+    super(Servers.app(), new TestNetwork(Servers.network()));
+  }
+
+  /** The server gives work up that was not acknowledged for a second. */
+  @Override
+  void giveUpNow(String queue) throws Exception {
+    var tools = Nats.connect(Servers.shared().url());
+    try {
+      var streams = tools.jetStreamManagement();
+      String stream = "FB_" + app + "_work";
+      var consumer = streams.getConsumerInfo(stream, "fb_" + app + "_w_" + queue).getConsumerConfiguration();
+      streams.addOrUpdateConsumer(stream,
+          ConsumerConfiguration.builder(consumer).ackWait(Duration.ofSeconds(1)).build());
+    } finally {
+      tools.close();
+    }
+  }
+
+  /** The server waits 15 seconds for a sign of the node that has ended. */
+  @Test
+  @Override
+  @Soak(counterpart = "QueueInMemoryTest.workOfANodeThatEndsWithoutAWordIsDoneByAnother")
+  void workOfANodeThatEndsWithoutAWordIsDoneByAnother() {
+    super.workOfANodeThatEndsWithoutAWordIsDoneByAnother();
   }
 }

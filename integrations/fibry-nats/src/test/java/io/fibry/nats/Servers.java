@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A server for all tests of this process that harm none. */
@@ -28,6 +29,11 @@ public final class Servers {
     return shared;
   }
 
+  /** The same, for a client that no machine is so busy that it takes it for dead. */
+  public static NatsNetwork network() {
+    return NatsNetwork.at(shared().url()).withOptions(options -> options.pingInterval(Duration.ofMinutes(1)));
+  }
+
   /** One for a test that harms it. */
   public static NatsServer start() {
     assumeThere();
@@ -36,7 +42,9 @@ public final class Servers {
 
   public static Path folder() {
     try {
-      return Files.createTempDirectory(Path.of("target"), "nats-");
+      var folder = Files.createTempDirectory(Path.of("target"), "nats-");
+      ServerEvidence.made(folder);
+      return folder;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }

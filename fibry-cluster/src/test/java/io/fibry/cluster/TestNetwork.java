@@ -1,0 +1,54 @@
+package io.fibry.cluster;
+
+import io.fibry.support.Patience;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * A network whose nodes live until a test ends them: no machine is so busy that a lease of a minute
+ * runs out. Thread-safe.
+ */
+final class TestNetwork implements Network {
+  static final Duration LEASE = Duration.ofMinutes(1);
+
+  private final Network network;
+  private final Map<String, Engine> engines = new ConcurrentHashMap<>(); // by node: its last connection
+
+  TestNetwork(Network network) {
+    this.network = network;
+  }
+
+  static TestNetwork inMemory() {
+    return new TestNetwork(MemoryNetwork.create());
+  }
+
+  @Override
+  public Engine connect(String app, String node) {
+    var engine = network.connect(app, node);
+    engines.put(node, engine);
+    return engine;
+  }
+
+  @Override
+  public Duration lease() {
+    return LEASE;
+  }
+
+  /**
+   * Ends a node without notice, as a kill and the end of its lease do: its connection closes, and
+   * others see that its entry is gone. Its actors end with its scope; closing the node would wait
+   * for others.
+   */
+  void end(Cluster node) {
+    String name = node.self().name();
+    String key = new Subjects(node.app()).keyOfNode(name);
+    engines.get(name).close();
+    try (var others = network.connect(node.app(), "others")) {
+      Patience.eventually(() -> {
+        var entry = others.get(key);
+        return entry.isEmpty() || others.delete(key, entry.get().version());
+      });
+    }
+  }
+}
