@@ -1,9 +1,8 @@
 package io.fibry.nats;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import io.fibry.nats.FaultyStores.One;
 import io.fibry.store.Store;
+import io.fibry.support.Patience;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.Nats;
@@ -12,15 +11,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 
 /** A store in a stream of its own, which may fail, and a client that looks at it. */
 abstract class AtAStream {
   final String app = Servers.app();
-  final NatsNetwork network = NatsNetwork.at(Servers.shared().url());
+  final NatsNetwork network = Servers.network();
   final LogSubjects subjects = new LogSubjects(app);
   private final List<One> opened = new ArrayList<>();
   final Connection tools = tools();
@@ -36,7 +32,11 @@ abstract class AtAStream {
   }
 
   One open() {
-    opened.add(FaultyStores.open(network, app, options -> options.withLimit(Duration.ofSeconds(3))));
+    return open(Patience.LONG);
+  }
+
+  One open(Duration limit) {
+    opened.add(FaultyStores.open(network, app, options -> options.withLimit(limit)));
     return opened.getLast();
   }
 
@@ -56,14 +56,6 @@ abstract class AtAStream {
           .getSubjectMap().values().stream().mapToLong(Long::longValue).sum();
     } catch (Exception failure) {
       throw new IllegalStateException(failure);
-    }
-  }
-
-  static void eventually(BooleanSupplier fact) {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
-    while (!fact.getAsBoolean()) {
-      assertTrue(System.nanoTime() < end, "it never came true");
-      LockSupport.parkNanos(1_000_000);
     }
   }
 

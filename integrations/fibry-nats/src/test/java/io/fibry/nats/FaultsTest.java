@@ -1,6 +1,5 @@
 package io.fibry.nats;
 
-import static io.fibry.nats.AtAStream.eventually;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -16,6 +15,9 @@ import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.cluster.UnreachableException;
 import io.fibry.cluster.Wire;
+import io.fibry.cluster.WorkQueue;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,8 +28,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -35,8 +37,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What happens to connections and nodes when their server fails, or does not let them. */
+@ExtendWith(ServerEvidence.class)
 class FaultsTest {
   record Count() implements Request<Count, Integer> {}
 
@@ -59,7 +63,8 @@ class FaultsTest {
   }
 
   private Cluster join(String node) {
-    return Cluster.join("faults", NatsNetwork.at(server.url()), options -> options.withNode(node).withScope(scope));
+    return Cluster.join("faults", NatsNetwork.at(server.url()),
+        options -> options.withNode(node).withLease(Duration.ofMinutes(1)).withScope(scope));
   }
 
   private Actor<Count> counter() {
@@ -92,20 +97,20 @@ class FaultsTest {
       assertEquals(version, seen.take());
 
       server.kill();
-      eventually(() -> !publishes(engine, "lost"));
+      Patience.eventually(() -> !publishes(engine, "lost"));
       assertTrue(engine.trouble().orElseThrow().startsWith("the connection to NATS is "));
       assertThrows(LostException.class, () -> engine.get("k.1"));
       assertThrows(LostException.class, () -> engine.create("k.2", new byte[1], Duration.ofMinutes(5)));
       server.restart();
 
-      eventually(() -> publishes(engine, "found"));
+      Patience.eventually(() -> publishes(engine, "found"));
       assertEquals(Optional.empty(), engine.trouble());
       String one = got.take();
       while (one.equals("lost")) one = got.take(); // it left before the end was known
       assertEquals("found", one);
       assertEquals(version, engine.get("k.1").orElseThrow().version());
       long next = engine.update("k.1", new byte[2], version, Duration.ofMinutes(5)).orElseThrow();
-      assertEquals(next, seen.poll(40, TimeUnit.SECONDS));
+      assertEquals(next, Patience.next(seen));
     }
   }
 
@@ -117,7 +122,7 @@ class FaultsTest {
       assertEquals(1, far.ask(new Count()));
 
       server.kill();
-      eventually(() -> {
+      Patience.eventually(() -> {
         try {
           return far.ask(new Count(), Duration.ofMillis(200)) < 0;
         } catch (UnreachableException cut) {
@@ -128,22 +133,40 @@ class FaultsTest {
       });
       server.restart();
 
-      eventually(() -> {
+      Patience.eventually(() -> {
         try {
           return far.ask(new Count(), Duration.ofSeconds(1)) > 1;
         } catch (RuntimeException notYet) {
           return false;
         }
       });
-      eventually(() -> a.members().size() == 2 && b.members().size() == 2);
+      Patience.eventually(() -> a.members().size() == 2 && b.members().size() == 2);
     }
+  }
+
+  @Test
+  @EnabledOnOs(value = OS.LINUX, disabledReason = "other kernels do not tell the states of threads in files")
+  void aPausedServerStandsStill() throws IOException {
+    pauseAndGoOn(1);
   }
 
   /** The signal alone leaves it some turns on a processor, which answer what comes next. */
   @Test
+  @Soak(counterpart = "FaultsTest.aPausedServerStandsStill")
   @EnabledOnOs(value = OS.LINUX, disabledReason = "other kernels do not tell the states of threads in files")
   void aPausedServerStandsStillThoughTheMachineIsBusy() throws IOException {
     var done = new AtomicBoolean();
+    for (int i = 0; i < 12; i++) Thread.ofPlatform().daemon().start(() -> {
+      while (!done.get()) Thread.onSpinWait();
+    });
+    try {
+      pauseAndGoOn(50);
+    } finally {
+      done.set(true);
+    }
+  }
+
+  private void pauseAndGoOn(int times) throws IOException {
     server.close();
     var others = pidsOfServers();
     server = Servers.start();
@@ -151,17 +174,10 @@ class FaultsTest {
     own.removeAll(others);
     assertEquals(1, own.size());
     var folder = Path.of("/proc/" + own.first() + "/task");
-    for (int i = 0; i < 12; i++) Thread.ofPlatform().daemon().start(() -> {
-      while (!done.get()) Thread.onSpinWait();
-    });
-    try {
-      for (int i = 0; i < 50; i++) {
-        server.pause();
-        assertEquals(Set.of('T'), statesOfThreads(folder));
-        server.goOn();
-      }
-    } finally {
-      done.set(true);
+    for (int i = 0; i < times; i++) {
+      server.pause();
+      assertEquals(Set.of('T'), statesOfThreads(folder));
+      server.goOn();
     }
   }
 
@@ -184,6 +200,41 @@ class FaultsTest {
   }
 
   @Test
+  void workGoesOnWhenItsServerComesBack() {
+    var done = ConcurrentHashMap.<Integer>newKeySet();
+    try (var a = join("a")) {
+      var jobs = a.queue("jobs", Integer.class);
+      jobs.work(2, done::add);
+      jobs.put(1);
+      Patience.eventually(() -> done.contains(1));
+
+      server.kill();
+      server.restart();
+
+      Patience.eventually(() -> isPut(jobs, 2));
+      Patience.eventually(() -> done.contains(2) && size(jobs) == 0);
+    }
+  }
+
+  /** Whether it is known. */
+  private static boolean isPut(WorkQueue<Integer> jobs, int job) {
+    try {
+      jobs.put(job);
+      return true;
+    } catch (LostException again) {
+      return false;
+    }
+  }
+
+  private static long size(WorkQueue<Integer> jobs) {
+    try {
+      return jobs.size();
+    } catch (LostException again) {
+      return -1;
+    }
+  }
+
+  @Test
   void aServerThatStandsStillDelaysOnly() {
     try (var a = join("a"); var b = join("b")) {
       a.offer("counter", Count.class, counter());
@@ -195,7 +246,7 @@ class FaultsTest {
       assertThrows(RuntimeException.class, () -> far.ask(new Count(), Duration.ofMillis(300)));
       server.goOn();
 
-      assertEquals(2, answer.orTimeout(30, TimeUnit.SECONDS).join());
+      assertEquals(2, Patience.value(answer));
     }
   }
 
@@ -242,14 +293,14 @@ class FaultsTest {
   }
 
   @Test
-  void theLargestMessageArrives() throws InterruptedException {
+  void theLargestMessageArrives() {
     var got = new LinkedBlockingQueue<Integer>();
     try (var engine = engine()) {
       engine.subscribe("x", Optional.empty(), one -> got.add(one.body().length));
 
       engine.publish(Wire.to("x", Map.of("Fb-Why", "w".repeat(8_000)), new byte[engine.mostBytes()]));
 
-      assertEquals(engine.mostBytes(), got.poll(20, TimeUnit.SECONDS));
+      assertEquals(engine.mostBytes(), Patience.next(got));
     }
   }
 

@@ -11,6 +11,7 @@ import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
 import io.nats.client.Nats;
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
@@ -71,12 +71,12 @@ class HostileBytesTest {
   @Test
   void nodesGoOn() throws Exception {
     System.out.println("bytes of others: -Dfibry.seed=" + seed);
-    String url = Servers.shared().url();
     var news = new LinkedBlockingQueue<Integer>();
     var done = new LinkedBlockingQueue<Integer>();
     try (ActorScope scope = ActorSystem.openScope("hostile-test");
-        var a = join("a", url, scope);
-        var b = join("b", url, scope)) {
+        var a = join("a", scope);
+        var b = join("b", scope)) {
+      var lives = List.of(a.self().id(), b.self().id());
       a.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       a.host("plain", Count.class, scope.anonymous(), Duration.ofMinutes(1),
           (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 5)));
@@ -86,25 +86,25 @@ class HostileBytesTest {
       assertEquals(1, b.entities(KEPT).actor("k").ask(new Count()));
       b.topic("news", Integer.class);
 
-      var hostile = Nats.connect(url);
+      var hostile = Nats.connect(Servers.shared().url());
       for (int i = 0; i < MESSAGES; i++) {
         var message = NatsMessage.builder().subject(subject()).headers(headers()).data(body());
         if (random.nextBoolean()) message.replyTo("nobody.there");
         hostile.publish(message.build());
       }
-      hostile.flush(Duration.ofSeconds(20));
+      hostile.flush(Patience.LONG);
       hostile.close();
 
-      assertEquals(7, b.actor("till", Count.class).ask(new Count()));
+      assertEquals(7, b.actor("till", Count.class).ask(new Count(), Patience.LONG));
       for (int i = 0; i < 20; i++) assertEquals(5, b.entities("plain", Count.class).actor("k" + i).ask(new Count()));
       assertTrue(answeredAtLast(b) > 1, "seed " + seed);
       b.topic("news", Integer.class).publish(11);
-      AtAStream.eventually(() -> news.contains(11));
+      Patience.eventually(() -> news.contains(11));
       b.queue("jobs", Integer.class).put(13);
-      while (done.poll(60, TimeUnit.SECONDS) != 13) Thread.onSpinWait();
+      Patience.eventually(() -> done.contains(13));
       assertTrue(a.health().alive() && b.health().alive());
-      assertEquals(List.of("a", "b"), b.members().stream().map(Cluster.Member::name).filter(one -> one.length() == 1)
-          .toList());
+      assertEquals(lives, List.of(a.self().id(), b.self().id()));
+      Patience.eventually(() -> b.members().containsAll(List.of(a.self(), b.self())));
     }
   }
 
@@ -117,7 +117,8 @@ class HostileBytesTest {
     }
   }
 
-  private Cluster join(String node, String url, ActorScope scope) {
-    return Cluster.join(app, NatsNetwork.at(url), options -> options.withNode(node).withParts(4).withScope(scope));
+  private Cluster join(String node, ActorScope scope) {
+    return Cluster.join(app, Servers.network(),
+        options -> options.withNode(node).withParts(4).withLease(Duration.ofMinutes(1)).withScope(scope));
   }
 }

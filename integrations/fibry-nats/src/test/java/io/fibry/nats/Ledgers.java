@@ -1,7 +1,5 @@
 package io.fibry.nats;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
@@ -13,6 +11,7 @@ import io.fibry.durable.Durable;
 import io.fibry.durable.EventContext;
 import io.fibry.durable.Once;
 import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,9 +25,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
@@ -73,7 +72,6 @@ final class Ledgers implements AutoCloseable {
   private static final int ASKERS = 16;
   private static final int MOST_TOLD = 20; // faults
   private static final Duration LIMIT = Duration.ofSeconds(2);
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final Entities<String, Message> entities;
@@ -112,6 +110,7 @@ final class Ledgers implements AutoCloseable {
   public static void main(String[] args) throws InterruptedException {
     var network = NatsNetwork.at(args[1]).withReplicas(Integer.parseInt(args[2]));
     join(args[0], network, args[3]).host(kind(args[3]), ActorSystem.anonymous(), Duration.ofMinutes(5));
+    NodeProcess.tellJoined();
     Thread.currentThread().join(); // until it is killed
   }
 
@@ -179,34 +178,32 @@ final class Ledgers implements AutoCloseable {
   // ---- what a test waits for
 
   /** The node has answered what was asked from now on. */
-  void awaitAnswerOf(String node) throws InterruptedException {
+  void awaitAnswerOf(String node) {
     long now = System.nanoTime();
     await("an answer of " + node, () -> heard.getOrDefault(node, Map.of()).values().stream().anyMatch(at -> at >= now));
   }
 
   /** Each key was answered by another node, to what was asked from then on. */
-  void awaitAllWithout(String node, long since) throws InterruptedException {
+  void awaitAllWithout(String node, long since) {
     await("all keys without " + node, () -> IntStream.range(0, KEYS).allMatch(i -> heard.entrySet().stream()
         .anyMatch(one -> !one.getKey().equals(node) && one.getValue().getOrDefault("k" + i, 0L) >= since)));
   }
 
-  /** While the askers go on. */
-  void await(String what, BooleanSupplier fact) throws InterruptedException {
-    long limit = System.nanoTime() + PATIENCE.toNanos();
-    while (!fact.getAsBoolean()) {
+  /** While the askers go on, as long as they are answered. */
+  void await(String what, BooleanSupplier fact) {
+    Patience.progress(what + ": it never came; -Dfibry.seed=" + seed + ", " + this, answers::get, () -> {
       for (var one : askers) if (one.state() == Future.State.FAILED)
         throw new AssertionError("an asker has failed", one.exceptionNow());
-      assertTrue(System.nanoTime() < limit, () -> what + ": it never came; seed " + seed + ", " + this);
-      TimeUnit.MILLISECONDS.sleep(5);
-    }
+      return fact.getAsBoolean();
+    });
   }
 
   // ---- what must hold
 
   /** Ends the askers. Empty: all that was promised was kept. */
-  List<String> faults() throws Exception {
+  List<String> faults() {
     end.set(true);
-    for (var one : askers) one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    askers.forEach(Patience::value);
     var faults = new ArrayList<String>();
     var all = new TreeMap<String, List<Long>>();
     for (int i = 0; i < KEYS; i++) all.put("k" + i, read(entities.actor("k" + i)));
@@ -229,12 +226,16 @@ final class Ledgers implements AutoCloseable {
   }
 
   private static List<Long> read(Actor<Message> ledger) {
-    long limit = System.nanoTime() + PATIENCE.toNanos();
-    while (true) try {
-      return ledger.ask(new All(), LIMIT).ids();
-    } catch (RequestException again) {
-      assertTrue(System.nanoTime() < limit, () -> ledger + " is not answered");
-    }
+    var ids = new AtomicReference<List<Long>>();
+    Patience.eventually(ledger + " is not answered", () -> {
+      try {
+        ids.set(ledger.ask(new All(), LIMIT).ids());
+        return true;
+      } catch (RequestException again) {
+        return false;
+      }
+    });
+    return ids.get();
   }
 
   /** What was asked after an answer sees no less than that said, and is added behind it. */

@@ -16,6 +16,7 @@ import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.support.Patience;
 import io.nats.client.PurgeOptions;
 import io.nats.client.api.StreamConfiguration;
 import java.time.Duration;
@@ -41,7 +42,7 @@ class NatsStoreTest extends AtAStream {
     append(store, sending(ADA, life, 2, List.of("x")));
 
     assertEquals(List.of(), waiting(ADA));
-    eventually(() -> messages(subjects.messages(ADA)) == 0);
+    Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
   }
 
   @Test
@@ -50,7 +51,7 @@ class NatsStoreTest extends AtAStream {
     for (int i = 1; i <= 20; i++) append(store, sending(ADA, life, i, List.of(), message(ADA, "r:tick")));
     for (int i = 1; i <= 20; i++) store.accept(message(ADA, "r:tock"), 99).toCompletableFuture().join();
 
-    eventually(() -> messages(subjects.messages(ADA)) == 2);
+    Patience.eventually(() -> messages(subjects.messages(ADA)) == 2);
     assertEquals(List.of("r:tick", "r:tock"), waiting(ADA));
   }
 
@@ -81,7 +82,7 @@ class NatsStoreTest extends AtAStream {
     append(store, sending(ADA, life, 2, List.of("one", "two", "none")));
 
     assertEquals(List.of(), waiting(ADA));
-    eventually(() -> messages(subjects.messages(ADA)) == 0);
+    Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
   }
 
   @Test
@@ -100,7 +101,7 @@ class NatsStoreTest extends AtAStream {
     assertEquals(List.of(ADA), told); // so somebody looks after it
     assertEquals(List.of(), next.load(ADA).waiting());
     assertEquals(List.of(), next.waiting(ADA, Instant.MAX, 9));
-    eventually(() -> messages(subjects.messages(ADA)) == 0);
+    Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
   }
 
   /** Its number in the stream is another. */
@@ -121,18 +122,18 @@ class NatsStoreTest extends AtAStream {
   void whatWholeTurnsReplaceIsTakenAway() {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 200; i++) append(store, turn(ADA, life, i, true, (byte) i));
-    eventually(() -> messages(subjects.turns(ADA)) < 100);
+    Patience.eventually(() -> messages(subjects.turns(ADA)) < 100);
 
     store.leave(ADA, life);
 
-    eventually(() -> messages(subjects.turns(ADA)) < 20);
+    Patience.eventually(() -> messages(subjects.turns(ADA)) < 20);
     assertArrayEquals(new byte[] {(byte) 200}, store.load(ADA).bodies().getFirst());
   }
 
   @Test
   void anActorThatWasOnlyReadLeavesNothing() {
     store.leave(ADA, store.load(ADA).life());
-    eventually(() -> messages(subjects.turns(ADA)) == 0);
+    Patience.eventually(() -> messages(subjects.turns(ADA)) == 0);
     long life = store.load(ADA).life();
     store.actors(id -> {
       throw new AssertionError(id);
@@ -151,9 +152,9 @@ class NatsStoreTest extends AtAStream {
     for (int i = 1; i <= 10; i++) append(store, old(life, i));
     append(store, turn(ADA, life, 11));
     store.snapshot(turn(ADA, life, 11, true, (byte) 9));
-    eventually(() -> messages(subjects.snapshot(ADA)) == 1);
+    Patience.eventually(() -> messages(subjects.snapshot(ADA)) == 1);
     store.forget("account", Duration.ofDays(1));
-    eventually(() -> messages(subjects.turns(ADA)) == 1);
+    Patience.eventually(() -> messages(subjects.turns(ADA)) == 1);
 
     append(store, turn(ADA, life, 12));
 
@@ -170,7 +171,7 @@ class NatsStoreTest extends AtAStream {
     long next = other.load(ADA).life();
     append(other, turn(ADA, next, 2));
     other.snapshot(turn(ADA, next, 2, true, (byte) 22));
-    eventually(() -> messages(subjects.snapshot(ADA)) == 1);
+    Patience.eventually(() -> messages(subjects.snapshot(ADA)) == 1);
 
     store.snapshot(turn(ADA, life, 1, true, (byte) 11));
 
@@ -185,9 +186,9 @@ class NatsStoreTest extends AtAStream {
     append(store, new Store.Turn(GRACE, grace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
     append(store, new Store.Turn(GRACE, grace, 2, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
     store.snapshot(turn(GRACE, grace, 2, true, (byte) 9));
-    eventually(() -> messages(subjects.snapshot(GRACE)) == 1);
+    Patience.eventually(() -> messages(subjects.snapshot(GRACE)) == 1);
     store.forget("account", Duration.ofDays(1));
-    eventually(() -> messages(subjects.turns(GRACE)) == 1);
+    Patience.eventually(() -> messages(subjects.turns(GRACE)) == 1);
 
     assertEquals(1, store.load(ADA).bodies().size());
     assertEquals(2, store.load(GRACE).last());
@@ -289,13 +290,14 @@ class NatsStoreTest extends AtAStream {
 
   @Test
   void aStreamThatWasTakenAwayIsTold() throws Exception {
+    var store = open(Duration.ofSeconds(1)).store();
     long life = store.load(ADA).life();
     streams().deleteStream(subjects.stream());
 
     var write = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
     var read = assertThrows(RuntimeException.class, () -> store.load(ADA));
 
-    assertEquals("the store in stream FB_" + app + "_log does not take turn 1 of account 'ada', after PT3S: "
+    assertEquals("the store in stream FB_" + app + "_log does not take turn 1 of account 'ada', after PT1S: "
         + "nobody gets messages to " + subjects.turns(ADA), write.getMessage());
     assertTrue(read.getMessage().contains(" cannot be read from stream FB_" + app + "_log: stream not found"),
         read.getMessage());

@@ -1,46 +1,72 @@
 package io.fibry.nats;
 
+import io.fibry.support.Child;
+import io.fibry.support.Patience;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 /** A node that is a process, which can stand still, go on, and be killed. Of one thread. */
 public final class NodeProcess implements AutoCloseable {
-  private final Process process;
+  private static final String JOINED = "joined";
 
-  private NodeProcess(Process process) {
+  private final Child process;
+
+  private NodeProcess(Child process) {
     this.process = process;
   }
 
   /** With the class path of this process. */
-  public static NodeProcess start(String memory, Class<?> main, String... args) throws IOException {
-    var command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), memory,
-        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"), main.getName()));
-    command.addAll(List.of(args));
-    return new NodeProcess(new ProcessBuilder(command).inheritIO().start());
+  public static NodeProcess start(String memory, Class<?> main, String... args) {
+    return new NodeProcess(Child.java(List.of(memory, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), main, args));
   }
 
-  public void pause() throws IOException, InterruptedException {
-    signal("STOP");
+  /** By the process: {@link #awaitJoined} need not wait any longer. */
+  public static void tellJoined() {
+    System.out.println(JOINED);
   }
 
-  public void goOn() throws IOException, InterruptedException {
-    signal("CONT");
+  public void awaitJoined() {
+    process.awaitLine(JOINED);
   }
 
-  private void signal(String name) throws IOException, InterruptedException {
-    int code = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
-    if (code != 0) throw new IllegalStateException("no signal " + name + " to a node: code " + code);
+  /** It stands still when this returns, where the system tells the states of threads. */
+  public void pause() {
+    process.pause();
+    Patience.eventually("it still runs", this::isStill);
+  }
+
+  private boolean isStill() {
+    var folder = Path.of("/proc/" + process.handle().pid() + "/task");
+    if (!Files.exists(folder)) return true;
+    try (var threads = Files.newDirectoryStream(folder)) {
+      for (var thread : threads) {
+        var states = Files.readString(thread.resolve("stat"));
+        if (states.charAt(states.lastIndexOf(')') + 2) != 'T') return false; // behind the name
+      }
+      return true;
+    } catch (IOException threadHasEnded) {
+      return false;
+    }
+  }
+
+  public void goOn() {
+    process.resume();
   }
 
   /** At once; returns when it is gone. */
-  public void kill() throws InterruptedException {
-    process.destroyForcibly().waitFor();
+  public void kill() {
+    process.kill();
+  }
+
+  /** All that it has printed. */
+  public String output() {
+    return process.output();
   }
 
   @Override
   public void close() {
-    process.destroyForcibly();
+    process.close();
   }
 }

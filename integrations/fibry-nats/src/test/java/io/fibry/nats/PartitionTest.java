@@ -10,26 +10,31 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
+import io.fibry.cluster.FarFailureException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.Once;
 import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A node that is cut off from the servers, in both directions or in one. */
+@Soak(counterpart = "ClusterSimulationTest")
+@ExtendWith(ServerEvidence.class)
 class PartitionTest {
   record Add(String once) implements Request<Add, Long>, Once {}
 
   private static final int KEYS = 20;
-  private static final Duration LEASE = Duration.ofSeconds(4);
+  private static final Duration LEASE = Duration.ofSeconds(20); // a busy machine is not taken for dead
   private static final Duration LIMIT = Duration.ofSeconds(2);
   private static final Durable<Add> COUNTER = Durable.kind("counter", Add.class).state(0L).by((count, add, context) -> {
     context.reply(add, count + 1);
@@ -54,7 +59,7 @@ class PartitionTest {
     try {
       counters.actor("k" + key).ask(new Add(once), LIMIT);
       return true;
-    } catch (RequestException | CancellationException again) {
+    } catch (RequestException | CancellationException | FarFailureException again) {
       return false;
     }
   }
@@ -68,7 +73,7 @@ class PartitionTest {
         while (true) try {
           assertEquals(++last, counters.actor("own" + asker).ask(add, LIMIT));
           break;
-        } catch (RequestException | CancellationException again) {
+        } catch (RequestException | CancellationException | FarFailureException again) {
           last--;
         }
       }
@@ -88,31 +93,29 @@ class PartitionTest {
       a.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
       var atB = b.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
       var counters = asking.entities(COUNTER);
-      AtAStream.eventually(() -> b.health().parts().getOrDefault("counter", 0) > 2);
+      Patience.eventually(() -> b.health().parts().getOrDefault("counter", 0) > 2);
       var all = IntStream.range(0, 4).mapToObj(i -> askers.submit(adding(counters, i))).toList();
       for (int i = 0; i < KEYS; i++) answersAtLast(counters, i, "before");
 
       cable.cut(cut);
-      AtAStream.eventually(() -> !b.health().alive());
-      long begin = System.nanoTime();
+      Patience.eventually(() -> !b.health().alive());
       for (int i = 0; i < KEYS; i++) {
         String once = "there " + i;
         int key = i;
         assertThrows(RequestException.class, () -> atB.actor("k" + key).ask(new Add(once), Duration.ofMillis(300)));
       }
-      assertTrue(System.nanoTime() - begin < KEYS * TimeUnit.MILLISECONDS.toNanos(900), "requests of b took long");
       for (int i = 0; i < KEYS; i++) answersAtLast(counters, i, "meanwhile");
       assertFalse(b.health().alive());
 
       cable.mend();
-      AtAStream.eventually(() -> b.health().alive() && b.health().parts().getOrDefault("counter", 0) > 2);
+      Patience.eventually(() -> b.health().alive() && b.health().parts().getOrDefault("counter", 0) > 2);
       for (int i = 0; i < KEYS; i++) answersAtLast(atB, i, "after");
       end.set(true);
-      for (var one : all) assertTrue(one.get(60, TimeUnit.SECONDS) > 0);
+      for (var one : all) assertTrue(Patience.value(one) > 0);
     }
   }
 
   private static void answersAtLast(Entities<String, Add> counters, int key, String once) {
-    AtAStream.eventually(() -> answers(counters, key, once));
+    Patience.eventually(() -> answers(counters, key, once));
   }
 }

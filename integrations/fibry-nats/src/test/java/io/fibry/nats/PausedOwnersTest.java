@@ -3,6 +3,9 @@ package io.fibry.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.cluster.Cluster;
+import io.fibry.durable.Histories;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,17 +13,18 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Processes that own durable actors stand still for longer than their lease, and go on, while turns
  * are on their way to the store.
  */
+@Soak(counterpart = "ClusterSimulationTest")
+@ExtendWith(ServerEvidence.class)
 class PausedOwnersTest {
-  private static final boolean LONG = Boolean.getBoolean("fibry.soak");
-  private static final int ROUNDS = Integer.getInteger("fibry.rounds", LONG ? 20 : 2);
+  private static final int ROUNDS = Integer.getInteger("fibry.rounds", 20);
   private static final List<String> NAMES = List.of("a", "b");
   private static final int LONGEST = 2_000; // milliseconds, after others have taken over
 
@@ -46,7 +50,6 @@ class PausedOwnersTest {
 
   @Test
   void nothingIsLostTwiceOrOldOnThreeServers() throws Exception {
-    Assumptions.assumeTrue(LONG, "a long run: -Psoak");
     servers.addAll(NatsServer.cluster(Servers.folder(), 3));
     pauseAgainAndAgain(3);
   }
@@ -57,8 +60,9 @@ class PausedOwnersTest {
     var network = NatsNetwork.at(urls).withReplicas(replicas);
     for (var name : NAMES)
       nodes.add(NodeProcess.start("-Xmx192m", Ledgers.class, app, urls, Integer.toString(replicas), name));
+    nodes.forEach(NodeProcess::awaitJoined);
     try (var asking = Ledgers.join(app, network, "asking")) {
-      AtAStream.eventually(
+      Patience.eventually(
           () -> asking.members().stream().filter(one -> one.hosts().contains("ledger")).count() == NAMES.size());
       pauseAgainAndAgain(asking);
     }
@@ -70,7 +74,7 @@ class PausedOwnersTest {
       for (int i = 0; i < ROUNDS; i++) pause(ledgers, i % NAMES.size(), random.nextInt(LONGEST));
       for (var name : NAMES) ledgers.awaitAnswerOf(name);
       assertEquals(List.of(), ledgers.faults(), () -> "-Dfibry.seed=" + ledgers.seed());
-      Transfers.checkHistory(asking.store(), "ledger");
+      Histories.check(asking.store(), "ledger");
       System.out.println(ROUNDS + " pauses, " + servers.size() + " servers: " + ledgers);
     }
   }

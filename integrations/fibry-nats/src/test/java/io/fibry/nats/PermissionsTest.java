@@ -14,6 +14,8 @@ import io.fibry.cluster.LostException;
 import io.fibry.cluster.UnreachableException;
 import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
 import io.nats.client.Nats;
 import io.nats.client.Options;
@@ -21,7 +23,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -79,7 +80,7 @@ class PermissionsTest {
       for (int i = 1; i <= 5; i++) assertEquals(i, b.entities(COUNTER).actor("x").ask(new Count()));
       assertTrue(b.entities(COUNTER).actor("x").sendMessage(new Count()));
       b.topic("news", Count.class).publish(new Count());
-      assertEquals(new Count(), news.poll(20, TimeUnit.SECONDS));
+      assertEquals(new Count(), Patience.next(news));
     }
     work();
     try (var store = NatsStore.open(network(), "bank"); var history = store.history("counter", "")) {
@@ -100,11 +101,11 @@ class PermissionsTest {
       });
       jobs.put(new Job(true));
       jobs.put(new Job(false));
-      AtAStream.eventually(() -> done.size() == 1 && jobs.size() == 0);
+      Patience.eventually(() -> done.size() == 1 && jobs.size() == 0);
       var aside = jobs.aside(2);
       assertEquals(1, aside.size());
       assertTrue(jobs.retry(aside.getFirst()));
-      AtAStream.eventually(() -> jobs.aside(2).size() == 1);
+      Patience.eventually(() -> jobs.aside(2).size() == 1);
       assertTrue(jobs.remove(jobs.aside(2).getFirst()));
     }
   }
@@ -133,6 +134,7 @@ class PermissionsTest {
   }
 
   @Test
+  @Soak(counterpart = "FaultsTest.nodesGoOnWhenTheirServerComesBack")
   void aNodeWhosePermissionIsTakenComesBackWhenItHasItAgain() throws Exception {
     var file = folder.resolve("server.conf");
     String before = Files.readString(file);
@@ -144,15 +146,15 @@ class PermissionsTest {
       server.kill();
       Files.writeString(file, before.replace(authorization("x"), authorization("other")));
       server.restart();
-      AtAStream.eventually(() -> !a.health().alive());
+      Patience.eventually(() -> !a.health().alive());
       assertThrows(UnreachableException.class, () -> till.ask(new Count()));
       assertTrue(b.health().trouble().isPresent());
 
       server.kill();
       Files.writeString(file, before);
       server.restart();
-      AtAStream.eventually(() -> a.health().alive() && b.health().alive());
-      AtAStream.eventually(() -> isAnswered(till));
+      Patience.eventually(() -> a.health().alive() && b.health().alive());
+      Patience.eventually(() -> isAnswered(till));
     }
   }
 

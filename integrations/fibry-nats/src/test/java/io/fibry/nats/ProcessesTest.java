@@ -1,7 +1,5 @@
 package io.fibry.nats;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
@@ -9,45 +7,48 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.pool.Entities;
-import java.io.IOException;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Nodes that are processes: one is killed, one stands still for longer than its lease. */
+/** Nodes that are processes. */
 class ProcessesTest {
   record Where() implements Request<Where, String> {}
 
   private static final Duration LEASE = Duration.ofSeconds(6);
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final String app = Servers.app();
   private final String server = Servers.shared().url();
   private final List<NodeProcess> nodes = new ArrayList<>();
-  private final Cluster asking = join(app, server, "asking");
+  private final Cluster asking = join(app, server, "asking", Duration.ofMinutes(1));
   private final Entities<String, Where> places = asking.entities("place", Where.class);
 
-  private static Cluster join(String app, String server, String node) {
+  private static Cluster join(String app, String server, String node, Duration lease) {
     return Cluster.join(app, NatsNetwork.at(server),
-        options -> options.withNode(node).withLease(LEASE).withParts(16));
+        options -> options.withNode(node).withLease(lease).withParts(16));
   }
 
-  /** A node: its app, its server and its name. */
+  /** A node: its app, its server, its name and its lease. */
   public static void main(String[] args) throws InterruptedException {
     String node = args[2];
-    join(args[0], args[1], node).host("place", Where.class, ActorSystem.anonymous(), Duration.ofMinutes(5),
+    join(args[0], args[1], node, Duration.parse(args[3])).host("place", Where.class, ActorSystem.anonymous(),
+        Duration.ofMinutes(5),
         (builder, key) -> builder
             .newActor((Where where, ActorContext<Where> context) -> context.reply(where, node)));
+    NodeProcess.tellJoined();
     Thread.currentThread().join(); // until it is killed
   }
 
-  private NodeProcess start(String node) throws IOException {
-    nodes.add(NodeProcess.start("-Xmx128m", ProcessesTest.class, app, server, node));
+  private NodeProcess start(String node, Duration lease) {
+    nodes.add(NodeProcess.start("-Xmx128m", ProcessesTest.class, app, server, node, lease.toString()));
     return nodes.getLast();
   }
 
@@ -65,32 +66,43 @@ class ProcessesTest {
   }
 
   private static String home(Actor<Where> place) {
-    long end = System.nanoTime() + PATIENCE.toNanos();
-    while (true) try {
-      return place.ask(new Where(), Duration.ofSeconds(1));
-    } catch (RequestException nobody) { // so far
-      assertTrue(System.nanoTime() < end, () -> place + " is not answered");
-    }
+    var home = new AtomicReference<String>();
+    Patience.eventually(place + " is not answered", () -> {
+      try {
+        home.set(place.ask(new Where(), Duration.ofSeconds(1)));
+        return true;
+      } catch (RequestException nobody) { // so far
+        return false;
+      }
+    });
+    return home.get();
   }
 
   private void awaitHomes(String... nodes) {
-    long end = System.nanoTime() + PATIENCE.toNanos();
-    for (var homes = homes(); !homes.equals(Set.of(nodes)); homes = homes()) {
-      var seen = homes;
-      assertTrue(System.nanoTime() < end, () -> "the homes are " + seen);
-    }
+    Patience.eventually("the homes are not " + List.of(nodes), () -> homes().equals(Set.of(nodes)));
   }
 
   @Test
-  void keysOfAProcessThatIsKilledOrStandsStillHaveAnotherHome() throws Exception {
-    start("a");
-    var b = start("b");
+  void twoProcessesShareKeys() {
+    start("a", Duration.ofMinutes(1)).awaitJoined();
+    start("b", Duration.ofMinutes(1)).awaitJoined();
+
+    awaitHomes("a", "b");
+  }
+
+  @Test
+  @Soak(counterpart = "ClusterSimulationTest")
+  void keysOfAProcessThatIsKilledOrStandsStillHaveAnotherHome() {
+    start("a", LEASE).awaitJoined();
+    var b = start("b", LEASE);
+    b.awaitJoined();
     awaitHomes("a", "b");
 
     b.kill();
     awaitHomes("a");
 
-    var c = start("c");
+    var c = start("c", LEASE);
+    c.awaitJoined();
     awaitHomes("a", "c");
     c.pause();
     awaitHomes("a");

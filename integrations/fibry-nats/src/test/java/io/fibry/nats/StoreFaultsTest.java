@@ -4,17 +4,26 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.durable.Histories;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
+import io.nats.client.JetStreamApiException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import io.nats.client.Nats;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Durable actors whose servers fail. */
+@Soak(counterpart = "ReplicaTest")
+@ExtendWith(ServerEvidence.class)
 class StoreFaultsTest {
   private static final Duration IDLE = Duration.ofSeconds(1);
 
@@ -50,7 +59,7 @@ class StoreFaultsTest {
       }
       transfers.awaitMore(100);
       transfers.check();
-      Transfers.checkHistory(store, "account");
+      Histories.check(store, "account");
     }
   }
 
@@ -66,7 +75,7 @@ class StoreFaultsTest {
       servers.getFirst().goOn();
       transfers.awaitMore(100);
       transfers.check();
-      Transfers.checkHistory(store, "account");
+      Histories.check(store, "account");
     }
   }
 
@@ -85,15 +94,23 @@ class StoreFaultsTest {
       }
       transfers.awaitMore(100);
       transfers.check();
-      Transfers.checkHistory(store, "account");
+      Histories.check(store, "account");
     }
   }
 
   private NatsServer leader() throws Exception {
     var tools = Nats.connect(servers.stream().map(NatsServer::url).collect(Collectors.joining(",")));
     try {
-      var leader = tools.jetStreamManagement().getStreamInfo("FB_faults_log").getClusterInfo().getLeader();
-      return servers.get(Integer.parseInt(leader.substring(1))); // n0, n1, n2
+      var leader = new AtomicReference<String>(); // null also while there is none
+      Patience.eventually("no leader is elected", () -> {
+        try {
+          leader.set(tools.jetStreamManagement().getStreamInfo("FB_faults_log").getClusterInfo().getLeader());
+        } catch (IOException | JetStreamApiException notYet) {
+          return false;
+        }
+        return leader.get() != null;
+      });
+      return servers.get(Integer.parseInt(leader.get().substring(1))); // n0, n1, n2
     } finally {
       tools.close();
     }

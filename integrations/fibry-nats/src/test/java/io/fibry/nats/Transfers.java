@@ -1,31 +1,24 @@
 package io.fibry.nats;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
 import io.fibry.durable.Once;
 import io.fibry.pool.Entities;
-import io.fibry.store.Store;
 import io.fibry.store.StoreException;
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -48,7 +41,7 @@ final class Transfers implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofSeconds(2);
 
   private final Entities<String, Account> accounts;
-  private final long seed = new Random().nextLong();
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final AtomicLongArray expected = new AtomicLongArray(ACCOUNTS);
   private final AtomicInteger answered = new AtomicInteger();
   private final AtomicInteger failed = new AtomicInteger();
@@ -59,7 +52,7 @@ final class Transfers implements AutoCloseable {
 
   Transfers(Entities<String, Account> accounts) {
     this.accounts = accounts;
-    System.out.println("transfers with seed " + seed);
+    System.out.println("transfers: -Dfibry.seed=" + seed);
     for (int i = 0; i < ACCOUNTS; i++) expected.set(i, 1_000);
     for (int i = 0; i < ASKERS; i++) {
       int asker = i;
@@ -115,24 +108,23 @@ final class Transfers implements AutoCloseable {
   /** So many more are answered. */
   void awaitMore(int more) {
     int before = answered();
-    await(() -> answered() >= before + more);
+    await(answered, () -> answered() >= before + more);
   }
 
   /** So many more fail: nothing hangs. */
   void awaitFailures(int more) {
     int before = failed.get();
-    await(() -> failed.get() >= before + more);
+    await(failed, () -> failed.get() >= before + more);
   }
 
-  private void await(BooleanSupplier fact) {
-    long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
-    while (!fact.getAsBoolean()) {
-      for (var one : askers)
-        if (one.isDone() && !end.get()) throw new AssertionError("an asker has ended", failure(one));
-      assertTrue(System.nanoTime() < limit,
-          () -> "it never came true; " + answered + " answered, " + failed + " failed, seed " + seed);
-      LockSupport.parkNanos(1_000_000);
-    }
+  /** As long as the count grows. */
+  private void await(AtomicInteger count, BooleanSupplier fact) {
+    Patience.progress("it never came true; " + answered + " answered, " + failed + " failed, -Dfibry.seed=" + seed,
+        count::get, () -> {
+          for (var one : askers)
+            if (one.isDone() && !end.get()) throw new AssertionError("an asker has ended", failure(one));
+          return fact.getAsBoolean();
+        });
   }
 
   private static Throwable failure(Future<?> one) {
@@ -140,12 +132,12 @@ final class Transfers implements AutoCloseable {
   }
 
   /** All that was answered, and nothing else, is in the accounts. */
-  void check() throws Exception {
+  void check() {
     end.set(true);
-    for (var one : askers) one.get(90, TimeUnit.SECONDS);
+    askers.forEach(Patience::value);
     for (int i = 0; i < ACCOUNTS; i++) {
       int account = i;
-      await(() -> sum(account) == expected.get(account)); // what was sent may be on its way
+      await(answered, () -> sum(account) == expected.get(account)); // what was sent may be on its way
     }
     System.out.println(answered + " transfers answered, " + failed + " tried again");
   }
@@ -156,20 +148,6 @@ final class Transfers implements AutoCloseable {
     } catch (RequestException | CancellationException | StoreException again) {
       return Long.MIN_VALUE;
     }
-  }
-
-  /** The turns of each actor have one history, without gaps. */
-  static void checkHistory(Store store, String kind) throws InterruptedException {
-    Map<String, Long> last = new HashMap<>();
-    try (var history = store.history(kind, "")) {
-      for (var page = history.now(); !page.isEmpty(); page = history.now())
-        for (var past : page) {
-          long before = last.getOrDefault(past.key(), 0L);
-          if (before > 0) assertEquals(before + 1, past.number(), past.key());
-          last.put(past.key(), past.number());
-        }
-    }
-    last.forEach((key, number) -> assertEquals(number, store.load(new Store.Id(kind, key)).last()));
   }
 
   @Override
