@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Durable actors whose servers fail. */
-@Soak(counterpart = "ReplicaTest")
+@Soak(counterpart = "ReplicasTest")
 @ExtendWith(ServerEvidence.class)
 class StoreFaultsTest {
   private static final Duration IDLE = Duration.ofSeconds(1);

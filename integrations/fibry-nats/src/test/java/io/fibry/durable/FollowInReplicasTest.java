@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class FollowInReplicasTest extends FollowContract {
+  FollowInReplicasTest() {
+    super(InReplicas.maker());
+  }
+}

@@ -1,0 +1,161 @@
+package io.fibry.nats;
+
+import static io.fibry.durable.Turning.ADA;
+import static io.fibry.durable.Turning.append;
+import static io.fibry.durable.Turning.turn;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.durable.Histories;
+import io.fibry.store.Store;
+import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreException;
+import io.fibry.support.Patience;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletionException;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+
+/** Histories that are read from replicas which are behind, while turns are stored and purged. */
+class ReplicasTest {
+  private static final int STEPS = 2_000;
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final Replicas replicas = new Replicas(seed);
+  private final Store store = replicas.open(options -> options).store();
+
+  private static List<Long> numbers(List<Store.Past> turns) {
+    return turns.stream().map(Store.Past::number).toList();
+  }
+
+  private static List<Store.Past> rest(Store.History history) throws InterruptedException {
+    var all = new ArrayList<Store.Past>();
+    for (var page = history.now(); !page.isEmpty(); page = history.now()) all.addAll(page);
+    return all;
+  }
+
+  /** The last turn has replaced all before. */
+  private void leaveAndPurge(long life) {
+    store.leave(ADA, life);
+    Patience.eventually(() -> replicas.messages(new LogSubjects("replicas").turns(ADA)) == 1);
+  }
+
+  /** The first page has turns that the second one replaced. */
+  @Test
+  void purgeBetweenTwoPagesLeavesReplacedTurnsOut() throws InterruptedException {
+    long life = store.load(ADA).life();
+    for (int i = 1; i <= 29; i++) append(store, turn(ADA, life, i));
+    try (var history = store.history("account", "")) {
+      var read = new ArrayList<>(history.now());
+      append(store, turn(ADA, life, 30, true, (byte) 30));
+      leaveAndPurge(life);
+      replicas.letReplicasGo();
+      read.addAll(rest(history));
+
+      assertEquals(30, read.getLast().number());
+      assertTrue(read.size() <= 5, () -> numbers(read).toString());
+      Histories.check("account", read);
+    }
+  }
+
+  /** The second page is of a leader that has purged, the first one of a replica that has not. */
+  @Test
+  void pageOfOldReplicaHasReplacedTurns() throws InterruptedException {
+    long life = store.load(ADA).life();
+    for (int i = 1; i <= 5; i++) append(store, turn(ADA, life, i));
+    replicas.holdReplicas();
+    for (int i = 6; i <= 29; i++) append(store, turn(ADA, life, i));
+    append(store, turn(ADA, life, 30, true, (byte) 30));
+    leaveAndPurge(life);
+    try (var history = store.history("account", "")) {
+      var read = rest(history);
+
+      assertEquals(List.of(1L, 2L, 3L, 4L, 5L, 30L), numbers(read));
+      Histories.check("account", read);
+    }
+  }
+
+  /** Two programs store, one reads; leaders change meanwhile. */
+  @RepeatedTest(5)
+  void historiesHoldWhileLeadersChange() throws InterruptedException {
+    System.out.println("replicas: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    var stores = List.of(store, replicas.open(options -> options).store());
+    replicas.loseAnswers(2);
+    var lives = new HashMap<Store.Id, Life>();
+    var states = new ArrayList<Store.Past>();
+    var events = new ArrayList<Store.Past>();
+    try (var ofStates = store.history("state", ""); var ofEvents = store.history("event", "")) {
+      for (int i = 0; i < STEPS; i++) {
+        var id = new Store.Id(random.nextBoolean() ? "state" : "event", "k" + random.nextInt(3));
+        switch (random.nextInt(20)) {
+          case 0 -> leave(lives.remove(id), id);
+          case 1, 2 -> states.addAll(ofStates.now());
+          case 3, 4 -> events.addAll(ofEvents.now());
+          default -> {
+            if (!lives.containsKey(id)) lives.put(id, Life.begin(stores.get(random.nextInt(2)), id));
+            boolean whole = id.kind().equals("state") && random.nextInt(30) == 0;
+            if (!lives.get(id).appends(id, whole)) lives.remove(id);
+          }
+        }
+      }
+      replicas.loseAnswers(0);
+      states.addAll(rest(ofStates));
+      events.addAll(rest(ofEvents));
+    }
+
+    Histories.check("state", states);
+    Histories.check(store, "state");
+    Histories.check("event", events);
+    Map<String, List<Long>> byKey = new HashMap<>();
+    for (var one : events) byKey.computeIfAbsent(one.key(), none -> new ArrayList<>()).add(one.number());
+    byKey.forEach((key, all) -> { // of events none is ever replaced, so a view sees each
+      long last = store.load(new Store.Id("event", key)).last();
+      assertEquals(LongStream.rangeClosed(1, last).boxed().toList(), all, key);
+    });
+  }
+
+  private static void leave(Life life, Store.Id id) {
+    if (life != null) life.store.leave(id, life.number);
+  }
+
+  /** Of an actor, in a store; another one may begin one meanwhile. */
+  private static final class Life {
+    private final Store store;
+    private final long number;
+    private long last; // turn
+
+    private Life(Store store, long number, long last) {
+      this.store = store;
+      this.number = number;
+      this.last = last;
+    }
+
+    static Life begin(Store store, Store.Id id) {
+      while (true) try {
+        var loaded = store.load(id);
+        return new Life(store, loaded.life(), loaded.last());
+      } catch (StoreBusyException unknown) {
+        // a leader is elected
+      }
+    }
+
+    /** False: it is over. */
+    boolean appends(Store.Id id, boolean whole) {
+      try {
+        store.append(new Store.Turn(id, number, ++last, Instant.EPOCH, whole, new byte[] {(byte) last}, List.of(),
+            List.of())).toCompletableFuture().join();
+        return true;
+      } catch (CompletionException refused) {
+        if (refused.getCause() instanceof StoreException) return false;
+        throw refused;
+      }
+    }
+  }
+}
