@@ -114,6 +114,23 @@ class FaultsTest {
     }
   }
 
+  /** The server has not ended, and knows nothing of the subscription of the connection before. */
+  @Test
+  void clientWhoseConnectionEndsConnectsAgain() throws IOException {
+    var got = new LinkedBlockingQueue<String>();
+    try (var cable = Cable.to(server.url());
+        var other = engine();
+        var engine = NatsNetwork.at(cable.url()).connect("faults", "cabled")) {
+      engine.subscribe("x", Optional.empty(), one -> got.add(new String(one.body())));
+      for (int i = 0; i < 3; i++) {
+        String text = "again " + i;
+        cable.mend(); // ends its connections
+        Patience.eventually(() -> publishes(other, text) && got.contains(text));
+        Patience.eventually(() -> publishes(engine, "back"));
+      }
+    }
+  }
+
   @Test
   void nodesGoOnWhenTheirServerComesBack() {
     try (var a = join("a"); var b = join("b")) {
