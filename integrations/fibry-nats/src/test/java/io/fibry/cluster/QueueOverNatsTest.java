@@ -28,9 +28,9 @@ class QueueOverNatsTest extends QueueContract {
   }
 
   /** The server waits 15 seconds for a sign of the node that has ended. */
-  @Test
-  @Override
   @Soak(counterpart = "QueueInMemoryTest.workOfANodeThatEndsWithoutAWordIsDoneByAnother")
+  @Override
+  @Test
   void workOfANodeThatEndsWithoutAWordIsDoneByAnother() {
     super.workOfANodeThatEndsWithoutAWordIsDoneByAnother();
   }

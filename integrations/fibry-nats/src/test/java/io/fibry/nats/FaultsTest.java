@@ -168,9 +168,9 @@ class FaultsTest {
   }
 
   /** The signal alone leaves it some turns on a processor, which answer what comes next. */
-  @Test
   @Soak(counterpart = "FaultsTest.aPausedServerStandsStill")
   @EnabledOnOs(value = OS.LINUX, disabledReason = "other kernels do not tell the states of threads in files")
+  @Test
   void aPausedServerStandsStillThoughTheMachineIsBusy() throws IOException {
     var done = new AtomicBoolean();
     for (int i = 0; i < 12; i++) Thread.ofPlatform().daemon().start(() -> {

@@ -133,8 +133,8 @@ class PermissionsTest {
     }
   }
 
-  @Test
   @Soak(counterpart = "FaultsTest.nodesGoOnWhenTheirServerComesBack")
+  @Test
   void aNodeWhosePermissionIsTakenComesBackWhenItHasItAgain() throws Exception {
     var file = folder.resolve("server.conf");
     String before = Files.readString(file);

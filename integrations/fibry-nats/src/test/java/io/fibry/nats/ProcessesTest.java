@@ -90,8 +90,8 @@ class ProcessesTest {
     awaitHomes("a", "b");
   }
 
-  @Test
   @Soak(counterpart = "ClusterSimulationTest")
+  @Test
   void keysOfAProcessThatIsKilledOrStandsStillHaveAnotherHome() {
     start("a", LEASE).awaitJoined();
     var b = start("b", LEASE);

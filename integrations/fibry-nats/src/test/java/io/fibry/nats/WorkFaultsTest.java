@@ -77,8 +77,8 @@ class WorkFaultsTest {
   }
 
   /** Each is done; a server that is killed may not have stored the acknowledgements of some. */
-  @Test
   @Soak(counterpart = "FaultsTest.workGoesOnWhenItsServerComesBack")
+  @Test
   void whatWasStoredIsDoneThoughTheServerIsKilled() {
     server = Servers.start();
     var one = jobs("a");

@@ -32,8 +32,8 @@ class ThreeNodesTest {
     assertEquals(100_000, result.cents());
   }
 
-  @Test
   @Soak(counterpart = "ClusterSimulationTest")
+  @Test
   void noMoneyIsLostThoughNodesAreKilled() throws Exception {
     var result = ThreeNodes.run(folder, TIME);
 
