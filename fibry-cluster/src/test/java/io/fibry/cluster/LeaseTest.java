@@ -96,7 +96,7 @@ class LeaseTest {
     }
   }
 
-  /** Empty: nobody answers, or no node is home to it, though all that the request has caused is done. */
+  /** Returns nothing if no answer has come when all is done that the request has caused. */
   private static Optional<String> answer(Actor<Where> actor) {
     var asked = actor.sendMessageReturn(new Where());
     assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG)); // the readers of the network are not of the scope

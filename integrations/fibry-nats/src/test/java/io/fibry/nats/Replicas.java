@@ -29,9 +29,9 @@ import java.util.stream.IntStream;
 
 /**
  * A stream in memory, with a leader and two replicas that are behind it, by a seed. The leader
- * stores, and reads single messages; a page is read from any of the three, as by {@code DIRECT.GET},
- * and is short, so that much happens between two. While leaders change, writes are not answered:
- * some of them were stored. Thread-safe.
+ * stores, and reads single messages. A page is read from any of the three, as {@code DIRECT.GET}
+ * does, and is short, so that much happens between two pages. While leaders change, writes are not
+ * answered: some of them were stored. Thread-safe.
  */
 public final class Replicas {
   private static final int REPLICAS = 3; // the first one is the leader
