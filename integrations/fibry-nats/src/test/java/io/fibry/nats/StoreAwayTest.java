@@ -32,9 +32,9 @@ class StoreAwayTest {
         var transfers = new Transfers(accounts)) {
       for (int i = 0; i < 2; i++) { // the second time with what the first has left
         transfers.awaitMore(50);
-        one.away(true);
+        one.down(true);
         transfers.awaitFailures(8); // each asker once
-        one.away(false);
+        one.down(false);
       }
       transfers.awaitMore(50);
       transfers.check();
