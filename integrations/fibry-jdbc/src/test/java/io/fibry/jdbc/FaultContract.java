@@ -24,6 +24,7 @@ import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.support.Patience;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
