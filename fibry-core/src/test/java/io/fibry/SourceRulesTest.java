@@ -5,7 +5,6 @@ import static io.fibry.Repository.ROOT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -13,8 +12,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeSet;
 import java.util.function.BiPredicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -26,9 +23,6 @@ class SourceRulesTest {
   private static final Pattern FREE_PRONOUN =
       Pattern.compile("(?://|\\*|[.:;] )\\s*(Who|Whoever|Somebody|Nobody|One who) [a-z].*");
   private static final Pattern LONG_STRING = Pattern.compile("\\s*(?:\\+ )?\"(?:[^\"\\\\]|\\\\.)*\"[,;)+ ]*");
-
-  /** Tests that may sleep, each with its reason. */
-  private static final Map<String, String> SLEEPERS = Map.of();
 
   /** Folders of what is published: the simulator has three. */
   private static final String MAIN = "(?:main|boot|agent)";
@@ -105,18 +99,5 @@ class SourceRulesTest {
     noClasses().should().callMethod(Thread.class, "sleep", long.class).orShould()
         .callMethod(Thread.class, "sleep", long.class, int.class).orShould()
         .callMethod(Thread.class, "sleep", Duration.class).check(ArchitectureTest.MAIN);
-  }
-
-  @Test
-  void testsDoNotSleep() {
-    var sleeping = new TreeSet<String>();
-
-    for (var type : new ClassFileImporter().importPath(Path.of("target/test-classes")))
-      for (var call : type.getMethodCallsFromSelf())
-        if (call.getTargetOwner().isEquivalentTo(Thread.class) && call.getName().equals("sleep"))
-          sleeping.add(ArchitectureTest.outermost(type).getSimpleName());
-
-    assertEquals(SLEEPERS.keySet(), sleeping,
-        "wait for something that happens instead; or list the class, with its reason");
   }
 }
