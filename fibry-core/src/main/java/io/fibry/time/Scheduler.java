@@ -40,9 +40,9 @@ public interface Scheduler {
   Timer after(Duration delay, Runnable task);
 
   /**
-   * Runs a task once, at a time. If that time has come already, or comes while the timer is set,
-   * the task runs at once: by a {@link ManualClock} on this thread. So a program that turns a time
-   * into a timer needs no look at a clock that moves meanwhile.
+   * Runs a task once, at a time. If that time has passed, or passes while the timer is set, the
+   * task runs at once; a {@link ManualClock} runs it on this thread. A program that computes a
+   * delay instead sets its timer too late if a test moves the clock in between.
    *
    * @param time by {@link #nanoTime}
    * @param task what to run
@@ -53,8 +53,17 @@ public interface Scheduler {
       long now = nanoTime();
       long left = time - now;
       var timer = after(Duration.ofNanos(Math.max(0, left)), task);
-      // a program may have moved the clock before the timer was set; a millisecond passes by itself
-      if (left <= 0 || nanoTime() - now < 1_000_000 || !timer.cancel()) return timer;
+      // A test may have moved the clock before the timer was set; a millisecond passes by itself.
+      if (left <= 0 || nanoTime() - now < 1_000_000 || !isCancelled(timer)) return timer;
+    }
+  }
+
+  /** A timer of a user's scheduler that cannot be cancelled stays. */
+  private static boolean isCancelled(Timer timer) {
+    try {
+      return timer.cancel();
+    } catch (RuntimeException cannotBeCancelled) {
+      return false;
     }
   }
 

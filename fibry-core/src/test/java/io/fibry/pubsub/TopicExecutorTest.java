@@ -280,10 +280,9 @@ class TopicExecutorTest {
     Runnable sending = () -> actors.forEach(actor -> actor.sendMessage("m"));
     for (int i = 0; i < 200; i++) List.of(publishing, sending).forEach(Runnable::run);
 
-    long published = allocated(threads, publishing);
-    long sent = allocated(threads, sending);
-
-    assertTrue(published <= sent + 1_000, published + " bytes to publish, " + sent + " to send");
+    // A busy machine compiles later: until then each message costs 32 bytes more.
+    Patience.eventually("publishing allocates more than sending",
+        () -> allocated(threads, publishing) <= allocated(threads, sending) + 1_000);
   }
 
   /** The least of several: other threads may cost something, too. */
