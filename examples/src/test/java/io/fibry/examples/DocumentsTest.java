@@ -34,8 +34,8 @@ class DocumentsTest {
   /** A block, by its number in its document. */
   record Block(Path document, int number, String text) {
     /**
-     * A class as it is, or statements wrapped in a main method. All blocks are compiled together, so
-     * each is in a package of its own.
+     * A class as it is, or statements wrapped in a main method. All blocks are compiled together,
+     * so each is in a package of its own.
      */
     String source() {
       var code = isClass() ? text

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Runs every example as {@code mvn -Prun} does, as a module, and checks what it prints. They share a
- * JVM, unless the JVM is what an example is about.
+ * Runs every example as {@code mvn -Prun} does, as a module, and checks what it prints. They share
+ * a JVM, unless the JVM is what an example is about.
  */
 class ExamplesTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");

@@ -14,7 +14,8 @@ import java.util.function.Function;
 /**
  * Gives each program in this JVM an output of its own. {@code System.out} and {@code System.err}
  * belong to the JVM, so a text goes to the program whose code prints it: its class loader is on the
- * stack of the printing thread, whichever thread that is. All other texts go where they went before.
+ * stack of the printing thread, whichever thread that is. All other texts go where they went
+ * before.
  */
 final class Outputs extends OutputStream {
   private static final StackWalker STACK = StackWalker

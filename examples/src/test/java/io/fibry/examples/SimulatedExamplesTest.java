@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class SimulatedExamplesTest {
   /**
-   * By example: lines that it prints, in this order; # stands for any number. Real threads on a busy
-   * machine may also find the first two bugs.
+   * By example: lines that it prints, in this order; # stands for any number. Real threads on a
+   * busy machine may also find the first two bugs.
    */
   static final Map<String, List<String>> BUGS = Map.of(
       "LostUpdate", List.of("real threads: # of 300 shops have lost a sale", "seed # fails after # steps.*",

@@ -23,7 +23,10 @@ class FloodJvmTest {
   private static final int DESCRIPTORS = 80;
   private static final long SECOND = 1_000_000_000; // ns
 
-  /** Echoes lines; prints its port, then for each line of input its share of a processor in the next second. */
+  /**
+   * Echoes lines; prints its port, then for each line of input its share of a processor in the next
+   * second.
+   */
   static final class Main {
     private Main() {}
 

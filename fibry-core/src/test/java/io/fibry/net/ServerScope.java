@@ -24,7 +24,10 @@ public final class ServerScope implements AutoCloseable {
         ActorSystem.openScope("net", o -> options.apply(o.withDeadLetters(letters).withGrace(Duration.ofMillis(200))));
   }
 
-  /** Whether this thread of a conversation waits for its client, so that the limit of this has begun. */
+  /**
+   * Whether this thread of a conversation waits for its client, so that the limit of this has
+   * begun.
+   */
   static boolean isWaitingForClient(Thread conversation) {
     return Patience.isParked(conversation) && Stream.of(conversation.getStackTrace())
         .anyMatch(frame -> frame.getClassName().equals(PlainLink.class.getName()));

@@ -16,8 +16,8 @@ import java.time.Instant;
  * after pauses that grow to a minute, and those behind it wait. An event that cannot be read ends
  * the actor, and is told in the log.
  *
- * <p>{@link DurableContext#end} forgets events. A view that is behind may or may not see those of an
- * actor that has ended meanwhile, and none sees those of the turn that ends it. If a view needs an
+ * <p>{@link DurableContext#end} forgets events. If an actor has ended, a view that is behind may or
+ * may not see its events, and no view sees the events of the turn that ended it. If a view needs an
  * event, let a later turn end the actor, after the view has seen the event.
  *
  * @param <E> events

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Checks the history of a kind, at every store, against the sentences of {@link Store#history}, which
- * it cites where one is broken. It is for kinds whose old turns are not forgotten by age.
+ * Checks the history of a kind, at every store, against the sentences of {@link Store#history},
+ * which it cites where one is broken. It is for kinds whose old turns are not forgotten by age.
  */
 public final class Histories {
   private static final String ORDER = "\"Those of one actor have its order\"";
@@ -96,8 +96,9 @@ public final class Histories {
   }
 
   /**
-   * Reads the history of a kind while its actors store nothing, checks it, and compares it with what
-   * the store loads. That begins a life of each actor, so one that exists reads its state again.
+   * Reads the history of a kind while its actors store nothing, checks it, and compares it with
+   * what the store loads. That begins a life of each actor, so one that exists reads its state
+   * again.
    *
    * @return the turns
    */

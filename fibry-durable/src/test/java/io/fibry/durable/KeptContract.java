@@ -210,7 +210,10 @@ abstract class KeptContract extends AtADesk {
         store.waiting(id, Instant.MAX, 9).stream().map(Store.Waiting::id).toList());
   }
 
-  /** How many messages each of three senders sends in each build, while their actor ends again and again. */
+  /**
+   * How many messages each of three senders sends in each build, while their actor ends again and
+   * again.
+   */
   int rounds() {
     return 40;
   }

@@ -33,7 +33,10 @@ class KillTest {
         return n + 1;
       });
 
-  /** Counts until it is killed, or its parent has ended; prints each answer: which counter, and what it says. */
+  /**
+   * Counts until it is killed, or its parent has ended; prints each answer: which counter, and what
+   * it says.
+   */
   static final class Counting {
     public static void main(String[] args) {
       Thread.ofPlatform().daemon().start(Counting::endWithParent);

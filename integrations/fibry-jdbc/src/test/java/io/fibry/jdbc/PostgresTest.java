@@ -225,7 +225,9 @@ class PostgresTest extends AtADatabase {
     append(patient, turn(ADA, patient.load(ADA).life(), 1));
   }
 
-  /** A store whose limit is to be reached. A busy machine may reach it while the store opens, too. */
+  /**
+   * A store whose limit is to be reached. A busy machine may reach it while the store opens, too.
+   */
   private JdbcStore openImpatient(DataSource source) {
     for (;;) try {
       return open(source, SHORT);
@@ -246,7 +248,10 @@ class PostgresTest extends AtADatabase {
     }
   }
 
-  /** A turn that stands still before its commit. A busy machine may reach the limit before: then another one. */
+  /**
+   * A turn that stands still before its commit. A busy machine may reach the limit before: then
+   * another one.
+   */
   private CompletableFuture<Void> standStill(JdbcStore store, CountDownLatch held) {
     for (;;) try {
       var ada = store.load(ADA);

@@ -38,7 +38,10 @@ class ProcessesTest extends AtADatabase {
       .events(Counted.class, 0L, (Long n, Counted counted) -> n + 1)
       .by((n, count, context) -> context.reply(count, context.persist(new Counted())));
 
-  /** Counts until it is killed, or its parent has ended; prints each answer: which counter, and what it says. */
+  /**
+   * Counts until it is killed, or its parent has ended; prints each answer: which counter, and what
+   * it says.
+   */
   static final class Counting {
     public static void main(String[] args) {
       Thread.ofPlatform().daemon().start(Counting::endWithParent);
