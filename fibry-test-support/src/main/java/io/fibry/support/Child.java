@@ -4,11 +4,13 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -69,7 +71,7 @@ public final class Child implements AutoCloseable {
   }
 
   private void read() {
-    try (BufferedReader output = process.inputReader()) {
+    try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
       for (var line = output.readLine(); line != null; line = output.readLine())
         synchronized (lines) {
           lines.add(line);
@@ -97,7 +99,7 @@ public final class Child implements AutoCloseable {
 
   /** Waits for such a line, after the line that was awaited last, and returns it. */
   public String awaitLine(Predicate<String> wanted) {
-    Patience.progress("the wanted line did not come", this::growth, () -> position(wanted) >= 0 || !reader.isAlive());
+    progress("the wanted line did not come", () -> position(wanted) >= 0 || !reader.isAlive());
     int found = position(wanted);
     if (found < 0) throw new AssertionError("it ended without the wanted line; its output:\n" + output());
     awaited = found + 1;
@@ -121,14 +123,17 @@ public final class Child implements AutoCloseable {
 
   /** Waits until it ends by itself. */
   public int exitCode() {
+    progress("process " + process.pid() + " does not end", () -> !process.isAlive() && !reader.isAlive());
+    return process.exitValue();
+  }
+
+  private void progress(String failure, BooleanSupplier fact) {
     try {
-      Patience.progress("process " + process.pid() + " does not end", this::growth,
-          () -> !process.isAlive() && !reader.isAlive());
+      Patience.progress(failure, this::growth, fact);
     } catch (AssertionError hangs) {
       var dump = process.isAlive() ? threads() : "";
-      throw new AssertionError(hangs.getMessage() + "; its output:\n" + output() + dump, hangs);
+      throw new AssertionError(hangs.getMessage() + "\nits output:\n" + output() + dump, hangs);
     }
-    return process.exitValue();
   }
 
   /** A JVM prints its threads at this signal. */

@@ -32,9 +32,8 @@ public final class Evidence {
   public static String seen() {
     if (DUMPS.incrementAndGet() > MOST_DUMPS) return "this JVM has dumped its threads " + MOST_DUMPS + " times already";
     try {
-      var text = threads();
-      return "known work took %.1f times as long as on an idle machine%n".formatted(Pace.slowness()) + scopes()
-          + locks() + ours(text);
+      var threads = threads();
+      return "the scopes, the locks and the threads:\n" + scopes() + locks() + ours(threads);
     } catch (IOException | RuntimeException | LinkageError failed) {
       return "its threads could not be dumped: " + failed;
     }

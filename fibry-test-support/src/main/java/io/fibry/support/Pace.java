@@ -27,7 +27,6 @@ public final class Pace {
   static final boolean WALL = "wall".equals(System.getProperty("fibry.pace"));
 
   private static volatile long total; // written by the measuring thread
-  private static volatile double slowness = 1; // written by the measuring thread
   private static volatile long read = System.nanoTime(); // written by readers
   private static volatile Thread thread; // written under the class's monitor
   static volatile long sink; // keeps the compiler from leaving the work out
@@ -42,11 +41,6 @@ public final class Pace {
     if (measuring == null) start();
     else LockSupport.unpark(measuring);
     return total;
-  }
-
-  /** How many times as long as usual the known work took when it was last measured; 1 at least. */
-  public static double slowness() {
-    return slowness;
   }
 
   private static synchronized void start() {
@@ -65,9 +59,8 @@ public final class Pace {
       long begun = System.nanoTime();
       work();
       long now = System.nanoTime();
-      double times = Math.max(1, (double) (now - begun) / WORK);
-      slowness = times;
-      total += (long) (Math.min(now - last, LONGEST) / times);
+      double slowness = Math.max(1, (double) (now - begun) / WORK);
+      total += (long) (Math.min(now - last, LONGEST) / slowness);
       last = now;
       if (now - read > UNUSED) {
         while (System.nanoTime() - read > UNUSED) LockSupport.park();

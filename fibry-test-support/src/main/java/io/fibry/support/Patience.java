@@ -158,6 +158,7 @@ public final class Patience {
    * seconds. The limit begins again whenever the count has changed.
    */
   private static void waitFor(Supplier<String> failure, Slice slice, LongSupplier count) {
+    long first = System.nanoTime();
     try {
       if (slice.await(UNMEASURED)) return;
       long last = count.getAsLong();
@@ -168,7 +169,9 @@ public final class Patience {
           last = counted;
           begun = now;
         } else if (now - begun > LONG.toNanos() - UNMEASURED)
-          throw new AssertionError(failure.get() + ", after " + LONG.toSeconds() + " s; " + Evidence.seen());
+          throw new AssertionError("%s, after %d s at the speed of this machine (%d s by its clock); %s".formatted(
+              failure.get(), LONG.toSeconds(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - first),
+              Evidence.seen()));
       }
     } catch (InterruptedException interrupted) {
       throw new AssertionError("interrupted while waiting: " + failure.get(), interrupted);
