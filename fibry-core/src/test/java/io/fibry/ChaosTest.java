@@ -27,7 +27,7 @@ class ChaosTest {
     try (var pool = Executors.newCachedThreadPool()) {
       var strategies = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool),
           Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation));
-      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 60_000 : 4_000);
+      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 60_000 : 2_000);
       while (System.nanoTime() < end) scopes.add(play(seed + scopes.size(), strategies));
     }
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** A handler that waits for an actor of the same ForkJoinPool does not keep a thread from it. */
 class ForkJoinTest {
   private static final long SEED = StressHarness.seed();
-  private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 3);
+  private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 1);
 
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(letters);

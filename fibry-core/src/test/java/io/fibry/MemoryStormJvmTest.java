@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 /** See {@link MemoryStorm}. */
 class MemoryStormJvmTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 100 : 2;
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 100 : 1;
 
   @Promise("8.4")
   @Test

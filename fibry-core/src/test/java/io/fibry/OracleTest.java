@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @ExtendWith(Hush.class)
 class OracleTest {
-  private static final Duration PLAY = Boolean.getBoolean("fibry.soak") ? Duration.ofHours(1) : Duration.ofSeconds(5);
+  private static final Duration PLAY = Boolean.getBoolean("fibry.soak") ? Duration.ofHours(1) : Duration.ofSeconds(2);
 
   @Test
   void whatSendersAreToldIsWhatWasDone() throws InterruptedException {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 @SuppressWarnings("try") // what is held is not named
 class StackSafeLockTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 2_000 : 20;
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 2_000 : 8;
 
   private final StackSafeLock lock = new StackSafeLock(false);
   private int inside; // guarded by the lock

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 /** Each message is in one batch or one dead letter, and those of one sender are in order. */
 class BatchStressTest {
   private static final long SEED = StressHarness.seed();
-  private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 3);
+  private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 1);
   private static final int EACH = 200;
 
   record Message(int sender, int number) {}

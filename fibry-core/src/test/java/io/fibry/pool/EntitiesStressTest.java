@@ -30,7 +30,7 @@ class EntitiesStressTest {
   private static final Duration IDLE = Duration.ofMillis(8);
   private static final int KEYS = 12;
   private static final int SENDERS = 4;
-  private static final int EACH = Boolean.getBoolean("fibry.soak") ? 200_000 : 10_000;
+  private static final int EACH = Boolean.getBoolean("fibry.soak") ? 200_000 : 3_000;
 
   sealed interface Work {}
   record Note(int sender, int number) implements Work {}
