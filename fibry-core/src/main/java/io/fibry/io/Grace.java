@@ -1,11 +1,11 @@
 package io.fibry.io;
 
 /**
- * The two seconds that a program gets to end, and its children to let go of the output. They are
- * counted in steps of the thread that waits: a machine that is too busy for the program, or for the
- * thread that reads its output, is too busy for these steps, too. So what a program has written is
- * not cut off because its reader got no processor. No limit at all is not possible: the children of
- * a program that has ended are unknown.
+ * The two seconds in which a program must end, and its children must close the output. They are
+ * counted in steps of the waiting thread. A machine that is too busy for the program, or for the
+ * thread that reads its output, is too busy for these steps, too, so output that was written is not
+ * cut off because its reader got no processor. There must be a limit, because the children of a
+ * program that has ended are unknown, and may keep the output open for ever.
  */
 final class Grace {
   static final int STEPS = 100;
@@ -15,11 +15,11 @@ final class Grace {
 
   @FunctionalInterface
   interface Step {
-    /** True: that for which it waits has come. */
+    /** {@return whether the awaited event has come} */
     boolean await(long millis) throws InterruptedException;
   }
 
-  /** False: no step brought it. */
+  /** {@return whether the awaited event has come in one of the steps} */
   static boolean await(Step step) throws InterruptedException {
     for (int done = 0; done < STEPS; done++) if (step.await(STEP)) return true;
     return false;

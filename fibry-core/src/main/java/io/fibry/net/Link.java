@@ -32,7 +32,7 @@ interface Link {
   /** Bytes that {@link #read} gives without waiting. */
   int available() throws IOException;
 
-  /** Bytes that have come and were not read; what of them is content, {@link #read} gives. */
+  /** The number of bytes that have arrived and were not read, whether or not they are content. */
   long arrived() throws IOException;
 
   /** Whether the socket has bytes. Any thread may ask. */

@@ -46,8 +46,9 @@ final class Calendar {
   }
 
   /**
-   * A manual clock that has reached the time looks here, under the monitor, and sets the next
-   * timer. The reader may take locks, since none that it takes is held by a thread that calls this.
+   * Sets the timer for the first entry. If a manual clock has reached its time already, the timer
+   * calls {@link #look} here, under the monitor, which then sets the next timer. The reader of due
+   * entries may take locks, because no thread that calls this method holds one of them.
    */
   private void setTimer() {
     if (timer != null) timer.cancel();
@@ -57,8 +58,8 @@ final class Calendar {
   }
 
   /**
-   * When to look at the store's clock next, by the scheduler's. That is read first: if both move
-   * meanwhile, the look comes too early, and another one follows.
+   * Returns when to read the store's clock next, by the scheduler's clock. The scheduler's clock is
+   * read first: if both move in between, the next look comes too early, and another look follows.
    */
   private long nextLook(Instant time) {
     long nanos = scheduler.nanoTime();

@@ -20,7 +20,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   private final long number; // grows; of one with a key
   private final Cell cell;
   private final Object message;
-  private final long period; // 0: it is sent once
+  private final long period; // nanoseconds; 0 for a message that is sent once
   private final Object[] captured; // at the start; null: nothing
   private volatile Scheduler.Timer timer; // written at the start, read to cancel
   private volatile long due; // written at the start and by the scheduler's thread
