@@ -18,6 +18,10 @@ class ChildTest {
     return Child.start(List.of("/bin/sh", "-c", script));
   }
 
+  private static boolean isAlive(long process) {
+    return ProcessHandle.of(process).map(ProcessHandle::isAlive).orElse(false);
+  }
+
   static final class Hangs {
     public static void main(String[] args) {
       try (var child = shell("echo begun; exec sleep 1000")) {
@@ -83,7 +87,7 @@ class ChildTest {
     try (var child = shell("sleep 1000 & echo $!; wait")) {
       grandchild = Long.parseLong(child.awaitLine(line -> true));
     }
-    Patience.eventually(() -> ProcessHandle.of(grandchild).isEmpty() || !ProcessHandle.of(grandchild).get().isAlive());
+    Patience.eventually(() -> !isAlive(grandchild));
   }
 
   @Test
@@ -105,7 +109,7 @@ class ChildTest {
   void childEndsWithTheJvmThatStartedIt() {
     try (var child = Child.java(List.of(), Leaves.class)) {
       long left = Long.parseLong(child.ended(0).strip());
-      Patience.eventually(() -> ProcessHandle.of(left).isEmpty() || !ProcessHandle.of(left).get().isAlive());
+      Patience.eventually(() -> !isAlive(left));
     }
   }
 
