@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
  * A clock for limits in tests. It runs slower where this JVM gets less processor time, so a limit
  * means the same amount of work on every machine.
  *
- * <p>A daemon thread does a known piece of work four times a second, and compares the time that it
+ * <p>A daemon thread does a known piece of work twice a second, and compares the time that it
  * took with {@link #WORK}. If it took five times as long, because other processes have the
  * processors or because the processor is slow, a second of the machine counts as 0.2 s here. The
  * piece is longer than a time slice of the operating system: a shorter one would be done before
@@ -19,9 +19,9 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class Pace {
   /** How long the known work takes on the machine that the limits were chosen on. */
-  static final long WORK = TimeUnit.MILLISECONDS.toNanos(8);
-  private static final int STEPS = 4_000_000;
-  private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(240);
+  static final long WORK = TimeUnit.MILLISECONDS.toNanos(24);
+  private static final int STEPS = 12_000_000;
+  private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(480);
   private static final long LONGEST = TimeUnit.SECONDS.toNanos(1); // that one look counts for
   private static final long UNUSED = TimeUnit.SECONDS.toNanos(5); // then the thread rests
   static final boolean WALL = "wall".equals(System.getProperty("fibry.pace"));
