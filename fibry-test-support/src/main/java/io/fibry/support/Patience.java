@@ -25,7 +25,7 @@ public final class Patience {
   /** For calls of the product whose limit must not be reached: {@code actor.ask(x, LONG)}. */
   public static final Duration LONG = Duration.ofSeconds(Integer.getInteger("fibry.patience", 60));
   private static final long UNMEASURED =
-      Pace.WALL ? LONG.toNanos() : Math.min(LONG.toNanos(), TimeUnit.SECONDS.toNanos(5));
+      Pace.WALL ? LONG.toNanos() : Math.min(LONG.toNanos() / 2, TimeUnit.SECONDS.toNanos(5));
   private static final int YIELDS = 1_000; // looks without a pause
   private static final long PAUSE = 100_000; // ns
   private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(100);
@@ -162,13 +162,15 @@ public final class Patience {
     try {
       if (slice.await(UNMEASURED)) return;
       long last = count.getAsLong();
+      long limit = LONG.toNanos() - UNMEASURED;
       for (long begun = Pace.nanoTime(); !slice.await(SLICE);) {
         long now = Pace.nanoTime();
         long counted = count.getAsLong();
         if (counted != last) {
           last = counted;
           begun = now;
-        } else if (now - begun > LONG.toNanos() - UNMEASURED)
+          limit = LONG.toNanos();
+        } else if (now - begun > limit)
           throw new AssertionError("%s, after %d s at the speed of this machine (%d s by its clock); %s".formatted(
               failure.get(), LONG.toSeconds(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - first),
               Evidence.seen()));
