@@ -131,7 +131,7 @@ class ExamplesTest {
     assertFewer("([\\d,]+) handlers that block .*", 100_000, printed);
   }
 
-  /** The tour takes fewer, and says so. */
+  /** Asserts that the tour makes fewer actors than it was asked for, and prints why. */
   private static void assertFewer(String row, int wanted, String printed) {
     var taken = Pattern.compile("(?m)^" + row + "\\n.*\\n +-> The heap is too small for ([\\d,]+)\\.").matcher(printed);
     assertTrue(taken.find(), printed);
