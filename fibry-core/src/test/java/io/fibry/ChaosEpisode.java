@@ -282,13 +282,13 @@ final class ChaosEpisode {
 
   private void check() {
     for (var actor : actors) if (!actor.onExit().isDone()) faults.add(actor + " lives on");
-    if (!Waits.comesTrue(() -> top().report().running().isEmpty() && top().report().waiting() == 0))
+    if (!Patience.comesTrue(() -> top().report().running().isEmpty() && top().report().waiting() == 0))
       faults.add("somebody never came back: " + top().report());
-    if (!Waits.comesTrue(() -> requests.stream().allMatch(CompletableFuture::isDone)))
+    if (!Patience.comesTrue(() -> requests.stream().allMatch(CompletableFuture::isDone)))
       faults.add("a request was never answered");
     for (int i = 0; i < parts.size(); i++) {
       int from = i;
-      if (!Waits.comesTrue(() -> parts.get(from).accounted() == sent(from)))
+      if (!Patience.comesTrue(() -> parts.get(from).accounted() == sent(from)))
         faults.add(parts.get(i).scope.report() + ", but sent were " + sent(i));
     }
     if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(5).toList().toString());

@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.support.Patience;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
@@ -57,7 +58,7 @@ public final class LeakProbe {
    * not, the wait takes the whole of {@link Patience#LONG}, since threads that end need time, too.
    */
   public static boolean eventually(BooleanSupplier fact) {
-    return Waits.comesTrue(() -> {
+    return Patience.comesTrue(() -> {
       if (fact.getAsBoolean()) return true;
       System.gc();
       if (fact.getAsBoolean()) return true;

@@ -271,7 +271,7 @@ final class OracleRound {
   private void check() throws InterruptedException {
     for (var message : messages) message.settle();
     // the last sender or timer may dispose of its message after the end; the faults show the others
-    Waits.comesTrue(() -> messages.stream().allMatch(OracleMessage::isSettled));
+    Patience.comesTrue(() -> messages.stream().allMatch(OracleMessage::isSettled));
     for (var message : messages) {
       var target = targets.get(message.target);
       var fault = message.fault(target.isEntity, hard || target.hard, interrupts);

@@ -234,7 +234,7 @@ final class StressRound {
   // ---- the accounts
 
   private void check() {
-    if (!Waits.comesTrue(this::settled)) fault("the accounts of the scope differ: " + accounts());
+    if (!Patience.comesTrue(this::settled)) fault("the accounts of the scope differ: " + accounts());
     for (var item : all()) {
       String fault = item.fault();
       if (fault != null) fault(item + " " + fault);

@@ -2,7 +2,6 @@ package io.fibry;
 
 import io.fibry.support.Patience;
 import java.util.concurrent.Future;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Waits of stress rounds, whose failures say what the round knows. */
@@ -21,15 +20,5 @@ public final class Waits {
   /** Waits until it has any outcome. */
   public static void done(Future<?> future) {
     Patience.eventually(future + " has no outcome", future::isDone);
-  }
-
-  /** Waits for a fact as {@link Patience#eventually} does; returns whether it has come true. */
-  public static boolean comesTrue(BooleanSupplier fact) {
-    try {
-      Patience.eventually(fact);
-      return true;
-    } catch (AssertionError never) {
-      return fact.getAsBoolean();
-    }
   }
 }

@@ -312,7 +312,7 @@ final class PoolStressRound {
 
   private void check() {
     // timers may be late, and senders count after the end
-    if (!Waits.comesTrue(() -> accounts().isEmpty())) fault("the accounts differ: " + accounts());
+    if (!Patience.comesTrue(() -> accounts().isEmpty())) fault("the accounts differ: " + accounts());
     for (var item : items) {
       String fault = item.fault();
       if (fault != null) fault(item + " " + fault);

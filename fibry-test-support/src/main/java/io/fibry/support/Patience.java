@@ -114,7 +114,7 @@ public final class Patience {
   }
 
   public static void eventually(String failure, BooleanSupplier fact) {
-    looks(failure, () -> 0, fact, PAUSE);
+    waitFor(() -> failure, looks(fact, PAUSE), () -> 0);
   }
 
   /** Waits for a fact as long as the count changes. */
@@ -123,19 +123,28 @@ public final class Patience {
   }
 
   public static void progress(String failure, LongSupplier count, BooleanSupplier fact) {
-    looks(failure, count, fact, COUNT_PAUSE);
+    waitFor(() -> failure, looks(fact, COUNT_PAUSE), count);
   }
 
-  private static void looks(String failure, LongSupplier count, BooleanSupplier fact, long pause) {
+  /** Waits for a fact; returns whether it has come true within {@link #LONG}. */
+  public static boolean comesTrue(BooleanSupplier fact) {
+    try {
+      return await(looks(fact, PAUSE), () -> 0);
+    } catch (InterruptedException interrupted) {
+      throw new AssertionError("interrupted while waiting", interrupted);
+    }
+  }
+
+  private static Slice looks(BooleanSupplier fact, long pause) {
     int[] looks = {0};
-    waitFor(() -> failure, nanos -> {
+    return nanos -> {
       for (long end = System.nanoTime() + nanos; !fact.getAsBoolean();) {
         if (System.nanoTime() - end >= 0) return false;
         if (looks[0]++ < YIELDS) Thread.yield();
         else LockSupport.parkNanos(pause); // others need the processor
       }
       return true;
-    }, count);
+    };
   }
 
   /** Waits until this thread is parked or blocked. */
@@ -153,30 +162,36 @@ public final class Patience {
     return Thread.ofVirtual().start(code);
   }
 
-  /**
-   * Waits in slices. Most waits are short, so the pace of the machine is measured only after some
-   * seconds. The limit begins again whenever the count has changed.
-   */
   private static void waitFor(Supplier<String> failure, Slice slice, LongSupplier count) {
-    long first = System.nanoTime();
+    long begun = System.nanoTime();
     try {
-      if (slice.await(UNMEASURED)) return;
-      long last = count.getAsLong();
-      long limit = LONG.toNanos() - UNMEASURED;
-      for (long begun = Pace.nanoTime(); !slice.await(SLICE);) {
-        long now = Pace.nanoTime();
-        long counted = count.getAsLong();
-        if (counted != last) {
-          last = counted;
-          begun = now;
-          limit = LONG.toNanos();
-        } else if (now - begun > limit)
-          throw new AssertionError("%s, after %d s at the speed of this machine (%d s by its clock); %s".formatted(
-              failure.get(), LONG.toSeconds(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - first),
-              Evidence.seen()));
-      }
+      if (await(slice, count)) return;
     } catch (InterruptedException interrupted) {
       throw new AssertionError("interrupted while waiting: " + failure.get(), interrupted);
     }
+    long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begun);
+    throw new AssertionError("%s, after %d s at the speed of this machine (%d s by its clock); %s".formatted(
+        failure.get(), LONG.toSeconds(), seconds, Evidence.seen()));
+  }
+
+  /**
+   * Waits in slices; returns false when the limit is over. Most waits are short, so the pace of the
+   * machine is measured only after some seconds. The limit begins again whenever the count has
+   * changed.
+   */
+  private static boolean await(Slice slice, LongSupplier count) throws InterruptedException {
+    if (slice.await(UNMEASURED)) return true;
+    long last = count.getAsLong();
+    long limit = LONG.toNanos() - UNMEASURED;
+    for (long begun = Pace.nanoTime(); !slice.await(SLICE);) {
+      long now = Pace.nanoTime();
+      long counted = count.getAsLong();
+      if (counted != last) {
+        last = counted;
+        begun = now;
+        limit = LONG.toNanos();
+      } else if (now - begun > limit) return false;
+    }
+    return true;
   }
 }

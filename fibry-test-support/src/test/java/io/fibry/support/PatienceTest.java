@@ -27,6 +27,12 @@ class PatienceTest {
     }
   }
 
+  static final class ComesToNothing {
+    public static void main(String[] args) {
+      System.exit(Patience.comesTrue(() -> false) ? 0 : 1);
+    }
+  }
+
   static final class Stuck {
     public static void main(String[] args) {
       Patience.await(new CountDownLatch(3));
@@ -53,6 +59,12 @@ class PatienceTest {
     assertTrue(text.contains("the door stayed shut, after 1 s at the speed of this machine"), text);
     assertTrue(text.contains("threads run code of Fibry"), text);
     assertTrue(failureInAJvm(Stuck.class).contains("3 are left"));
+  }
+
+  @Test
+  void waitForAnOutcomeReturnsWhetherTheFactCameTrue() {
+    assertTrue(Patience.comesTrue(() -> true));
+    assertEquals("", failureInAJvm(ComesToNothing.class));
   }
 
   @Test

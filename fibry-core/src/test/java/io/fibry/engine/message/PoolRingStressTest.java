@@ -134,7 +134,7 @@ class PoolRingStressTest {
     private void check(CompletableFuture<Integer> answer, int before, AskCycleException told) {
       pause(2_000_000);
       if (!answer.isDone() || over) return;
-      if (!Waits.comesTrue(() -> released.get() != before)) faults.add("false alarm: " + told);
+      if (!Patience.comesTrue(() -> released.get() != before)) faults.add("false alarm: " + told);
     }
   }
 
