@@ -389,7 +389,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   private Object at() {
     var drain = worker();
-    return drain != null && drain.at() != null ? drain.at() : extras == null ? null : extras.suspendedAt();
+    Object node = drain == null ? null : drain.at(); // read once: the drain may give it up now
+    return node != null ? node : extras == null ? null : extras.suspendedAt();
   }
 
   private int stashed() {
