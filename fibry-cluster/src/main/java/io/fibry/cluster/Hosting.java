@@ -209,8 +209,7 @@ final class Hosting<M> {
   }
 
   private void wishAnew() {
-    String me = around.node();
-    var others = left.isEmpty() ? members : members.stream().filter(one -> !one.name().equals(me)).toList();
+    var others = members.stream().filter(one -> left.isEmpty() || !one.name().equals(around.node())).toList();
     for (var slot : slots) slot.wish = Keys.wish(kind, slot.number, others);
     reconsiderAll();
   }
@@ -245,9 +244,7 @@ final class Hosting<M> {
         else if (!slot.isOurs()) lose(slot);
       }
       case GIVEN -> {
-        var next = slot.right.filter(one -> !one.free() && one.after() == slot.freed);
-        if (next.isPresent()) passTo(slot, next.get().node());
-        else if (!slot.isFreedByUs()) lose(slot); // several were home meanwhile, and may have handled what is held
+        if (slot.next().isEmpty() && !slot.isFreedByUs()) lose(slot); // others may have handled what is held
       }
       case PASSING -> {
         if (!slot.isOurs()) parts.get(slot.number).passOn();
@@ -288,7 +285,8 @@ final class Hosting<M> {
         if (slot.putAway) free(slot);
       }
       case GIVEN -> {
-        if (wished) take(slot);
+        if (slot.next().isPresent()) passTo(slot, slot.next().get());
+        else if (wished) take(slot);
         else if (slot.wish.isEmpty() && (late || members.size() < 2) && slot.delete()) end(slot); // there is nobody
       }
       case PASSING -> {
@@ -361,11 +359,13 @@ final class Hosting<M> {
     reconsider(slot);
   }
 
-  private void passTo(Slot slot, String node) {
+  /** Not before all servers know how to reach the node: it may have joined just now. */
+  private void passTo(Slot slot, Right next) {
+    if (!around.membership().isKnownFor(around.calm(), next)) return;
     slot.stage = Stage.PASSING;
     slot.until = around.clock().nanoTime() + around.calm().toNanos();
-    parts.get(slot.number).passTo(node);
-    slot.endMove("given to " + node);
+    parts.get(slot.number).passTo(next.node());
+    slot.endMove("given to " + next.node());
   }
 
   /** On the gate's thread. */

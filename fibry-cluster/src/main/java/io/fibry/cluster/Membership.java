@@ -18,6 +18,7 @@ final class Membership implements AutoCloseable {
   private static final Duration MOMENT = Duration.ofSeconds(5);
 
   private final SharedValue<List<Member>> all; // changed by the engine's thread
+  private final Map<String, Long> knownSince = new ConcurrentHashMap<>(); // by id
   private final Map<String, Long> hostedUntil = new ConcurrentHashMap<>(); // by kind
   private final Map<String, Map<String, String>> ended = new ConcurrentHashMap<>(); // offers, by node: why
   private final Scheduler clock;
@@ -37,6 +38,12 @@ final class Membership implements AutoCloseable {
 
   List<Member> now() {
     return all.value();
+  }
+
+  /** The owner is alive, and this node has known it for so long. */
+  boolean isKnownFor(Duration time, Right owner) {
+    return now().stream().filter(owner::isOf).map(member -> knownSince.get(member.id()))
+        .anyMatch(since -> since != null && clock.nanoTime() - since >= time.toNanos());
   }
 
   /** Some node is home to the kind, or was so a moment ago: then another one may be about to be. */
@@ -64,6 +71,8 @@ final class Membership implements AutoCloseable {
     state.map(Lease.State::member).ifPresent(now::add);
     now.sort(Comparator.comparing(Member::name));
     var sorted = List.copyOf(now);
+    knownSince.keySet().retainAll(sorted.stream().map(Member::id).toList());
+    for (var member : sorted) knownSince.putIfAbsent(member.id(), clock.nanoTime());
     if (!sorted.equals(all.value())) all.set(sorted);
   }
 

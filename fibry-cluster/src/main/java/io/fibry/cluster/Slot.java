@@ -54,6 +54,11 @@ final class Slot {
     return right.filter(one -> one.free() && one.isOf(around.lease().self())).isPresent();
   }
 
+  /** The node that took the part after this node had freed it. */
+  Optional<Right> next() {
+    return right.filter(one -> !one.free() && one.after() == freed);
+  }
+
   /** Somebody else's, who is alive. */
   boolean isTaken() {
     return !isOurs() && right.filter(one -> !one.free()).filter(this::isAlive).isPresent();

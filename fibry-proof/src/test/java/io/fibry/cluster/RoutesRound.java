@@ -30,6 +30,10 @@ final class RoutesRound {
   private static final Duration SETTLING = Duration.ofSeconds(1); // all servers and nodes know each other
   private static final Duration LONG = Duration.ofMinutes(2);
 
+  private interface Move {
+    void run() throws InterruptedException;
+  }
+
   private final class Home {
     private final Machine machine;
     private Cluster cluster; // null: it is joining, or has left
@@ -100,8 +104,25 @@ final class RoutesRound {
     }
   }
 
-  /** {@return what was promised and is not so} */
+  /** {@return the broken promises, after nodes joined and left at random moments} */
   List<String> play() throws InterruptedException {
+    return play(() -> {
+      Thread.sleep(random.nextInt(1_000));
+      if (homes.size() < 2 || (homes.size() == 2 && random.nextBoolean())) start();
+      else leave(homes.remove(random.nextInt(homes.size())));
+    });
+  }
+
+  /** {@return the broken promises, after nodes left as soon as others had joined} */
+  List<String> playExchanges() throws InterruptedException {
+    return play(() -> {
+      Thread.sleep(random.nextInt(1_000));
+      start();
+      leave(homes.removeFirst());
+    });
+  }
+
+  private List<String> play(Move move) throws InterruptedException {
     start();
     start();
     var fronts = new ArrayList<Cluster>();
@@ -113,11 +134,7 @@ final class RoutesRound {
       sending++;
       simulation.client("sender" + i, () -> send(front.entities("place", Message.class), own));
     }
-    for (int i = 0; i < MOVES; i++) {
-      Thread.sleep(random.nextInt(1_000));
-      if (homes.size() < 2 || (homes.size() == 2 && random.nextBoolean())) start();
-      else leave(homes.remove(random.nextInt(homes.size())));
-    }
+    for (int i = 0; i < MOVES; i++) move.run();
     over = true;
     simulation.eventually("the senders have ended", LONG, () -> sending == 0);
     fronts.forEach(Cluster::close); // after what they sent has arrived

@@ -18,6 +18,13 @@ class RoutesSimulationTest {
         new RoutesRound(simulation, RoutesRound.CALM.dividedBy(2)).play()));
   }
 
+  /** The server of the one that leaves may not know yet how to reach the other. */
+  @Test
+  void nodeThatLeavesAsAnotherJoinsHandsOverAll() {
+    Seeds.play("exchanges of nodes", 45, simulation -> assertEquals(List.of(),
+        new RoutesRound(simulation, RoutesRound.CALM.dividedBy(2)).playExchanges()));
+  }
+
   /** Where servers learn later than a node passes messages on, the round finds what is lost. */
   @Test
   void messagesAreLostWhereServersLearnTooLate() {
