@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.scope.Scope;
 import io.fibry.engine.scope.Witness;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +16,8 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingCTestConfiguration;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
+import org.jetbrains.lincheck.jvm.agent.InstrumentationMode;
+import org.jetbrains.lincheck.jvm.agent.JavaAgentAttachType;
 import org.jetbrains.lincheck.jvm.agent.LincheckInstrumentation;
 
 /**
@@ -35,12 +38,16 @@ public final class Schedules {
   private static final ManagedStrategyGuarantee VERDICT =
       ManagedStrategyGuaranteeKt.forClasses(Witness.class.getName()).methods("<init>", "enter", "number", "note",
           "check", "checkOne", "checkRequest", "requestsFailedBecause", "failure").ignore();
+  // the JDK may start a carrier for a fiber; Lincheck would take it for a thread of the test, and
+  // wait for it
+  private static final ManagedStrategyGuarantee NO_CARRIER =
+      ManagedStrategyGuaranteeKt.forClasses(Threads.class.getName()).methods("startFiber").ignore();
 
   private static Runnable shared; // see start
 
   private Schedules() {}
 
-  /** An ordinary build tries a sixth of the schedules, and the soak many times as many. */
+  /** A build tries a sixth of the schedules, and the soak many times as many. */
   private static int times(int asked) {
     return SOAK ? 140 * asked : (asked + 5) / 6;
   }
@@ -59,14 +66,16 @@ public final class Schedules {
    */
   public static void modelCheck(Class<?> operations, int threads, int each, int scenarios, int schedules) {
     startThreads();
+    instrument();
     new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS).iterations(scenarios)
         .invocationsPerIteration(times(schedules)).threads(threads).actorsPerThread(each).actorsBefore(0)
         .actorsAfter(0).invocationTimeout$lincheck(NEVER).verifier(EpsilonVerifier.class).analyzeStdLib$lincheck(false)
-        .addGuarantee(NO_RACE).addGuarantee(VERDICT).check(operations);
+        .addGuarantee(NO_RACE).addGuarantee(NO_CARRIER).addGuarantee(VERDICT).check(operations);
   }
 
   /** The same on real threads, at full speed. */
   public static void stress(Class<?> operations, int scenarios, int runs) {
+    removeInstrumentation();
     new StressOptions().iterations(scenarios).invocationsPerIteration(times(runs)).threads(3).actorsPerThread(2)
         .actorsBefore(0).actorsAfter(0).invocationTimeout$lincheck(NEVER).verifier(EpsilonVerifier.class)
         .check(operations);
@@ -78,21 +87,50 @@ public final class Schedules {
    */
   public static void modelCheck(int schedules, Runnable code) {
     startThreads();
+    instrument();
     var configuration = new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS)
-        .invocationTimeout$lincheck(NEVER).analyzeStdLib$lincheck(false).createTestConfigurations(code.getClass());
-    var agent = LincheckInstrumentation.INSTANCE;
-    if (agent.getJavaAgentAttachType() == null) agent.attachJavaAgentDynamically(null);
-    agent.install(configuration.getInstrumentationMode$lincheck());
+        .invocationTimeout$lincheck(NEVER).analyzeStdLib$lincheck(false).addGuarantee(NO_CARRIER)
+        .createTestConfigurations(code.getClass());
     trackEvents("enableThreadLocalEventTracking");
     try {
-      agent.ensureObjectIsTransformed(code);
+      LincheckInstrumentation.INSTANCE.ensureObjectIsTransformed(code);
       try (var strategy = strategy(configuration, code)) {
         var failure = StrategyKt.runIteration(strategy, times(schedules), new NoExceptionVerifier());
         if (failure != null) throw new LincheckAssertionError(failure);
       }
     } finally {
       trackEvents("disableThreadLocalEventTracking");
-      agent.uninstall();
+    }
+  }
+
+  /**
+   * Instruments classes for model checking, once for all checks. Lincheck itself would instrument
+   * them anew for each check, which takes seconds. It leaves the classes alone if the JVM was
+   * started with its agent, so it is told that this was so.
+   */
+  private static void instrument() {
+    var agent = LincheckInstrumentation.INSTANCE;
+    if (agent.getJavaAgentAttachType() == JavaAgentAttachType.STATIC) return;
+    if (agent.getJavaAgentAttachType() == null) agent.attachJavaAgentDynamically(null);
+    agent.install(InstrumentationMode.MODEL_CHECKING);
+    setAttachment(JavaAgentAttachType.STATIC);
+  }
+
+  /** Real threads need other instructions, which Lincheck adds and removes. */
+  private static void removeInstrumentation() {
+    var agent = LincheckInstrumentation.INSTANCE;
+    if (agent.getJavaAgentAttachType() != JavaAgentAttachType.STATIC) return;
+    setAttachment(JavaAgentAttachType.DYNAMIC);
+    agent.uninstall();
+  }
+
+  private static void setAttachment(JavaAgentAttachType type) {
+    try {
+      var field = LincheckInstrumentation.class.getDeclaredField("javaAgentAttachType");
+      field.setAccessible(true);
+      field.set(null, type);
+    } catch (ReflectiveOperationException changed) {
+      throw new AssertionError("Lincheck no longer has the field javaAgentAttachType", changed);
     }
   }
 

@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.jvm.Threads;
+import io.fibry.support.Child;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.jetbrains.kotlinx.lincheck.strategy.IncorrectResultsFailure;
 import org.jetbrains.kotlinx.lincheck.strategy.LincheckFailure;
 import org.jetbrains.kotlinx.lincheck.strategy.ManagedDeadlockFailure;
@@ -102,5 +106,36 @@ class SchedulesTest {
 
       assertEquals(2, counter.plain);
     });
+  }
+
+  /** Where no carrier is free, a fiber that a schedule starts makes the JDK start a carrier. */
+  static final class StartsACarrier {
+    public static void main(String[] args) {
+      Thread.ofPlatform().daemon().start(() -> occupyAll());
+      Schedules.modelCheck(3, () -> Schedules.join(Schedules.start(() -> Threads.startFiber(() -> {}))));
+      System.out.println("checked");
+      System.exit(0);
+    }
+
+    private static void occupyAll() {
+      for (long busy = 0;; LockSupport.parkNanos(100_000))
+        for (; busy < carriers(); busy++) Thread.startVirtualThread(() -> {
+          while (true) Thread.onSpinWait();
+        });
+    }
+
+    private static long carriers() {
+      return Thread.getAllStackTraces().keySet().stream()
+          .filter(thread -> thread.getName().startsWith("ForkJoinPool-1-worker")).count();
+    }
+  }
+
+  @Test
+  void scheduleDoesNotWaitForACarrier() {
+    try (var child = Child.java(List.of("-Djdk.virtualThreadScheduler.parallelism=16",
+        "-XX:+EnableDynamicAgentLoading", "-XX:+IgnoreUnrecognizedVMOptions",
+        "--sun-misc-unsafe-memory-access=allow", "-Xshare:off"), StartsACarrier.class)) {
+      assertTrue(child.ended(0).endsWith("checked"), child.output());
+    }
   }
 }

@@ -3,6 +3,7 @@ package io.fibry.engine.actor;
 import io.fibry.Schedules;
 import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Soak;
 import java.util.List;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
@@ -20,6 +21,7 @@ class PlainQueueTest {
     Schedules.modelCheck(Sending.class, 3, 1, 5, 150);
   }
 
+  @Soak(counterpart = "PlainQueueTest.everyMessageIsHandledOnceInOrderByOneThreadAtATime")
   @Test
   void theSameOnRealThreads() {
     Schedules.stress(Sending.class, 10, 150);

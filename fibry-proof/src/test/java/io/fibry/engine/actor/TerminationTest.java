@@ -8,6 +8,7 @@ import io.fibry.Schedules;
 import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Soak;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
@@ -45,6 +46,7 @@ class TerminationTest {
     });
   }
 
+  @Soak(counterpart = "TerminationTest.plainActorEndsOnceAndAccountsForAll")
   @Test
   void theSameOnRealThreads() {
     Schedules.stress(Plain.class, 10, 150);

@@ -4,6 +4,7 @@ import io.fibry.Schedules;
 import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -29,6 +30,7 @@ class GuardedQueueTest {
     Schedules.modelCheck(Dropping.class, 3, 1, 5, 50);
   }
 
+  @Soak(counterpart = "GuardedQueueTest.dropsTheOldestForTheNew")
   @Test
   void theSameOnRealThreads() {
     Schedules.stress(Dropping.class, 10, 150);

@@ -4,6 +4,7 @@ import io.fibry.Schedules;
 import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Sharing;
+import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,6 +42,7 @@ class SharedQueueTest {
     Schedules.modelCheck(OneWorker.class, 2, 2, 1, 200);
   }
 
+  @Soak(counterpart = "SharedQueueTest")
   @Test
   void theSameOnRealThreads() {
     Schedules.stress(ByKey.class, 5, 120);
