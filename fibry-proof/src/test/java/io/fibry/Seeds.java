@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 
 /**
- * The number of runs of a simulated test: in a build a third of the number that is asked for, on
+ * The number of runs of a simulated test: in a build a sixth of the number that is asked for, on
  * each machine, which takes seconds of processor time; in a soak as many as an hour has. Each build
  * begins with another seed, and a failure prints how to repeat its run.
  */
@@ -37,7 +37,7 @@ public final class Seeds {
     var seen = Simulation.run(options -> {
       var changed = mode.apply(options).withFirstSeed(first);
       return SOAK ? changed.withSeeds(Integer.MAX_VALUE).withLimit(Duration.ofHours(1))
-          : changed.withSeeds((seeds + 2) / 3);
+          : changed.withSeeds((seeds + 5) / 6);
     }, program);
     double seconds = (processorTime() - begun) / 1e9;
     System.out.printf("%s: %s; %,.1f s of processor time, from seed %d%n", what, seen, seconds, first);

@@ -19,8 +19,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class FineRepeatTest {
   private static final Options FINE = Options.DEFAULT.withFinePoints();
   private static final int STEPS = 100; // an estimate that does not depend on a run
-  private static final int SEEDS = Boolean.getBoolean("fibry.soak") ? 100 : 1;
-  private static final int REPEATS = 100;
+  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
+  private static final int SEEDS = SOAK ? 100 : 1;
+  private static final int REPEATS = SOAK ? 100 : 20;
 
   enum Round {
     STRESS(EngineRounds::stress), ORACLE(EngineRounds::oracle), PROMISES(EngineRounds::promises), POOLS(
@@ -75,7 +76,7 @@ class FineRepeatTest {
 
   @ParameterizedTest
   @EnumSource
-  void aHundredRepeatsAreTheSame(Round round) {
+  void repeatsOfASeedAreTheSame(Round round) {
     FineAgent.require();
     long begin = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
     for (long seed = begin; seed < begin + SEEDS; seed++) {

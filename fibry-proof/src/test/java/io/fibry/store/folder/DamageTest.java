@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 /** Files that are not as they were written. */
 class DamageTest {
   private static final int SEGMENT = 2048;
+  private static final int BITS = Boolean.getBoolean("fibry.soak") ? 1 : 3; // from one flipped bit to the next
 
   private final CrashDisk disk = CrashDisk.empty();
   private final List<String> given = new ArrayList<>();
@@ -40,13 +41,13 @@ class DamageTest {
   void aFlippedBitIsFoundOut() throws IOException {
     int refused = 0;
     for (var name : disk.names()) {
-      for (int bit = 0; bit < disk.size(name) * 8; bit++) {
+      for (int bit = 0; bit < disk.size(name) * 8; bit += BITS) {
         var copy = disk.copy();
         copy.flip(name, bit);
         if (isRefused(copy, name + ", bit " + bit)) refused++;
       }
     }
-    assertTrue(refused > 10_000, refused + " were refused");
+    assertTrue(refused > 10_000 / BITS, refused + " were refused");
   }
 
   @Test
