@@ -125,8 +125,7 @@ class BankKillTest {
   }
 
   private void killAfter(int answers, String cart) {
-    try (var process = Child.java(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), UnderLoad.class,
-        folder.toString(), cart)) {
+    try (var process = Child.java(List.of(), UnderLoad.class, folder.toString(), cart)) {
       Patience.progress("too few answers", () -> process.lines().size(),
           () -> process.lines().size() >= answers || !process.handle().isAlive());
       assertTrue(process.handle().isAlive(),

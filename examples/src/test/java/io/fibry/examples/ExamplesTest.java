@@ -201,8 +201,7 @@ class ExamplesTest {
 
   /** Runs an example as {@code mvn -Prun} does, in a JVM of its own; returns what it prints. */
   static String run(List<String> flags, String... example) {
-    var command = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")); // both begin sooner
-    command.addAll(flags);
+    var command = new ArrayList<>(flags);
     command.addAll(List.of("-XX:+EnableDynamicAgentLoading", "--add-modules", "java.instrument", "--add-reads",
         "io.fibry.examples=ALL-UNNAMED", "--class-path", testKits()));
     command.addAll(List.of("--module-path", modules(), "--module", "io.fibry.examples/io.fibry.examples.start.Start"));

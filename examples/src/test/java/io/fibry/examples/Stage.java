@@ -37,9 +37,7 @@ final class Stage implements AutoCloseable {
   private int passed; // lines of programs before
 
   private Stage(List<String> flags, String... arguments) {
-    var all = new ArrayList<>(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")); // both begin sooner
-    all.addAll(flags);
-    jvm = Child.java(all, Stage.class, arguments);
+    jvm = Child.java(flags, Stage.class, arguments);
   }
 
   /** Programs are modules, in a layer of their own. */

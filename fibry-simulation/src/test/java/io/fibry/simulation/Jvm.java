@@ -18,7 +18,6 @@ public final class Jvm {
   public static final String CLASS_PATH = System.getProperty("java.class.path");
   /** The classes of this module. */
   public static final Path CLASSES = Path.of("target/classes").toAbsolutePath();
-  private static final List<String> SHORT = List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"); // it begins sooner
 
   private Jvm() {}
 
@@ -31,9 +30,7 @@ public final class Jvm {
 
   /** Runs what its arguments say until it ends; returns what it printed. */
   public static String run(int exit, List<String> arguments) {
-    var all = new ArrayList<>(SHORT);
-    all.addAll(arguments);
-    try (var child = Child.java(all)) {
+    try (var child = Child.java(arguments)) {
       return child.ended(exit);
     }
   }

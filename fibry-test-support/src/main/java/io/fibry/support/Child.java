@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.stream.Stream;
  * machine does little. It ends with {@link #close}, at the latest with this JVM.
  */
 public final class Child implements AutoCloseable {
+  private static final Set<String> INHERITED = Set.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
   private static final Set<Child> RUNNING = ConcurrentHashMap.newKeySet();
 
   static {
@@ -62,10 +64,15 @@ public final class Child implements AutoCloseable {
     return java(all);
   }
 
-  /** A JVM with the Java of this one, and these arguments. */
+  /**
+   * A JVM with the Java of this one, and these arguments. It has the compiler and the garbage
+   * collector of this one: a test's JVM chooses those that begin soonest, and a child even more so.
+   */
   public static Child java(List<String> arguments) {
     var command = new ArrayList<String>();
     command.add(ProcessHandle.current().info().command().orElseThrow());
+    for (var flag : ManagementFactory.getRuntimeMXBean().getInputArguments())
+      if (INHERITED.contains(flag)) command.add(flag);
     command.addAll(arguments);
     return start(command);
   }

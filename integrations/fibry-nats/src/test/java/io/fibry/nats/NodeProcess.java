@@ -19,7 +19,7 @@ public final class NodeProcess implements AutoCloseable {
 
   /** With the class path of this process. */
   public static NodeProcess start(String memory, Class<?> main, String... args) {
-    return new NodeProcess(Child.java(List.of(memory, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), main, args));
+    return new NodeProcess(Child.java(List.of(memory), main, args));
   }
 
   /** By the process: {@link #awaitJoined} need not wait any longer. */
