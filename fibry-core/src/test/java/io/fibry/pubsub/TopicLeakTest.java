@@ -22,12 +22,12 @@ class TopicLeakTest {
   @Test
   void placesThatWereClosedLeaveNothingAtALivingActor() {
     Topic<Object> topic = Topic.of(ActorSystem.anonymous());
-    subscribeAndLeave(topic, 10_000);
+    subscribeAndLeave(topic, 5_000);
     long heap = LeakProbe.used();
 
-    subscribeAndLeave(topic, 200_000);
+    subscribeAndLeave(topic, 50_000);
 
-    LeakProbe.assertGrownByLessThan(2_000_000, heap);
+    LeakProbe.assertGrownByLessThan(1_000_000, heap);
     topic.close();
   }
 
@@ -45,9 +45,9 @@ class TopicLeakTest {
     subscribeAndEnd(topic, 1_000);
     long heap = LeakProbe.used();
 
-    subscribeAndEnd(topic, 50_000);
+    subscribeAndEnd(topic, 20_000);
 
-    LeakProbe.assertGrownByLessThan(2_000_000, heap);
+    LeakProbe.assertGrownByLessThan(1_000_000, heap);
     topic.close();
   }
 
@@ -99,7 +99,7 @@ class TopicLeakTest {
     subscribeAndClose(1_000);
     long heap = LeakProbe.used();
 
-    subscribeAndClose(20_000);
+    subscribeAndClose(10_000);
 
     LeakProbe.assertGrownByLessThan(2_000_000, heap);
   }
@@ -139,7 +139,7 @@ class TopicLeakTest {
     subscribeAndForget(1_000);
     long heap = usedOnceSwept();
 
-    subscribeAndForget(20_000);
+    subscribeAndForget(10_000);
 
     LeakProbe.assertGrownByLessThan(2_000_000, heap, TopicLeakTest::usedOnceSwept);
     assertFalse(desk.onExit().isDone());
@@ -188,9 +188,9 @@ class TopicLeakTest {
     followAndLeave(value, map, 1_000);
     long heap = LeakProbe.used();
 
-    followAndLeave(value, map, 50_000);
+    followAndLeave(value, map, 20_000);
 
-    LeakProbe.assertGrownByLessThan(2_000_000, heap);
+    LeakProbe.assertGrownByLessThan(1_000_000, heap);
   }
 
   private static void followAndLeave(SharedValue<Integer> value, SharedMap<Integer, Integer> map, int times) {

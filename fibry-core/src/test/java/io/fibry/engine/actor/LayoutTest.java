@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
+import io.fibry.LeakProbe;
 import io.fibry.Promise;
 import io.fibry.Sink;
 import io.fibry.Variants;
@@ -16,7 +17,6 @@ import io.fibry.engine.message.RequestFuture;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Child;
 import io.fibry.support.Soak;
-import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
@@ -116,9 +116,9 @@ class LayoutTest {
   }
 
   private static void growsByAtMost(int bytes, Supplier<Object> maker) {
-    int count = 1_000_000;
+    int count = 250_000;
     for (int i = 0; i < 1_000; i++) maker.get(); // creates what is shared
-    long before = used();
+    long before = LeakProbe.used();
 
     var made = new Object[count];
     for (int i = 0; i < count; i++) made[i] = maker.get();
@@ -132,7 +132,7 @@ class LayoutTest {
 
   /** Without the array. */
   private static double each(long before, int count) {
-    return (used() - before - 4L * count) / (double) count;
+    return (LeakProbe.used() - before - 4L * count) / (double) count;
   }
 
   @Soak(counterpart = "LayoutTest.heapGrowsByAtMost64BytesPerSink")
@@ -159,7 +159,7 @@ class LayoutTest {
    * the array.
    */
   private static double retained(Consumer<Sink<Void>> work) {
-    var sinks = sinks(2 * MANY);
+    var sinks = sinks(MANY / 5);
     for (var sink : sinks) work.accept(sink);
     for (var sink : sinks) Inside.awaitIdle((ActorCell) (Sink<?>) sink);
 
@@ -209,17 +209,5 @@ class LayoutTest {
 
   private static long size(Class<?> type) {
     return ClassLayout.parseClass(type).instanceSize();
-  }
-
-  /** The heap in use once it no longer shrinks: earlier tests may have left garbage. */
-  private static long used() {
-    long used = Long.MAX_VALUE;
-    for (int steady = 0; steady < 5;) {
-      System.gc();
-      long now = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
-      steady = now > used - 100_000 ? steady + 1 : 0;
-      used = Math.min(used, now);
-    }
-    return used;
   }
 }

@@ -41,7 +41,7 @@ class PoolStackEdgeFaultTest {
   private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(DEEPEST).toArray(Integer[]::new);
   private static final Integer LAST = -1;
   private static final int EPISODES = Integer.getInteger("fibry.episodes", 0) > 0 ? Integer.getInteger("fibry.episodes")
-      : Boolean.getBoolean("fibry.soak") ? 1_000 : 10;
+      : Boolean.getBoolean("fibry.soak") ? 1_000 : 6;
   private static final Map<String, UnaryOperator<ActorBuilder<Integer>>> KINDS = Map.of(
       "fixed", how -> Pools.fixed(how, 2),
       "scaling", how -> Pools.scaling(how, 0, 2),
