@@ -1,8 +1,10 @@
 package io.fibry;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The rounds of the engine's stress tests, each in an order that a seed decides. */
+@Tag("simulated")
 class EngineSimulationTest {
 
   @Test

@@ -1,8 +1,10 @@
 package io.fibry;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The rounds of the engine; its threads give way also between two accesses to what they share. */
+@Tag("fine")
 class FineEngineTest {
 
   @Test

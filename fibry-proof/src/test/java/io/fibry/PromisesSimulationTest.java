@@ -1,8 +1,10 @@
 package io.fibry;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Promises that the accounts of the other rounds do not show. */
+@Tag("simulated")
 class PromisesSimulationTest {
 
   @Test

@@ -14,9 +14,11 @@ import org.jetbrains.kotlinx.lincheck.strategy.LincheckFailure;
 import org.jetbrains.kotlinx.lincheck.strategy.ManagedDeadlockFailure;
 import org.jetbrains.kotlinx.lincheck.strategy.ManagedLivelockFailure;
 import org.jetbrains.lincheck.LincheckAssertionError;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The proofs can fail: plain races are found, in the few schedules of an ordinary build. */
+@Tag("lincheck")
 class SchedulesTest {
   private static final int SCHEDULES = 40;
 

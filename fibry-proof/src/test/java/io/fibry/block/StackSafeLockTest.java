@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.fibry.Schedules;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Three threads want the lock; no one waits for ever, also if one is interrupted. */
+@Tag("lincheck")
 class StackSafeLockTest {
   private static final int SCHEDULES = 1_300;
 

@@ -1,9 +1,11 @@
 package io.fibry.cluster;
 
 import io.fibry.Seeds;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Durable actors on a machine that crashes at any moment, each round by a seed. */
+@Tag("simulated")
 class DurableSimulationTest {
 
   @Test

@@ -8,12 +8,14 @@ import io.fibry.cluster.PausedOwnersRound.Planted;
 import io.fibry.simulation.Simulation;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Owners of durable actors that are paused for longer than their lease, while turns are in flight,
  * each round by a seed.
  */
+@Tag("simulated")
 class PausedOwnersSimulationTest {
 
   @Test

@@ -11,9 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The network of {@link ClusterRound} keeps what every engine promises. */
+@Tag("simulated")
 class RemoteNetworkSimulationTest {
   private static final Duration CUT = Duration.ofSeconds(5);
   private static final Duration LONG = Duration.ofSeconds(10);

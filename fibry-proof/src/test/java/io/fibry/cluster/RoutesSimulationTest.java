@@ -7,9 +7,11 @@ import io.fibry.Seeds;
 import io.fibry.simulation.Simulation;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Keys that move between nodes whose servers learn late of subscriptions, each round by a seed. */
+@Tag("simulated")
 class RoutesSimulationTest {
 
   @Test

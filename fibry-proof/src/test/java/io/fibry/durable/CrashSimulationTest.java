@@ -1,9 +1,11 @@
 package io.fibry.durable;
 
 import io.fibry.Seeds;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Durable actors on a machine that loses its power, at any step that a seed decides. */
+@Tag("simulated")
 class CrashSimulationTest {
 
   @Test

@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.simulation.Simulation;
 import io.fibry.simulation.SimulationFailure;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Races as they stand in textbooks, in classes that get their fine points here. */
+@Tag("fine")
 class FineCodeTest {
 
   /** Two threads count; then there must be two. */

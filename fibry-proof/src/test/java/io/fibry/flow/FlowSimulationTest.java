@@ -3,9 +3,11 @@ package io.fibry.flow;
 import io.fibry.Seeds;
 import io.fibry.Variants;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Batches, generators and map-reduces, each round in an order that a seed decides. */
+@Tag("simulated")
 class FlowSimulationTest {
 
   @Test

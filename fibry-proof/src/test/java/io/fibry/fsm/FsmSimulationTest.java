@@ -1,9 +1,11 @@
 package io.fibry.fsm;
 
 import io.fibry.Seeds;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** State machines, each round in an order that a seed decides. */
+@Tag("simulated")
 class FsmSimulationTest {
 
   @Test

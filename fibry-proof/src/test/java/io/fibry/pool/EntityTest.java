@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Schedules;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Two users of an entity race with a sweep or a retirement. {@link UseAgainstPassivation} tests one
  * user under a weaker memory.
  */
+@Tag("lincheck")
 class EntityTest {
   private static final int SCHEDULES = 700;
 

@@ -1,9 +1,11 @@
 package io.fibry.pool;
 
 import io.fibry.Seeds;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Pools and entities, whose threads give way also between two accesses to what they share. */
+@Tag("fine")
 class FinePoolTest {
 
   @Test

@@ -7,9 +7,11 @@ import io.fibry.Seeds;
 import io.fibry.Strategy;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Pools of every kind, and entities, each round in an order that a seed decides. */
+@Tag("simulated")
 class PoolSimulationTest {
 
   @Test

@@ -1,9 +1,11 @@
 package io.fibry.pubsub;
 
 import io.fibry.Seeds;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Topics and shared values, each round in an order that a seed decides. */
+@Tag("simulated")
 class NewsSimulationTest {
 
   @Test

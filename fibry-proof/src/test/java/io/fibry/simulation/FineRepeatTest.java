@@ -11,11 +11,13 @@ import io.fibry.pool.PoolRounds;
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
 import io.fibry.simulation.agent.Attach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The same seed is the same run also where threads give way at fine points. */
+@Tag("fine")
 class FineRepeatTest {
   private static final Options FINE = Options.DEFAULT.withFinePoints();
   private static final int STEPS = 100; // an estimate that does not depend on a run

@@ -8,6 +8,7 @@ import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Test;
  * handled once, by one thread at a time. The tests hand an activation out again where the engine
  * would use a timer.
  */
+@Tag("lincheck")
 class DispatchTest {
   private static final int SCHEDULES = 30;
 

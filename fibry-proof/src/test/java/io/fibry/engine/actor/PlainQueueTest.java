@@ -9,12 +9,14 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * The plain queue and its right to run. A sender that finds the actor idle runs it. Every message
  * is handled once, in its sender's order, blocks in one piece, by one handler at a time.
  */
+@Tag("lincheck")
 class PlainQueueTest {
   @Test
   void everyMessageIsHandledOnceInOrderByOneThreadAtATime() {

@@ -11,6 +11,7 @@ import io.fibry.engine.scope.Stage;
 import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Sharing;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
  * <p>Catches: a leaving worker that counts a message on its way as done, or ends at a pill that
  * overtook a message; an end that a sender in the middle of a hand-over misses.
  */
+@Tag("lincheck")
 class PoolTest {
   private static final int SCHEDULES = 3;
 

@@ -13,12 +13,14 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Each way to end races with sends and requests. Every message has one outcome: a refused one is
  * never handled. The hooks run once, after the last handler, and all see the same reason.
  */
+@Tag("lincheck")
 class TerminationTest {
   @Test
   void plainActorEndsOnceAndAccountsForAll() {

@@ -2,6 +2,7 @@ package io.fibry.engine.cell;
 
 import io.fibry.Schedules;
 import io.fibry.engine.message.Envelope;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
  * <p>Catches: a refused message that is still in the queue, and a right that is given back under
  * another message, or lost where it cannot be.
  */
+@Tag("lincheck")
 class StackEdgeTest {
   private static final int SCHEDULES = 2_000;
 

@@ -12,6 +12,7 @@ import io.fibry.engine.scope.Stage;
 import io.fibry.engine.scope.Witness;
 import java.time.Duration;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
  * {@code wake}, a {@code wake} that does not clear what it took; see also
  * {@link RestartAgainstEnd}.
  */
+@Tag("lincheck")
 class SuspensionTest {
   private static final int SCHEDULES = 10;
 

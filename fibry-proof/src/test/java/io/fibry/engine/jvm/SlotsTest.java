@@ -3,12 +3,14 @@ package io.fibry.engine.jvm;
 import io.fibry.Schedules;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Two fibers of one slot lay drains, one goes on, one blocks; the monitor looks, then falls asleep.
  * Each drain leaves the slot once, or lies there with the monitor awake.
  */
+@Tag("lincheck")
 class SlotsTest {
   private static final int SCHEDULES = 1_000;
 

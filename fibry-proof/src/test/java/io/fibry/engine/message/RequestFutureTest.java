@@ -14,12 +14,14 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A request has one outcome: the drain begins it, or it is taken back before. jcstress tests where
  * callbacks run, since Lincheck has no virtual threads.
  */
+@Tag("lincheck")
 class RequestFutureTest {
   private static final int SCHEDULES = 300;
 

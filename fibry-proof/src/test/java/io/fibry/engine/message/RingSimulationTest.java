@@ -8,9 +8,11 @@ import io.fibry.Strategy;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The rounds of {@link RingStressTest}, each in an order that a seed decides. */
+@Tag("simulated")
 class RingSimulationTest {
 
   @Test

@@ -15,6 +15,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
  * ({@code aRingThroughANestedHandler..}); a ring read only once, and an edge that outlives its
  * answer or promise ({@code whoWaitedBefore..}, {@code whoPromisesFirst..}).
  */
+@Tag("lincheck")
 class RingTest {
   private static final int SCHEDULES = 10;
 

@@ -10,6 +10,7 @@ import io.fibry.mailbox.Overflow;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
  * its limit. It goes on in any case. An element reported as let in was in the queue once; one
  * reported as refused never was.
  */
+@Tag("lincheck")
 class BlockedSenderTest {
   private static final int SCHEDULES = 100;
 

@@ -11,6 +11,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
  * element of a sender is a task, which is never dropped; the others are message entries where the
  * queue takes them.
  */
+@Tag("lincheck")
 class GuardedQueueTest {
   @Test
   void refusesWhatIsTooMuch() {

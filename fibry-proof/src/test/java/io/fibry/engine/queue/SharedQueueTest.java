@@ -12,6 +12,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
  * that does not report an idle worker; a removal that leaves those behind it where they are; a
  * worker that looks for arrivals before it says that it is free.
  */
+@Tag("lincheck")
 class SharedQueueTest {
   @Test
   void keysAreKeptInOrder() {

@@ -7,6 +7,7 @@ import io.fibry.Schedules;
 import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
  * <p>Catches: a right that is kept although nothing waits, or given back although something does,
  * and a message that is taken back and handled.
  */
+@Tag("lincheck")
 class TakeBackTest {
   private static final int SCHEDULES = 700;
 

@@ -1,9 +1,11 @@
 package io.fibry.store.folder;
 
 import io.fibry.Seeds;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A store whose actors load and leave, on a machine that loses its power, each round by a seed. */
+@Tag("simulated")
 class RestSimulationTest {
 
   @Test
