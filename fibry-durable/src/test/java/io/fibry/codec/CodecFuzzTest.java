@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 
 /** Random values come back; random bytes give a value or a {@link CodecException}. */
 class CodecFuzzTest {
-  private static final int ROUNDS = 5_000;
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 50_000 : 2_000;
 
   private final long seed = Long.getLong("fibry.seed", new Random().nextLong());
   private final Random random = new Random(seed);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class HostileBytesTest {
   record Count() implements Request<Count, Integer> {}
 
-  private static final int MESSAGES = 4_000;
+  private static final int MESSAGES = Boolean.getBoolean("fibry.soak") ? 40_000 : 1_500;
   private static final List<String> NAMES = List.of("Fb-K", "Fb-Id", "Fb-Ttl", "Fb-N", "Fb-Chain", "Fb-Keep", "Fb-Look",
       "Fb-There", "Fb-Part", "Fb-All", "Fb-S", "Fb-Why", "Fb-Number", "Fb-Type", "Nats-Msg-Id");
   private static final List<String> VALUES =
