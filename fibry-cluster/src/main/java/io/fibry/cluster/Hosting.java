@@ -359,7 +359,7 @@ final class Hosting<M> {
     reconsider(slot);
   }
 
-  /** Not before all servers know how to reach the node: it may have joined just now. */
+  /** Waits until this node has known the next owner for a while: servers learn late of it. */
   private void passTo(Slot slot, Right next) {
     if (!around.membership().isKnownFor(around.calm(), next)) return;
     slot.stage = Stage.PASSING;

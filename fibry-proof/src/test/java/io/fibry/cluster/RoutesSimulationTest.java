@@ -20,7 +20,7 @@ class RoutesSimulationTest {
         new RoutesRound(simulation, RoutesRound.CALM.dividedBy(2)).play()));
   }
 
-  /** The server of the one that leaves may not know yet how to reach the other. */
+  /** The server of the node that leaves may not know the way to the new node yet. */
   @Test
   void nodeThatLeavesAsAnotherJoinsHandsOverAll() {
     Seeds.play("exchanges of nodes", 45, simulation -> assertEquals(List.of(),

@@ -65,8 +65,8 @@ public final class Child implements AutoCloseable {
   }
 
   /**
-   * A JVM with the Java of this one, and these arguments. It has the compiler and the garbage
-   * collector of this one: a test's JVM chooses those that begin soonest, and a child even more so.
+   * A JVM with the Java of this JVM, and these arguments. It also has the compiler and the garbage
+   * collector of this JVM: the build chooses those that begin soonest.
    */
   public static Child java(List<String> arguments) {
     var command = new ArrayList<String>();
