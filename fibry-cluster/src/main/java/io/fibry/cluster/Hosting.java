@@ -186,7 +186,7 @@ final class Hosting<M> {
         reconsider(slots.get(ended.number));
       }
       case Tick tick -> {
-        reconsiderAll();
+        slots.forEach(this::reconsider);
         lookAgain();
       }
       case Lapsed lapsed -> slots.forEach(this::lose);
@@ -211,10 +211,6 @@ final class Hosting<M> {
   private void wishAnew() {
     var others = members.stream().filter(one -> left.isEmpty() || !one.name().equals(around.node())).toList();
     for (var slot : slots) slot.wish = Keys.wish(kind, slot.number, others);
-    reconsiderAll();
-  }
-
-  private void reconsiderAll() {
     slots.forEach(this::reconsider);
   }
 
@@ -244,7 +240,8 @@ final class Hosting<M> {
         else if (!slot.isOurs()) lose(slot);
       }
       case GIVEN -> {
-        if (slot.next().isEmpty() && !slot.isFreedByUs()) lose(slot); // others may have handled what is held
+        if (slot.next().isPresent()) passTo(slot, slot.next().get());
+        else if (!slot.isFreedByUs()) lose(slot); // several were home meanwhile, and may have handled what is held
       }
       case PASSING -> {
         if (!slot.isOurs()) parts.get(slot.number).passOn();
@@ -285,7 +282,7 @@ final class Hosting<M> {
         if (slot.putAway) free(slot);
       }
       case GIVEN -> {
-        if (slot.next().isPresent()) passTo(slot, slot.next().get());
+        if (slot.next().isPresent()) adapt(slot); // the next owner may be known for long enough now
         else if (wished) take(slot);
         else if (slot.wish.isEmpty() && (late || members.size() < 2) && slot.delete()) end(slot); // there is nobody
       }
