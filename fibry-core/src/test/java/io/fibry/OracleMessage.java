@@ -2,7 +2,6 @@ package io.fibry;
 
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -49,14 +48,7 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
   void settle() throws InterruptedException {
     if (future == null) return;
     Waits.explained(() -> Waits.done(future), this::toString);
-    try {
-      long answer = future.get();
-      if (answer != number) told = new AssertionError("got the answer " + answer);
-    } catch (ExecutionException failed) {
-      told = failed.getCause();
-    } catch (CancellationException cancelled) {
-      told = cancelled;
-    }
+    told = Waits.failure(future, number);
   }
 
   /** A timer may end with its actor before it sends. */

@@ -2,7 +2,6 @@ package io.fibry;
 
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** One numbered message of a stress round, and its outcome. As a task it handles itself. */
@@ -46,16 +45,7 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
   }
 
   void settle() throws InterruptedException {
-    if (future == null) return;
-    Waits.done(future);
-    try {
-      int answer = future.get();
-      if (answer != number) thrown = new AssertionError("got the answer " + answer);
-    } catch (ExecutionException failed) {
-      thrown = failed.getCause();
-    } catch (CancellationException cancelled) {
-      thrown = cancelled;
-    }
+    if (future != null) thrown = Waits.failure(future, number);
   }
 
   /** The fault in its account, or null. */

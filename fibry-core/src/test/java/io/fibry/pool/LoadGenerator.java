@@ -34,7 +34,7 @@ final class LoadGenerator {
 
   enum End { GOOD, LATE, REFUSED, GAVE_UP }
 
-  /** What a client saw, and the time its request took; in nanoseconds. */
+  /** The end that a client saw, when, and how long its request was worked at; in nanoseconds. */
   record Outcome(long sent, long ended, End end, long work) {
     long took() {
       return ended - sent;
@@ -125,6 +125,7 @@ final class LoadGenerator {
       return (to - from) / 1e9;
     }
 
+    /** Without its first seconds. */
     Span after(double seconds) {
       return new Span(from + (long) (seconds * 1e9), to);
     }

@@ -11,6 +11,9 @@ import io.fibry.MailboxFullException;
 import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.pool.LoadGenerator.End;
+import io.fibry.pool.LoadGenerator.Outcome;
+import io.fibry.pool.LoadGenerator.Span;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -37,30 +40,6 @@ class OverloadTest {
   private static final int STEPS = 3; // of a request; each takes 5 to 15 ms
   private static final double CAPACITY = WORKERS / (STEPS * 0.010); // requests per second
   private static final Duration LIMIT = Duration.ofMillis(500); // then a client gives up
-
-  private enum End { GOOD, REFUSED, GAVE_UP }
-
-  /** What a client saw, when, and how long its request was worked at. Times are nanoseconds. */
-  private record Outcome(long sent, long ended, End end, long work) {
-    long took() {
-      return ended - sent;
-    }
-  }
-
-  private record Span(long from, long to) {
-    boolean has(long time) {
-      return from <= time && time < to;
-    }
-
-    double seconds() {
-      return (to - from) / 1e9;
-    }
-
-    /** Without its first second or a part of it. */
-    Span without(double seconds) {
-      return new Span(from + (long) (seconds * 1e9), to);
-    }
-  }
 
   private final class Call {
     final Service service;
@@ -118,13 +97,13 @@ class OverloadTest {
     }
 
     private List<Outcome> ended(Span span, End end) {
-      return all().stream().filter(o -> span.has(o.ended) && o.end == end).toList();
+      return all().stream().filter(o -> span.has(o.ended()) && o.end() == end).toList();
     }
 
     /** The share of the requests sent in this time that were answered in time. */
     double answered(Span span) {
-      var sent = all().stream().filter(o -> span.has(o.sent)).toList();
-      return (double) sent.stream().filter(o -> o.end == End.GOOD).count() / sent.size();
+      var sent = all().stream().filter(o -> span.has(o.sent())).toList();
+      return (double) sent.stream().filter(o -> o.end() == End.GOOD).count() / sent.size();
     }
 
     /** Answers in time, per second. */
@@ -162,8 +141,8 @@ class OverloadTest {
     System.out.println("overload: -Dfibry.seed=" + seed);
     low = load(0.5, 1);
     load(1, 1);
-    high = load(3, 3).without(0.5);
-    after = load(0.8, 3).without(1);
+    high = load(3, 3).after(0.5);
+    after = load(0.8, 3).after(1);
     moveTo(clock.nanoTime() + Duration.ofMinutes(1).toNanos()); // the last answers
     for (var service : List.of(bounded, timely, unbounded))
       System.out.printf("%.0f/s of %.0f/s, then %.0f/s; longest %.3f s; refused in %.6f s; %d steps in vain%n",

@@ -8,7 +8,6 @@ import io.fibry.Request;
 import io.fibry.Waits;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A message or task for a pool under stress, and its outcome. */
@@ -52,16 +51,7 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
 
   /** Waits for the answer. */
   void settle() throws InterruptedException {
-    if (future == null) return;
-    Waits.done(future);
-    try {
-      int answer = future.get();
-      if (answer != number) thrown = new AssertionError("got the answer " + answer);
-    } catch (ExecutionException failed) {
-      thrown = failed.getCause();
-    } catch (CancellationException cancelled) {
-      thrown = cancelled;
-    }
+    if (future != null) thrown = Waits.failure(future, number);
   }
 
   boolean hasOutcome() {
