@@ -112,9 +112,7 @@ final class ClusterRound {
 
   private Machine machine(String name, UnaryOperator<ActorScope.Options> options) {
     var node = simulation.node(name);
-    var machine = new Machine(node, node.openScope(name).openScope("program", options));
-    network.add(machine);
-    return machine;
+    return network.add(new Machine(node, node.openScope(name).openScope("program", options)));
   }
 
   private Cluster join(Machine machine) {

@@ -120,9 +120,7 @@ final class PausedOwnersRound {
 
   private Machine machine(String name) {
     var node = simulation.node(name);
-    var machine = new Machine(node, node.openScope(name));
-    network.add(machine);
-    return machine;
+    return network.add(new Machine(node, node.openScope(name)));
   }
 
   private Cluster join(Machine machine) {

@@ -58,8 +58,9 @@ final class RemoteNetwork implements Network {
     latestLearning = latest;
   }
 
-  void add(Machine machine) {
+  Machine add(Machine machine) {
     machines.put(machine.name(), machine);
+    return machine;
   }
 
   void become(Odds odds) {

@@ -30,9 +30,7 @@ class RemoteNetworkSimulationTest {
 
   private static Machine machine(Simulation simulation, RemoteNetwork network, String name) {
     var node = simulation.node(name);
-    var machine = new Machine(node, node.openScope(name));
-    network.add(machine);
-    return machine;
+    return network.add(new Machine(node, node.openScope(name)));
   }
 
   @Test

@@ -77,9 +77,7 @@ final class RoutesRound {
 
   private Machine machine(String name) {
     var node = simulation.node(name);
-    var machine = new Machine(node, node.openScope(name));
-    network.add(machine);
-    return machine;
+    return network.add(new Machine(node, node.openScope(name)));
   }
 
   private Cluster join(Machine machine) {

@@ -146,9 +146,7 @@ final class WorkRound {
 
   private Machine machine(String name) {
     var node = simulation.node(name);
-    var machine = new Machine(node, node.openScope(name).openScope("program"));
-    network.add(machine);
-    return machine;
+    return network.add(new Machine(node, node.openScope(name).openScope("program")));
   }
 
   private Cluster join(Machine machine) {
