@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What the examples print. */
+/** The lines that each example prints. */
 final class Printed {
   private static final String MAILS = """
       mail to ada: you have paid 300
@@ -19,7 +19,7 @@ final class Printed {
       key-1 hat: order 1
       key-3 scarf: order 3""";
 
-  /** By example; # stands for a number. */
+  /** The lines of each example; # stands for a number. */
   static final Map<String, String> FIRST = new TreeMap<>(Map.ofEntries(
       Map.entry("Hello", "Hello World"),
       Map.entry("Counter", "four senders, a thousand each: 4000"),
@@ -179,7 +179,7 @@ final class Printed {
   static final Set<String> TIMED =
       Set.of("Batches", "OrderPipeline", "Overload", "ScatterGather", "Shutdown", "SqlRamp");
 
-  /** By example: what it prints when it finds what it stored before. */
+  /** The lines of an example that finds the data which it stored before. */
   static final Map<String, String> AGAIN = Map.of(
       "Hits", "hit 4\nhit 5\nhit 6",
       "Bank", "ada has 1000, 600 paid: true\ngrace has 1000, 600 paid: true",

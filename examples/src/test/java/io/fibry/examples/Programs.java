@@ -38,9 +38,9 @@ final class Programs {
   private Programs() {}
 
   /**
-   * What javac says on each of the sources, warnings included; an empty text if it says nothing.
-   * All are compiled at once, each by its name; an error in one leaves the others as they are.
-   * Skips the test without javac (a JRE).
+   * Returns the errors and warnings of javac for each of the sources; an empty text if there are
+   * none. All are compiled at once, each by its name; an error in one leaves the others as they
+   * are. Skips the test without javac (a JRE).
    */
   static Map<String, String> javac(Path out, Map<String, String> sources) throws Exception {
     var compiler = ToolProvider.getSystemJavaCompiler();
