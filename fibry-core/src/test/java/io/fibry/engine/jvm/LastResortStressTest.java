@@ -16,11 +16,11 @@ class LastResortStressTest {
   private static final int EACH = 60;
 
   /** Keeps what it cannot start, as a relay would; it fails often. */
-  private static LastResort failing(AtomicInteger started) {
+  private static LastResort failing(AtomicInteger done) {
     return new LastResort(task -> {
       if (ThreadLocalRandom.current().nextInt(3) == 0) throw new OutOfMemoryError("planned");
-      started.incrementAndGet();
       task.run();
+      done.incrementAndGet();
     });
   }
 
@@ -30,8 +30,8 @@ class LastResortStressTest {
     System.out.println("last resort: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var runs = new AtomicIntegerArray(KEEPERS * EACH);
-    var started = new AtomicInteger();
-    var resort = failing(started);
+    var done = new AtomicInteger();
+    var resort = failing(done);
     var threads = new Thread[KEEPERS];
     for (int i = 0; i < KEEPERS; i++) {
       int first = i * EACH;
@@ -46,7 +46,7 @@ class LastResortStressTest {
     }
 
     for (var thread : threads) Patience.joined(thread);
-    Patience.eventually(() -> started.get() == KEEPERS * EACH);
+    Patience.eventually(() -> done.get() == KEEPERS * EACH);
 
     for (int n = 0; n < runs.length(); n++) assertEquals(1, runs.get(n), "runs of " + n);
   }
