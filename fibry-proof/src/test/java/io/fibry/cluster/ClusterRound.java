@@ -54,7 +54,7 @@ final class ClusterRound {
     private boolean left;
 
     Home(String name) {
-      this.machine = machine(name, options -> options);
+      this.machine = machine(name, options -> onlyMoves ? options : options.withDeadLetters(history::diedAtHome));
       machine.node().start("join", () -> {
         while (cluster == null) join();
         return null;
@@ -180,6 +180,7 @@ final class ClusterRound {
       case 2 -> {
         homes.remove(some);
         some.machine.crash();
+        history.crashed(some.machine.name());
         start();
       }
       case 3 -> some.machine.pause(time);

@@ -33,6 +33,7 @@ final class History {
 
   private final Map<Long, String> sent = new ConcurrentHashMap<>(); // ids: what
   private final Map<Long, End> ends = new ConcurrentHashMap<>();
+  private final Set<Long> endedWithNode = ConcurrentHashMap.newKeySet(); // in a mailbox
   private final Map<Long, Integer> handled = new ConcurrentHashMap<>(); // by actors that keep nothing
   private final Map<String, Map<Long, Long>> places = new ConcurrentHashMap<>(); // of answered ids, by key
   private final Map<String, Queue<Long>> orders = new ConcurrentHashMap<>(); // of what these handled, by key
@@ -61,6 +62,20 @@ final class History {
   void died(DeadLetter letter) {
     if (letter.message() instanceof Outbox.Lost lost && lost.tell().message() instanceof Tell tell)
       died(tell.id(), end(lost.why()));
+  }
+
+  /** At a home that lost its keys while the message was in a mailbox. */
+  void diedAtHome(DeadLetter letter) {
+    if (letter.message() instanceof Tell tell) endedWithNode.add(tell.id());
+  }
+
+  /** Messages in the mailboxes of a node end with it, and nobody tells their senders. */
+  void crashed(String node) {
+    homes.values().removeIf(node::equals);
+    sent.forEach((id, what) -> {
+      String actor = what.substring(what.lastIndexOf(' ') + 1);
+      if (what.startsWith("plain Tell") && !handled.containsKey(id) && !homes.containsKey(actor)) endedWithNode.add(id);
+    });
   }
 
   static End end(Throwable failure) {
@@ -110,7 +125,8 @@ final class History {
     sent.forEach((id, what) -> {
       if (!what.startsWith("plain")) return;
       if (isOpen(id)) fail(id, "has no end");
-      else if (ends.get(id) == End.DONE && !handled.containsKey(id)) fail(id, "is done, and was never handled");
+      else if (ends.get(id) == End.DONE && !handled.containsKey(id) && !endedWithNode.contains(id))
+        fail(id, "is done, and was never handled");
     });
   }
 
