@@ -282,7 +282,8 @@ final class Hosting<M> {
         if (slot.putAway) free(slot);
       }
       case GIVEN -> {
-        if (slot.next().isPresent()) adapt(slot); // the next owner may be known for long enough now
+        if (slot.isTaken()) adapt(slot); // the next owner may be known for long enough now
+        else if (slot.next().isPresent()) lose(slot); // it is gone, and may have handled what is held
         else if (wished) take(slot);
         else if (slot.wish.isEmpty() && (late || members.size() < 2) && slot.delete()) end(slot); // there is nobody
       }

@@ -1,0 +1,80 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster.Member;
+import io.fibry.codec.Codec;
+import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A node takes a part that was given to it, and is gone before the node before knows it. */
+class NextOwnerTest {
+  record Count() implements Request<Count, Integer> {}
+
+  private static final Subjects SUBJECTS = new Subjects("bank");
+  private static final String PART = SUBJECTS.keyOfPart("counter", 0);
+
+  private final ActorScope scope = ActorSystem.openScope("next-owner-test");
+  private final TestNetwork network = TestNetwork.inMemory();
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private static Member home(String name) {
+    return new Member(name, "life of " + name, Set.of("counter"), Set.of(), Instant.now());
+  }
+
+  /** A name whose node is the home of the only part, wherever {@code other} is a home, too. */
+  private static String nameOfHomeBefore(String other) {
+    for (int i = 0;; i++) {
+      var both = List.of(home("b" + i), home(other));
+      if (Keys.wish("counter", 0, both).equals(Optional.of("b" + i))) return "b" + i;
+    }
+  }
+
+  private static Optional<Right> right(Engine engine) {
+    return engine.get(PART).flatMap(Right::of);
+  }
+
+  private Entities<String, Count> counters(Cluster node) {
+    return node.host("counter", Count.class, scope.anonymous(), Duration.ofHours(1),
+        (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
+  }
+
+  @Test
+  void partOfAnOwnerThatIsGoneIsTakenAgain() {
+    String next = nameOfHomeBefore("a");
+    try (var engine = network.connect("bank", next);
+        var a = Cluster.join("bank", network,
+            options -> options.withNode("a").withParts(1).withCalm(Duration.ofMillis(50)).withScope(scope))) {
+      var counters = counters(a);
+      assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));
+
+      var joined = Codec.of(Lease.State.class).encode(new Lease.State(home(next), Map.of()));
+      long member = engine.create(SUBJECTS.keyOfNode(next), joined, Engine.FOR_EVER).orElseThrow();
+      Patience.eventually(() -> right(engine).filter(Right::free).isPresent());
+      long given = engine.get(PART).orElseThrow().version();
+      var taken = new Right(next, "a life that ended before anybody knew it", false, given);
+      assertTrue(engine.update(PART, taken.bytes(), given, Engine.FOR_EVER).isPresent());
+      assertTrue(engine.delete(SUBJECTS.keyOfNode(next), member));
+
+      Patience.eventually(() -> right(engine).filter(one -> one.isOwnedBy(a.self())).isPresent());
+      assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));
+    }
+  }
+}
