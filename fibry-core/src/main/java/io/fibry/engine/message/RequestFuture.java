@@ -232,7 +232,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
   public void limit(Object given, Deadline until) {
     if (isDone()) return;
     until.enter(new AnswerLimit<>(this, recipient::tellElsewhere, () -> expire(given, until), this::note, until));
-    if (isDone()) until.leave(); // who completed it may have looked before
+    if ((state & SETTLED) != 0) until.leave(); // who settles it sets SETTLED before it looks for a limit
   }
 
   private void endLimit() {

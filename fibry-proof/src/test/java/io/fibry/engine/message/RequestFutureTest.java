@@ -12,6 +12,8 @@ import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Tag;
@@ -100,6 +102,57 @@ class RequestFutureTest {
       assertTrue(race.begun || expired, "neither handled nor expired");
       assertEquals(race.begun ? 0 : 1, race.unhandled(), "its asker takes out what was not begun");
       assertNull(race.asked.message(), "it keeps the message");
+    });
+  }
+
+  /** It keeps what a limit arms. */
+  private static final class OneTimer implements Scheduler, Scheduler.Timer {
+    private boolean armed;
+
+    @Override
+    public long nanoTime() {
+      return 0;
+    }
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      armed = true;
+      return this;
+    }
+
+    @Override
+    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public boolean cancel() {
+      armed = false;
+      return true;
+    }
+  }
+
+  @Test
+  void anAnswerThatOvertakesTheLimitLeavesNoTimer() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var clock = new OneTimer();
+      var until = Deadline.of(clock, Duration.ofSeconds(1));
+      var asked = new RequestFuture<Integer>(new FakeActor(), "message", null);
+      asked.deadline = until;
+
+      var drain = Schedules.start(() -> {
+        asked.begin();
+        asked.finish(1);
+      });
+      asked.limit("message", until);
+      Schedules.join(drain);
+
+      assertFalse(clock.armed, "the timer keeps the request until the limit is over");
     });
   }
 
