@@ -248,6 +248,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   /** False: nothing can happen any more. */
   private boolean step() {
     takeFromOutside();
+    if (over) return false;
     while (clock.untilNext() == 0) runTimer();
     if (ready.isEmpty()) return moveToNextTimer();
     if (!finely && stalls()) return true;

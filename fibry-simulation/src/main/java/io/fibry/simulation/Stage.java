@@ -86,8 +86,9 @@ final class Stage {
     return task == null ? thread : task.thread;
   }
 
+  /** Between two runs the carrier itself waits, until the processor comes round to it. */
   private boolean isWaiting(@Nullable Task task) {
-    return holder(task).getState() != Thread.State.RUNNABLE;
+    return task != null && task.thread.getState() != Thread.State.RUNNABLE;
   }
 
   private void work() {

@@ -9,13 +9,12 @@ import io.fibry.simulation.Simulation.Program;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
@@ -228,18 +227,24 @@ class FailuresTest {
     });
   }
 
-  /** The run looks like a deadlock until it comes; the run that is shown waits for it. */
+  /** All runs look like deadlocks; the one that is shown waits for it, and only then it comes. */
   @Test
   @Promise("29.7")
   void aThreadFromOutsideThatComesLate() {
+    var carrier = new AtomicReference<Thread>();
+    var latest = new AtomicReference<CountDownLatch>(); // of the run that began last
     long before = Run.waitForOthers;
     Run.waitForOthers = Long.MAX_VALUE / 2;
     try {
       assertOutsideIsTold((sim, latch, outside) -> {
-        var waits = Thread.currentThread();
+        latest.set(latch);
+        sim.always("its carrier is known", () -> {
+          carrier.set(Thread.currentThread());
+          return true;
+        });
         outside.execute(() -> {
-          while (waits.getState() != Thread.State.WAITING) Thread.onSpinWait();
-          latch.countDown();
+          while (latest.get() == latch && !waitsForOthers(carrier.get())) Thread.onSpinWait();
+          if (latest.get() == latch) latch.countDown();
         });
       });
     } finally {
@@ -247,22 +252,40 @@ class FailuresTest {
     }
   }
 
+  /** The carrier of a run that is not shown never does. */
+  private static boolean waitsForOthers(Thread carrier) {
+    return carrier != null && carrier.getState() == Thread.State.TIMED_WAITING;
+  }
+
   /** Lets a thread from outside count down the latch that main waits for. */
   private interface Beginning {
     void begin(Simulation sim, CountDownLatch latch, Executor outside);
   }
 
+  /** The queue has no lock, which a thread of a run that is over could keep. */
   private static void assertOutsideIsTold(Beginning beginning) {
-    try (var outside = new ThreadPoolExecutor(1, 1, 1, TimeUnit.MINUTES, new LinkedBlockingQueue<>())) {
-      outside.prestartAllCoreThreads();
-
+    var tasks = new ConcurrentLinkedQueue<Runnable>();
+    var over = new AtomicBoolean();
+    Thread.ofPlatform().daemon().start(() -> {
+      while (!over.get()) {
+        var task = tasks.poll();
+        if (task == null) LockSupport.parkNanos(100_000);
+        else task.run();
+      }
+    });
+    int before = Stage.patience;
+    Stage.patience = 3_600; // the thread from outside may get no processor for long
+    try {
       var failure = failure(sim -> {
         var latch = new CountDownLatch(1);
-        beginning.begin(sim, latch, outside);
+        beginning.begin(sim, latch, tasks::add);
         latch.await();
       });
 
       assertText("a thread from outside the simulation woke main, which waited\n", failure);
+    } finally {
+      Stage.patience = before;
+      over.set(true);
     }
   }
 
@@ -283,15 +306,16 @@ class FailuresTest {
 
   private static SimulationFailure held(Program program) {
     int before = Stage.patience;
+    SimulationFailure failure;
     Stage.patience = 2;
     try {
-      var failure = failure(program);
-      assertTrue(failure.getCause().getMessage().endsWith(" is here"), failure.getCause().getMessage());
-      Simulation.run(options -> options.withSeeds(20), sim -> sim.point()); // the next one has another carrier
-      return failure;
+      failure = failure(program);
     } finally {
       Stage.patience = before;
     }
+    assertTrue(failure.getCause().getMessage().endsWith(" is here"), failure.getCause().getMessage());
+    Simulation.run(options -> options.withSeeds(20), sim -> sim.point()); // the next one has another carrier
+    return failure;
   }
 
   @Test

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.Timer;
@@ -280,6 +281,6 @@ class RedirectedThreadsTest {
       return null;
     });
 
-    assertTrue(waits.join(Duration.ofSeconds(30)));
+    Patience.joined(waits);
   }
 }
