@@ -3,7 +3,10 @@ package io.fibry.net;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What became of the exchanges of one route. Thread-safe. */
+/**
+ * What became of the exchanges of one route. Thread-safe. Who reads {@link #answered} before
+ * {@link #time} gets at least the time of these exchanges.
+ */
 final class RouteCounts {
   private final LongAdder answered = new LongAdder();
   private final LongAdder failed = new LongAdder();
@@ -11,9 +14,9 @@ final class RouteCounts {
   private final LongAdder open = new LongAdder(); // WebSockets
 
   void add(int status, long took) {
+    nanos.add(took);
     answered.increment();
     if (status >= 500) failed.increment();
-    nanos.add(took);
   }
 
   void opened() {
