@@ -43,7 +43,7 @@ class Account extends EventSourcedBehaviorWithEnforcedReplies<Account.Deposit, A
     var config = ConfigFactory.parseString("pekko.persistence.journal.plugin = pekko.persistence.journal.inmem")
         .withFallback(ConfigFactory.load());
     ActorSystem<Deposit> ada = ActorSystem.create(Behaviors.setup(context -> new Account("ada")), "bank", config);
-    long cents = AskPattern.ask(ada, (ActorRef<Long> replyTo) -> new Deposit(500, replyTo), Duration.ofSeconds(2),
+    long cents = AskPattern.ask(ada, (ActorRef<Long> replyTo) -> new Deposit(500, replyTo), Duration.ofMinutes(1),
         ada.scheduler()).toCompletableFuture().join();
     System.out.println(cents); // prints 500
     ada.terminate();

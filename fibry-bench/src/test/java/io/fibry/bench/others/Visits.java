@@ -42,7 +42,7 @@ class Visits extends AbstractBehavior<Visits.Message> {
   public static void main(String[] args) {
     ActorSystem<Message> visits = ActorSystem.create(Behaviors.setup(Visits::new), "visits");
     visits.tell(new Visit("home"));
-    int count = AskPattern.ask(visits, (ActorRef<Integer> replyTo) -> new Count("home", replyTo), Duration.ofSeconds(2),
+    int count = AskPattern.ask(visits, (ActorRef<Integer> replyTo) -> new Count("home", replyTo), Duration.ofMinutes(1),
         visits.scheduler()).toCompletableFuture().join();
     System.out.println(count); // prints 1
     visits.terminate();

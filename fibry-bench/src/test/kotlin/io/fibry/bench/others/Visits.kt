@@ -24,6 +24,6 @@ fun main() = runBlocking<Unit> {
   visits.send(Visit("home"))
   val count = CompletableDeferred<Int>()
   visits.send(Count("home", count))
-  println(withTimeout(2_000) { count.await() }) // prints 1
+  println(withTimeout(60_000) { count.await() }) // prints 1
   visits.close()
 }
