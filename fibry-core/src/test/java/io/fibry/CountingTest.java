@@ -74,7 +74,7 @@ class CountingTest {
   @Test
   void theEndOfEntitiesLeavesNoDeadLetterOfTheirOwn() {
     for (int round = 0; round < 30; round++) {
-      var inner = scope.openScope("inner");
+      var inner = scope.openScope("inner", o -> o.withGrace(Patience.LONG));
       var entities = Entities.<Integer, String, Object>of(inner.anonymous(), Duration.ofSeconds(1),
           (builder, key) -> builder.newActor((String message) -> {}));
       for (int i = 0; i < 20; i++) entities.actor(i).sendMessage("hello");

@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.support.Patience;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -9,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /** A scope tells its doors to the outside of a close before all other members. */
 class EndsFirstTest {
-  private final ActorScope scope = ActorSystem.openScope("house");
+  private final ActorScope scope = ActorSystem.openScope("house", o -> o.withDrainLimit(Patience.LONG));
   private final List<String> ended = new CopyOnWriteArrayList<>();
 
   @Promise("16.16")

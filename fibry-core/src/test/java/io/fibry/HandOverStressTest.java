@@ -36,7 +36,7 @@ class HandOverStressTest {
   }
 
   private void play(SplittableRandom random) throws InterruptedException {
-    try (var scope = ActorSystem.openScope("stress")) {
+    try (var scope = ActorSystem.openScope("stress", o -> o.withDrainLimit(Patience.LONG))) {
       var victims = new ArrayList<Actor<Integer>>();
       for (int i = 0; i < RINGS; i++) {
         var seats = new Seats(scope, random.split());

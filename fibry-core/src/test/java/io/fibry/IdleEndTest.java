@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** An idle actor ends on the thread that closes it, unless code of a user runs at its end. */
 class IdleEndTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = Variants.scope(letters).openScope("shop");
+  private final ActorScope scope = Variants.scope(letters).openScope("shop", o -> o.withDrainLimit(Patience.LONG));
   private final AtomicInteger threads = new AtomicInteger(); // that the strategy gave
   private final Strategy counted = activation -> {
     threads.incrementAndGet();

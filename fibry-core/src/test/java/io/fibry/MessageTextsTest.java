@@ -122,11 +122,10 @@ class MessageTextsTest {
   void scopesInsideDoTheSameUnlessTold() {
     var like = scope.openScope("like");
     var open = scope.openScope("open", o -> o.withMessageTexts(true));
-    var letter = new Pin();
     for (var one : List.of(like, open)) {
-      var actor = one.anonymous().newActor((Pin pin) -> {});
+      var actor = one.anonymous().newActor((String pin) -> {});
       actor.askExit();
-      actor.sendMessage(letter);
+      actor.sendMessage(SECRET); // its text is never late
     }
 
     assertFalse(like.deadLetters().toString().contains(SECRET), like.deadLetters()::toString);

@@ -28,7 +28,7 @@ class OracleTest {
     long end = System.nanoTime() + time.toNanos();
     long messages = 0;
     int round = 0;
-    while (System.nanoTime() < end) {
+    while (round == 0 || System.nanoTime() < end) {
       try {
         messages += new OracleRound(new SplittableRandom(seed + round)).play();
       } catch (AssertionError fault) {

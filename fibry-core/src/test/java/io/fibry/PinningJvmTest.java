@@ -55,7 +55,7 @@ class PinningJvmTest {
         event.hasField("blockingOperation") && "Contended monitor enter".equals(event.getString("blockingOperation"));
     var reason = event.hasField("pinnedReason") ? String.valueOf(event.getString("pinnedReason")) : "";
     if (reason.startsWith("Waited for initialization of ")) return false;
-    return !(monitor && frames.getFirst().startsWith("java."))
+    return !(monitor && frames.getFirst().matches("(?:java|jdk)\\..*"))
         && frames.stream().anyMatch(name -> name.startsWith("io.fibry.") && !name.contains("Stress"));
   }
 }

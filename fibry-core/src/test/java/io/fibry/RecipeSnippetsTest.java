@@ -34,10 +34,11 @@ class RecipeSnippetsTest {
 
   @Test
   void batch() {
+    var shop = ActorSystem.openScope("shop", o -> o.withScheduler(new ManualClock()));
     // @start region="batch"
     Actor<String> log =
-        Batch.lists(ActorSystem.anonymous(), 100, Duration.ofSeconds(1), lines -> print(lines.size() + " in one go"));
-    Actor<String> clicks = Batch.counts(ActorSystem.named("clicks"), 1_000, Duration.ofSeconds(10),
+        Batch.lists(shop.anonymous(), 100, Duration.ofSeconds(1), lines -> print(lines.size() + " in one go"));
+    Actor<String> clicks = Batch.counts(shop.named("clicks"), 1_000, Duration.ofSeconds(10),
         (Map<String, Long> counts) -> print(counts));
 
     for (var page : List.of("home", "shop", "home")) {
@@ -49,6 +50,7 @@ class RecipeSnippetsTest {
     // @end
 
     assertEquals(List.of("3 in one go", Map.of("home", 2L, "shop", 1L)), seen);
+    shop.close();
   }
 
   @Test

@@ -328,13 +328,12 @@ class RedeliveryTest {
     var actor =
         answering(scope.anonymous().onFailure(LATER.withBackOff(SECOND.multipliedBy(9), SECOND.multipliedBy(9))));
     var thrown = new CompletableFuture<Throwable>();
-    Patience.elsewhere(() -> thrown.complete(assertThrows(AskTimeoutException.class, () -> actor.ask("a", SECOND))));
+    var asker = Patience.elsewhere(
+        () -> thrown.complete(assertThrows(AskTimeoutException.class, () -> actor.ask("a", SECOND))));
     Patience.eventually(() -> connections.get() == 1 && scope.report().waiting() == 1 && scope.awaitQuiet(SECOND));
+    Patience.parked(asker); // then its limit is set
 
-    Patience.eventually(() -> {
-      clock.advance(Duration.ofMillis(100));
-      return thrown.isDone();
-    });
+    clock.advance(SECOND); // the rest takes 4.5 s or more
 
     var text = Patience.value(thrown).getMessage();
     assertTrue(text.contains("its handler had failed, and it was to be handled again"), text);

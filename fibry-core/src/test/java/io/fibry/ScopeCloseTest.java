@@ -349,7 +349,7 @@ class ScopeCloseTest {
   void closeLogsWhatWasLeftAndCloseWithinDoesNot() {
     var texts = new ArrayList<String>();
     for (boolean answers : List.of(true, false)) {
-      var quick = ActorSystem.openScope("kiosk", o -> o.withDrainLimit(Duration.ZERO));
+      var quick = ActorSystem.openScope("kiosk", o -> o.withDrainLimit(Duration.ZERO).withGrace(Patience.LONG));
       var clerk = actor(quick, "clerk");
       Gate.occupy(clerk);
       clerk.sendMessage("left behind");

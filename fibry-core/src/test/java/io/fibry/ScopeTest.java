@@ -34,7 +34,7 @@ class ScopeTest {
   @Test
   void aBlockEndsWhatItOwns() {
     Actor<String> actor;
-    try (var scope = ActorSystem.openScope("block")) {
+    try (var scope = ActorSystem.openScope("block", o -> o.withDrainLimit(Patience.LONG))) {
       actor = scope.anonymous().newActor((String m) -> log.add(m));
       actor.sendMessage("a");
     }
@@ -141,7 +141,7 @@ class ScopeTest {
   @Promise("16.1")
   @Test
   void anActorMayOwnAScope() {
-    try (var scope = ActorSystem.openScope("outer")) {
+    try (var scope = ActorSystem.openScope("outer", o -> o.withDrainLimit(Patience.LONG))) {
       var child = new CompletableFuture<Actor<Object>>();
       var parent = scope.anonymous().initialState(() -> scope.openScope("children")).onStop(ActorScope::close)
           .newActor((ActorScope children, Object m) -> {

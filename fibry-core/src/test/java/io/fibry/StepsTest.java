@@ -1,6 +1,5 @@
 package io.fibry;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -57,6 +56,12 @@ class StepsTest {
     scope.closeWithin(Duration.ZERO);
   }
 
+  /** Others that are left in this JVM may log meanwhile, too. */
+  private void nothingIsLoggedOfTheWorker(Duration by) {
+    var text = time.logged(by);
+    assertFalse(text.contains("'worker'"), text);
+  }
+
   @Promise("19.11")
   @Test
   void theStepIsWatchedNotTheMessage() {
@@ -67,7 +72,7 @@ class StepsTest {
       feed.jobs.add("quick");
       String idle = "worker (FIBER): waits for the feed; " + i + " handled";
       Patience.eventually(() -> scope.dump().contains(idle));
-      assertEquals("", time.logged(LIMIT.dividedBy(2)));
+      nothingIsLoggedOfTheWorker(LIMIT.dividedBy(2));
     }
     feed.jobs.add("slow");
     Patience.await(gate.entered);
@@ -87,7 +92,7 @@ class StepsTest {
     }).sendMessage(feed);
     Patience.await(begun);
 
-    assertEquals("", time.logged(LIMIT.multipliedBy(3)));
+    nothingIsLoggedOfTheWorker(LIMIT.multipliedBy(3));
     assertTrue(scope.dump().contains("worker (FIBER): waits for the feed; 0 handled"), scope.dump());
   }
 
@@ -107,7 +112,9 @@ class StepsTest {
     scope.named("worker").newActor((Broken broken) -> gate.pass()).sendMessage(new Broken());
     Patience.await(gate.entered);
 
-    assertFalse(time.logged(LIMIT.multipliedBy(2)).isEmpty());
-    assertTrue(scope.dump().contains("handling Broken[]"), scope.dump());
+    var text = time.logged(LIMIT.multipliedBy(2));
+    assertTrue(text.contains("'worker'"), text);
+    var dump = scope.dump(); // a text that is late on a busy machine has the name of the class, too
+    assertTrue(dump.matches("(?s).*handling \\S*Broken.*"), dump);
   }
 }

@@ -86,7 +86,7 @@ final class StressRound {
     this.inside = random.split();
     this.ready = new CountDownLatch(senders);
     this.scope = ActorSystem.openScope("stress",
-        o -> o.withGrace(Patience.LONG).withDeadLetters(this::bury));
+        o -> o.withGrace(Patience.LONG).withAskLimit(Patience.LONG).withDeadLetters(this::bury));
     var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
         .mailbox(box.mailbox(3 + random.nextInt(8)));
     if (random.nextBoolean()) builder = builder.inlineRequests();

@@ -165,7 +165,7 @@ class UnansweredTest {
     String text;
     try (var logged = new Logged()) {
       code.run();
-      text = logged.text();
+      text = logged.about(line);
     }
     long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
 
@@ -205,7 +205,7 @@ class UnansweredTest {
     String text =
         loggedOnceASecond("actor 'account' could not finish \"pay\": actor 'payments' ended", () -> {
           for (int i = 0; i < 5_000; i++) account.sendMessage("pay");
-          account.ask("deposit");
+          account.ask("deposit", Patience.LONG);
         });
 
     assertFalse(text.contains("\tat "), text);

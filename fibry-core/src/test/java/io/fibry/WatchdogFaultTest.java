@@ -60,11 +60,13 @@ class WatchdogFaultTest {
       });
       var gate = Gate.occupy(actor);
       for (int i = 0; i < MESSAGES; i++) actor.sendMessage(i);
+      String long1000 = "messages wait for actor '" + actor.name() + "'";
+      Patience.eventually(() -> logged.text().contains(long1000)); // by then the watchdog has looked
 
       gate.open();
       actor.close();
 
-      assertEquals(1, logged.text().lines().filter(line -> line.contains("messages wait")).count());
+      assertEquals(1, logged.text().lines().filter(line -> line.contains(long1000)).count());
       assertEquals(MESSAGES, handled[0]);
     }
   }

@@ -62,6 +62,7 @@ class WatchdogTest {
   @Test
   void anActorAtOneMessageForTooLongIsLoggedWithItsStack() {
     Gate.occupy(actor(scope, "slow"));
+    busy.forEach(Patience::parked); // so that its stack is found at once
 
     String text = time.logged(LIMIT.multipliedBy(2));
 
@@ -94,8 +95,8 @@ class WatchdogTest {
 
     String next = time.logged(LIMIT.multipliedBy(10));
 
-    assertEquals(1, count(text, "has been handling"), text);
-    assertEquals(1, count(next, "has been handling"), next);
+    assertEquals(1, count(text, "'slow' has been handling"), text);
+    assertEquals(1, count(next, "'slow' has been handling"), next);
   }
 
   private record Held(Gate gate) {}
@@ -118,7 +119,7 @@ class WatchdogTest {
     first.open();
     Patience.await(second.entered);
 
-    assertEquals(1, count(text, "has been handling"), text);
+    assertEquals(1, count(text, "'busy' has been handling"), text);
     assertTrue(LeakProbe.collected(slow));
   }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fibry.support.Patience;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -27,6 +28,10 @@ class JshellTest {
       Pattern.compile("(?s)<executable>jshell</executable>.*?<arguments>(.*?)</arguments>");
   private static final Pattern ARGUMENT = Pattern.compile("<argument>(.*?)</argument>|<classpath/>");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
+  /** As usual, but a busy machine may take more than five seconds to begin the JVM of the shell. */
+  private static final String PATIENT =
+      "failover:0(jdi:hostname(127.0.0.1),timeout(%1$d)),1(jdi:launch(true),timeout(%1$d)),2(jdi:timeout(%1$d))"
+          .formatted(Patience.LONG.toMillis());
   private static final Path MODULE = Path.of("../fibry-cluster"); // whose pom has the shell
 
   private final ByteArrayOutputStream errors = new ByteArrayOutputStream();
@@ -71,7 +76,8 @@ class JshellTest {
     tool.err(stream(errors), System.err);
     tool.out(stream(errors), stream(errors), stream(printed));
 
-    int exit = tool.start(Stream.concat(arguments, Stream.of("-")).toArray(String[]::new)); // "-": no prompt
+    int exit = tool.start(Stream.concat(arguments, Stream.of("--execution", PATIENT, "-")) // "-": no prompt
+        .toArray(String[]::new));
 
     assertEquals(0, exit);
   }

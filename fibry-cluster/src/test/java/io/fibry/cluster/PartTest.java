@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.pool.Entities;
+import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +21,8 @@ class PartTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final Protocol<Pay> PROTOCOL = Protocol.of(Pay.class);
 
-  private final ActorScope scope = ActorSystem.openScope("part-test");
+  private final ActorScope scope =
+      ActorSystem.openScope("part-test", options -> options.withScheduler(new ManualClock())); // no message is too late
   private final Engine engine = MemoryNetwork.create().connect("bank", "a");
   private final List<Part.Hand> handed = new CopyOnWriteArrayList<>();
   private final List<Pay> got = new CopyOnWriteArrayList<>();

@@ -232,7 +232,7 @@ abstract class QueueContract {
     mails(a).work(attempts(1).andThen(options -> options.withAtOnce(8))::apply, this::send);
     for (int i = 0; i < 30; i++) mails(b).put(new Mail("bad" + i));
 
-    Patience.eventually(() -> mails(a).aside(100).size() == 30);
+    Patience.eventually(() -> mails(a).aside(100).size() == 30 && mails(a).size() == 0);
     assertEquals(7, mails(b).aside(7).size());
     for (var one : mails(b).aside(100)) assertTrue(mails(b).remove(one));
     assertEquals(List.of(), mails(a).aside(100));

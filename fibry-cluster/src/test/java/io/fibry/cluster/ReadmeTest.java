@@ -83,7 +83,7 @@ class ReadmeTest {
   @Test
   void itRuns() throws InterruptedException {
     assertEquals(500, takings());
-    var network = MemoryNetwork.create();
+    var network = TestNetwork.inMemory();
     assertEquals(2, visits(network));
     assertEquals(4, visits(network));
     assertEquals("Ada", pack(network));

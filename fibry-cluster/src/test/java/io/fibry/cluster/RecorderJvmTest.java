@@ -17,7 +17,8 @@ class RecorderJvmTest {
   /** Asks an entity, and tells whether there is a recorder. */
   static final class Program {
     public static void main(String[] args) {
-      try (var node = Cluster.local("shop")) {
+      var network = MemoryNetwork.create();
+      try (var node = Cluster.join("shop", network, options -> options.withLease(Duration.ofMinutes(1)))) {
         node.host("counter", Count.class, ActorSystem.anonymous(), Duration.ofMinutes(1),
             (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
         System.out.println(node.entities("counter", Count.class).actor("c").ask(new Count()) + ", "

@@ -67,7 +67,10 @@ class RecorderTest {
   }
 
   private RecordedEvent event(String name, Predicate<RecordedEvent> which) {
-    if (!stopped) stream.stop();
+    if (!stopped) {
+      assertTrue(scope.awaitQuiet(Patience.LONG)); // an actor records that it has answered after its asker knows
+      stream.stop();
+    }
     stopped = true;
     return events.stream().filter(one -> one.getEventType().getName().equals("fibry." + name)).filter(which).findFirst()
         .orElseThrow(() -> new AssertionError("no " + name + " in " + events));

@@ -56,7 +56,7 @@ class StoreIsAwayTest {
 
   @Test
   void partsBeginWhenItCanBeRead() {
-    try (var node = Cluster.join("away", MemoryNetwork.create(),
+    try (var node = Cluster.join("away", TestNetwork.inMemory(),
         options -> options.withScope(scope).withParts(4).withCalm(Duration.ofMillis(100)))) {
       var store = failing(2, 8); // the first look checks
       var counters = node.host(COUNTER, store, scope.anonymous(), Duration.ofMinutes(1));

@@ -79,10 +79,16 @@ abstract class TakenBackContract {
     return scope.actors().stream().filter(one -> one.name().equals("worker")).mapToLong(one -> one.waiting()).sum();
   }
 
+  /** A node can only take back what it knows to be asked, and it may begin before it knows. */
+  private void awaitAsked(int requests) {
+    Patience.eventually(() -> a.health().underWay() == requests);
+  }
+
   private void whatIsCancelledIsNotHandled(Actor<Job> worker) throws InterruptedException {
     var first = worker.sendMessageReturn(FIRST);
     begun.await();
     var second = worker.sendMessageReturn(SECOND);
+    awaitAsked(2);
     Patience.eventually(() -> waiting() == 1);
 
     second.cancel(false);
@@ -114,6 +120,7 @@ abstract class TakenBackContract {
     var failure = new CompletableFuture<Throwable>();
     var asker = Thread.ofVirtual().start(
         () -> failure.complete(assertThrows(CancellationException.class, () -> worker.ask(SECOND))));
+    awaitAsked(2);
     Patience.eventually(() -> waiting() == 1);
 
     asker.interrupt();
@@ -126,6 +133,7 @@ abstract class TakenBackContract {
   void theHandlerSeesThatNobodyWaits() throws Exception {
     var first = offered().sendMessageReturn(FIRST);
     begun.await();
+    awaitAsked(1);
 
     first.cancel(false);
 

@@ -43,8 +43,8 @@ class BatchEndTest {
   private static final Duration LATE = Duration.ofDays(1);
 
   private final Letters letters = new Letters();
-  private final ActorScope scope =
-      ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofHours(1)));
+  private final ActorScope scope = ActorSystem.openScope("ends",
+      o -> o.withDeadLetters(letters).withDrainLimit(Patience.LONG).withGrace(Duration.ofHours(1)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach

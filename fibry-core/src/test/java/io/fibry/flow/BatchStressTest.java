@@ -41,7 +41,7 @@ class BatchStressTest {
     final List<String> strategies;
     final Letters letters = new Letters();
     final ActorScope scope =
-        ActorSystem.openScope("stress", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(20)));
+        ActorSystem.openScope("stress", o -> o.withDeadLetters(letters).withGrace(Patience.LONG));
     final Queue<Message> handled = new ConcurrentLinkedQueue<>();
     final int senders;
     final boolean counting;
@@ -138,7 +138,7 @@ class BatchStressTest {
     var seeds = new Random(SEED);
     int episodes = 0;
 
-    for (long begun = System.nanoTime(); System.nanoTime() - begun < LONG; episodes++) {
+    for (long begun = System.nanoTime(); episodes == 0 || System.nanoTime() - begun < LONG; episodes++) {
       long seed = seeds.nextLong();
       try {
         new Episode(seed, List.copyOf(Variants.STRATEGIES.keySet())).play();
@@ -146,7 +146,5 @@ class BatchStressTest {
         throw new AssertionError("episode " + episodes + " of seed " + SEED, failure);
       }
     }
-
-    assertTrue(episodes > 0);
   }
 }

@@ -130,7 +130,8 @@ class GeneratorEndTest {
       awaitNobody();
 
       assertEquals("the first", thrown.getMessage());
-      assertEquals(1, logged.text().lines().filter(line -> line.contains("failed at")).count(), logged::text);
+      assertEquals(1, logged.about("GeneratorEndTest").lines().filter(line -> line.contains("failed at")).count(),
+          logged::text);
     }
   }
 

@@ -39,7 +39,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class HooksTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("hooks", o -> o.withDeadLetters(letters));
+  private final ActorScope scope =
+      ActorSystem.openScope("hooks", o -> o.withDeadLetters(letters).withGrace(Duration.ofHours(1)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach

@@ -80,7 +80,8 @@ class MapReduceEndTest {
       assertSame(failure, Patience.failure(sum));
       Patience.await(interrupted);
       Patience.eventually(() -> scope.dump().lines().count() == 1);
-      assertEquals(1, logged.text().lines().filter(line -> line.contains("failed at")).count(), logged::text);
+      assertEquals(1, logged.about("MapReduceEndTest").lines().filter(line -> line.contains("failed at")).count(),
+          logged::text);
     }
   }
 

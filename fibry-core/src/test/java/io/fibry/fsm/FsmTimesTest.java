@@ -1,7 +1,6 @@
 package io.fibry.fsm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
@@ -191,10 +190,9 @@ class FsmTimesTest {
     doors.clock.advance(DoorFixture.AWHILE);
 
     Patience.eventually(() -> doors.scope.awaitQuiet(Patience.LONG) && door.ask(new Look()) instanceof Closed);
-    assertTrue(
-        doors.letters.all.stream()
-            .anyMatch(letter -> letter.message().toString().equals("the end of the time in Open[by=Ada]")),
-        doors.letters.all::toString);
+    // told on a thread of its own
+    Patience.eventually(() -> doors.letters.all.stream()
+        .anyMatch(letter -> letter.message().toString().equals("the end of the time in Open[by=Ada]")));
     doors.close();
   }
 

@@ -129,7 +129,7 @@ class DownloaderTest {
         var logged = new Logged()) {
       assertThrows(Refused.class, () -> downloader.ask(web.uri("/")));
 
-      assertEquals("", logged.text());
+      assertEquals("", logged.about("Refused", web.uri("/").toString()));
     }
   }
 

@@ -66,8 +66,9 @@ final class ScriptedWebServer implements AutoCloseable {
       var head = new ArrayList<String>();
       for (var line = in.readLine(); line != null && !line.isEmpty(); line = in.readLine()) head.add(line);
       if (head.isEmpty()) return;
-      heads.add(String.join("\n", head));
-      page.answer(heads.getLast(), socket.getOutputStream());
+      var text = String.join("\n", head);
+      heads.add(text);
+      page.answer(text, socket.getOutputStream());
       socket.shutdownOutput();
       while (in.read() >= 0) {
       }

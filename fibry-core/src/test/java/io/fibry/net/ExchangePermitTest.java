@@ -10,6 +10,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -26,7 +27,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** When an exchange is at work, on a server with one permit. */
 class ExchangePermitTest {
-  private final ActorScope scope = ActorSystem.openScope("permits");
+  // time stands still: no limit cuts off the clients that are slow
+  private final ActorScope scope = ActorSystem.openScope("permits", o -> o.withScheduler(new ManualClock()));
   private HttpServer server;
 
   private void open(UnaryOperator<HttpRoutes> routes) {

@@ -104,7 +104,7 @@ class ForwarderTest {
         }
       }
 
-      assertEquals(1, log.text().lines().count(), log.text());
+      assertEquals(1, log.about(":" + deaf.number()).lines().count(), log.text());
       assertTrue(log.text().contains("cannot be reached: Connection refused"), log.text());
     }
   }
@@ -217,7 +217,7 @@ class ForwarderTest {
 
   @Test
   void itIsDrainedAsAnAcceptorIs() {
-    var forwarder = forward(echo().port(), o -> o);
+    var forwarder = forward(echo().port(), o -> o.withDrainLimit(Patience.LONG));
     try (var peer = new Peer(forwarder.port())) {
       Patience.value(reached);
 

@@ -270,7 +270,7 @@ class HttpRoutesTest {
 
       assertEquals("404 404 Not Found", call("GET", "/none"));
       assertEquals("422 too many at /bad", call("GET", "/bad"));
-      assertEquals("", logged.text());
+      assertEquals("", logged.about("HTTP server", "HttpRoutesTest"));
       assertTrue(call("GET", "/worse").startsWith("500 "));
       assertTrue(logged.text().contains("the rule is broken") && logged.text().contains("made up"), logged.text());
     }
@@ -324,7 +324,8 @@ class HttpRoutesTest {
         }));
     try (var logged = new Logged()) {
       for (int i = 0; i < 3; i++) assertEquals("200 home", call("GET", "/"));
-      assertTrue(logged.text().contains("the access log failed"), logged.text());
+      // a client may have its answer before that
+      Patience.eventually(() -> logged.text().contains("the access log failed"));
     }
   }
 

@@ -215,9 +215,9 @@ class LineActorTest {
     var acceptor = open(o -> o.withMaxUnsent(100_000));
     try (var peer = new Peer(acceptor.port())) {
       var connection = of(connected);
-      var blocked = new Thread(
+      var blocked = Patience.elsewhere(
           () -> assertThrows(IOException.class, () -> connection.getOutputStream().write(new byte[50_000_000])));
-      blocked.start(); // the client does not read
+      Patience.parked(blocked); // the client does not read, so nothing else is written
       var client = connection.lineActor();
 
       int sent = 0;

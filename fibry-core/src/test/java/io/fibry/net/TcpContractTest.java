@@ -44,7 +44,7 @@ class TcpContractTest {
   }
 
   private TcpAcceptor open(String strategy, Handler<TcpConnection> handler) {
-    return open(strategy, handler, same -> same);
+    return open(strategy, handler, o -> o.withDrainLimit(Patience.LONG));
   }
 
   private TcpAcceptor open(String strategy, Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {

@@ -44,7 +44,7 @@ class TcpLimitsTest {
     }
 
     @Override
-    public Timer after(Duration delay, Runnable task) {
+    public synchronized Timer after(Duration delay, Runnable task) {
       var mine = new Object();
       due.add(mine);
       var timer = super.after(delay, () -> {
@@ -55,6 +55,11 @@ class TcpLimitsTest {
         due.remove(mine);
         return timer.cancel();
       };
+    }
+
+    /** Timers that are set: none of them is set after the clock has moved, and late by that. */
+    synchronized int timers() {
+      return due.size();
     }
   }
 
@@ -293,7 +298,7 @@ class TcpLimitsTest {
     try (var peer = new Peer(acceptor.port()).send("x")) {
       awaitClient();
       acceptor.sendPoisonPill();
-      Patience.eventually(() -> clock.due.size() == 2);
+      Patience.eventually(() -> clock.timers() == 2);
       clock.manual.advance(Duration.ofSeconds(9));
       assertFalse(acceptor.waitForExit(Duration.ofMillis(1)));
 

@@ -31,7 +31,8 @@ class UdpStressTest {
   private void round(Random random, String strategy) {
     String told = "seed " + seed + ", " + strategy;
     var handled = new AtomicLong();
-    try (ActorScope scope = ActorSystem.openScope("stress", o -> o.withGrace(Duration.ofMillis(50)))) {
+    // what is cut off is in no account
+    try (ActorScope scope = ActorSystem.openScope("stress", o -> o.withGrace(Patience.LONG))) {
       int most = 1 + random.nextInt(2_000);
       var server = UdpServer.open(
           scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()), 0,

@@ -43,6 +43,7 @@ class WebSocketLimitsTest {
   private final CompletableFuture<Object> outcome = watched.outcome;
   private final List<String> seen = new CopyOnWriteArrayList<>();
   private final CompletableFuture<Thread> reading = new CompletableFuture<>();
+  private final List<Thread> readers = new CopyOnWriteArrayList<>();
   private HttpServer server;
 
   private void open(UnaryOperator<WebSocketOptions> options, UnaryOperator<HttpOptions> limits,
@@ -57,6 +58,7 @@ class WebSocketLimitsTest {
 
   private void readAll(WebSocketConnection connection) {
     reading.complete(Thread.currentThread());
+    readers.add(Thread.currentThread());
     for (var text : connection.texts()) seen.add(text);
   }
 
@@ -84,6 +86,13 @@ class WebSocketLimitsTest {
     int before = seen.size();
     peer.text("x");
     Patience.eventually(() -> seen.size() > before);
+    return peer;
+  }
+
+  /** The same; then all handlers wait for their clients again. */
+  private WebSocketPeer heardAndWaiting(WebSocketPeer peer) {
+    heard(peer);
+    Patience.eventually(() -> readers.stream().allMatch(ServerScope::isWaitingForClient));
     return peer;
   }
 
@@ -272,7 +281,7 @@ class WebSocketLimitsTest {
   @Test
   void aWebSocketThatWaitsIsNoExchangeAtWork() throws IOException {
     open(o -> o, o -> o.withMaxExchanges(1), this::readAll);
-    try (var first = heard(connect()); var second = heard(connect())) {
+    try (var first = heardAndWaiting(connect()); var second = heardAndWaiting(connect())) {
       assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/http"))));
       heard(first).close(1000);
       heard(second).close(1000);
@@ -285,15 +294,16 @@ class WebSocketLimitsTest {
   @Promise("27.19")
   @Test
   void aClientThatDoesNotCloseHasTwoSeconds() {
-    open(o -> o, o -> o, connection -> {});
+    open(o -> o, o -> o, connection -> reading.complete(Thread.currentThread()));
     try (var peer = connect()) {
       assertEquals("close 1000", peer.next().toString());
       assertEquals("returned", Patience.value(outcome));
+      var conversation = Patience.value(reading);
+      Patience.eventually(() -> ServerScope.isWaitingForClient(conversation)); // the write is over
 
-      Patience.eventually(() -> {
-        pass(1);
-        return ((HttpListener) server).conversations().isEmpty();
-      });
+      pass(2);
+
+      Patience.eventually(() -> ((HttpListener) server).conversations().isEmpty());
       assertEquals(List.of("end"), peer.rest());
     }
   }

@@ -72,11 +72,13 @@ class EntitiesEndTest {
     var gate = occupied();
     bank.ada().sendPoisonPill();
 
-    Patience.parked(Patience.elsewhere(() -> bank.ada().sendMessage(new Pay(1))));
+    var sender = Patience.elsewhere(() -> bank.ada().sendMessage(new Pay(1)));
+    Patience.parked(sender);
     gate.open();
-    Patience.eventually(() -> bank.events.size() == 3);
+    Patience.joined(sender); // its successor is born before it has the message
 
     assertEquals(1, bank.ada().ask(new Balance()));
+    assertEquals(List.of("born ada", "saved ada", "born ada"), bank.events);
     assertEquals(List.of(), bank.letters.messages());
   }
 

@@ -75,14 +75,14 @@ class EntitiesInScopeTest {
       gate.pass();
       return customers.join().actor("ada").ask(new Name());
     });
-    var server = HttpServer.open(web.anonymous(), 0, routes, o -> o);
+    var server = HttpServer.open(web.anonymous(), 0, routes, o -> o.withDrainLimit(Patience.LONG));
     customers.complete(early == null ? named(data) : early);
 
     try (var client = HttpClient.newHttpClient()) {
       var uri = URI.create("http://localhost:" + server.port() + "/name");
       var answer = client.sendAsync(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
       Patience.await(gate.entered);
-      var closing = Patience.elsewhere(app::close);
+      var closing = Patience.elsewhere(() -> app.closeWithin(Patience.LONG));
       assertThrows(IllegalStateException.class, () -> {
         while (true) app.anonymous().newActor(message -> {}).close();
       });

@@ -169,6 +169,8 @@ class PoolAsActorTest extends PoolFixture {
     var executor = Executors.newFixedThreadPool(2);
     var pool = echo(Pools.fixed(how.strategy(Strategy.on(executor)), 2));
     assertEquals(1, pool.ask(1));
+    // a worker that is about to rest would take the next message along
+    assertTrue(scope.awaitQuiet(Patience.LONG));
 
     executor.shutdown();
     pool.sendMessage(2);

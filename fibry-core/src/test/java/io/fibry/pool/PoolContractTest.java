@@ -60,7 +60,8 @@ class PoolContractTest {
   }
 
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("pools", o -> o.withDeadLetters(letters));
+  private final ActorScope scope =
+      ActorSystem.openScope("pools", o -> o.withDeadLetters(letters).withGrace(Patience.LONG));
 
   static Map<String, UnaryOperator<ActorBuilder<Object>>> kinds() {
     var kinds = new LinkedHashMap<String, UnaryOperator<ActorBuilder<Object>>>();

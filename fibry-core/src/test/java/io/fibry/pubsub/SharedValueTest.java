@@ -242,6 +242,7 @@ class SharedValueTest {
     try (var log = new Logged()) {
       pooled.subscribe(seen::add);
       Patience.eventually(() -> seen.size() == 1);
+      assertTrue(scope.awaitQuiet(Patience.LONG)); // else it may be told the 2 only
 
       pooled.set(3); // too heavy
       pooled.set(2);

@@ -223,7 +223,7 @@ abstract class FollowContract extends AtAStore {
     try (var view = VIEW.as("all").newActor(scope.anonymous(), store,
         fact -> perKey.computeIfAbsent(fact.key(), none -> new CopyOnWriteArrayList<>()).add(fact.turn()))) {
       eventually(() -> perKey.size() == actors
-          && perKey.values().stream().allMatch(turns -> turns.getLast() == events));
+          && perKey.values().stream().allMatch(turns -> !turns.isEmpty() && turns.getLast() == events));
     }
     var all = IntStream.rangeClosed(1, events).mapToObj(Long::valueOf).toList();
     perKey.forEach((key, turns) -> assertEquals(all, turns.stream().distinct().toList(), key));

@@ -146,6 +146,7 @@ abstract class KeptContract extends AtADesk {
         clock.advance(Duration.ofSeconds(random.nextInt(3)));
       }
       failReads(false);
+      desks.actor("ada").sendMessage(new Desk.Forget("none")); // a write that is still to fail fails now
       eventually(() -> {
         clock.advance(Duration.ofSeconds(1));
         return store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty();

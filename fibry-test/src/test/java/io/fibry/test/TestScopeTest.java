@@ -205,7 +205,7 @@ class TestScopeTest {
 
   @Test
   void closingFailsWhereAnActorHadToBeInterrupted() {
-    var scope = TestScope.fibers();
+    var scope = TestScope.open("test", options -> options.withGrace(Patience.LONG));
     var clerk = waiting(scope);
     clerk.sendMessage("wait");
     Patience.await(waits);

@@ -109,7 +109,7 @@ class PoolEndFaultTest {
 
   @Test
   void aWorkerMayCloseItsScope() {
-    var own = ActorSystem.openScope("own", o -> o.withDeadLetters(letters));
+    var own = ActorSystem.openScope("own", o -> o.withGrace(Patience.LONG).withDeadLetters(letters));
     var other = new Gate();
     var report = new CompletableFuture<ActorScope.Report>();
     var left = new CopyOnWriteArrayList<Object>();

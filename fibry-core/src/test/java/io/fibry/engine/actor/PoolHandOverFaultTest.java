@@ -201,7 +201,8 @@ class PoolHandOverFaultTest {
     Patience.ended(pool::waitForExit);
     Patience.value(answer);
     Patience.eventually(() -> own.report().sent() == 1);
-    assertTrue(cell(pool).doing().equals("0 of 0 at work"), cell(pool).doing());
+    // a pool that was cut off, since the machine is slow, ends before its worker
+    Patience.eventually(() -> cell(pool).doing().equals("0 of 0 at work"));
   }
 
   @Test

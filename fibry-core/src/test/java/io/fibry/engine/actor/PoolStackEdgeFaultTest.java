@@ -1,6 +1,5 @@
 package io.fibry.engine.actor;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.fibry.ActorBuilder;
@@ -200,7 +199,8 @@ class PoolStackEdgeFaultTest {
             () -> "a request handled " + handled + " times, begun " + ((RequestFuture<?>) (Object) request).isBegun()
                 + ((ActorScope) episode.cell().owner()).report());
       }
-      assertEquals(1, episode.cell().crew().size());
+      // a pool that was cut off, since the machine is slow, ends before its workers
+      Waits.explained(() -> Patience.eventually(() -> episode.cell().crew().size() == 1), episode::state);
     }
   }
 

@@ -30,8 +30,8 @@ class HandOverFaultTest {
     @Override
     public boolean runOnce() {
       if (!claimed.compareAndSet(false, true)) return false;
-      ran.complete(Thread.currentThread());
       code.run();
+      ran.complete(Thread.currentThread()); // last: tests look at what the code did
       return true;
     }
 

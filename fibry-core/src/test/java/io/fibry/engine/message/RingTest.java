@@ -75,7 +75,7 @@ class RingTest {
     other.sendMessages(List.of("y", "z"));
   }
 
-  private final ActorScope scope = Variants.scope(o -> o);
+  private final ActorScope scope = Variants.scope(o -> o.withAskLimit(LONG));
 
   @AfterEach
   void letGo() {

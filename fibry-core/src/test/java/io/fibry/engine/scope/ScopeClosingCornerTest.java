@@ -260,7 +260,7 @@ class ScopeClosingCornerTest {
   @MethodSource("limits")
   void noMessageIsBegunAfterCloseReturned(Duration limit) {
     for (int round = 0; round < 30; round++) {
-      var brief = ActorSystem.openScope("brief");
+      var brief = ActorSystem.openScope("brief", o -> o.withGrace(Patience.LONG)); // no handler is cut off
       var inner = brief.openScope("inner");
       var over = new AtomicBoolean();
       var late = new AtomicInteger();

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.zaxxer.hikari.pool.HikariPool.PoolInitializationException;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
@@ -318,13 +319,13 @@ abstract class FaultContract extends AtADatabase {
   }
 
   /** Where the machine is busy, a quarter of a second may be over before a connection is there. */
-  private static <T> T patiently(Callable<T> action) {
+  static <T> T patiently(Callable<T> action) {
     var result = new AtomicReference<T>();
     eventually(() -> {
       try {
         result.set(action.call());
         return true;
-      } catch (StoreException | SQLException | CompletionException slow) {
+      } catch (StoreException | SQLException | CompletionException | PoolInitializationException slow) {
         return false;
       } catch (Exception failure) {
         throw new AssertionError(failure);

@@ -51,7 +51,7 @@ class KillPostgresTest {
     // the machine goes on, so what the database has written needs no force
     try (var server = PostgresServer.make("fsync=off");
         var pool = Pools.of(server.newSchema(), 5, 300);
-        var store = JdbcStore.open(pool);
+        var store = FaultContract.patiently(() -> JdbcStore.open(pool));
         var scope = ActorSystem.openScope("counters");
         var counters = COUNTER.entities(scope.anonymous(), store, IDLE)) {
       for (int round = 0; round < rounds; round++) {

@@ -73,7 +73,7 @@ class BuildersTest {
 
   private val scope: ActorScope = ActorSystem.openScope("builders")
   private val how = scope.anonymous()
-  private val second = Duration.ofSeconds(1)
+  private val hour = Duration.ofHours(1) // is not over before a test is
   private val bounded = Mailbox.bounded(100, Overflow.BLOCK)
   private val seen = ConcurrentLinkedQueue<Any>()
 
@@ -168,17 +168,17 @@ class BuildersTest {
     answers(Pools.weighted(how, 10) { n: Int -> n })
     answers(Pools.byKey(how, 2) { n: Int -> n % 2 })
     answers(Pools.byKey(how.protocol<Int>(), 2) { n -> n % 2 })
-    answers(RateLimit.of(Pools.fixed(how, 2), 10, second))
+    answers(RateLimit.of(Pools.fixed(how, 2), 10, hour))
     assertEquals(1L, Pools.fixed(how, 1).initialState(::Bank).newActor(Bank::handle).balanceAfter(Deposit(1)))
   }
 
   @Test
   fun entities() {
-    val numbers = Entities.withReturn(how, second) { births, key: String ->
+    val numbers = Entities.withReturn(how, hour) { births, key: String ->
       births.mailbox(bounded).newActorWithReturn { n: Int -> "$key$n" }
     }
     assertEquals("a1", numbers.actor("a").ask(1))
-    val banks: Entities<String, Account> = Entities.of(how.mailbox(bounded), second) { births, _ ->
+    val banks: Entities<String, Account> = Entities.of(how.mailbox(bounded), hour) { births, _ ->
       births.initialState(::Bank).newActor(Bank::handle)
     }
     assertEquals(1L, banks.actor("a").balanceAfter(Deposit(1)))
@@ -186,9 +186,9 @@ class BuildersTest {
 
   @Test
   fun batches() {
-    Batch.lists(how, 2, second) { list: List<Int> -> seen.add(list) }.use { it.sendMessages(listOf(1, 2)) }
-    Batch.counts(how, 2, second) { counts: Map<Int, Long> -> seen.add(counts) }.use { it.sendMessages(listOf(3, 3)) }
-    Batch.merged(how, 2, second, { n: Int -> n % 2 }, { _, later -> later }) { last -> seen.add(last) }
+    Batch.lists(how, 2, hour) { list: List<Int> -> seen.add(list) }.use { it.sendMessages(listOf(1, 2)) }
+    Batch.counts(how, 2, hour) { counts: Map<Int, Long> -> seen.add(counts) }.use { it.sendMessages(listOf(3, 3)) }
+    Batch.merged(how, 2, hour, { n: Int -> n % 2 }, { _, later -> later }) { last -> seen.add(last) }
       .use { it.sendMessages(listOf(4, 6)) }
     assertEquals(listOf(listOf(1, 2), mapOf(3 to 2L), mapOf(0 to 6)), seen.toList())
   }

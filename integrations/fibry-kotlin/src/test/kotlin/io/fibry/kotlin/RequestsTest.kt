@@ -1,5 +1,6 @@
 package io.fibry.kotlin
 
+import io.fibry.ActorBuilder
 import io.fibry.ActorStoppedException
 import io.fibry.ActorSystem
 import io.fibry.AskTimeoutException
@@ -8,6 +9,7 @@ import io.fibry.FailurePolicy
 import io.fibry.Handler
 import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
+import io.fibry.support.Patience
 import java.io.IOException
 import java.util.concurrent.CompletionException
 import java.util.concurrent.ConcurrentLinkedQueue
@@ -48,10 +50,11 @@ class RequestsTest {
     ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
       .newActorWithReturn(Handler.Returning<Int, Int> { throw failure })
 
-  private fun gated(gate: Gate) = ActorSystem.anonymous().newActorWithReturn(Handler.Returning<Int, Int> { n ->
-    gate.pass()
-    n
-  })
+  private fun gated(gate: Gate, builder: ActorBuilder<Any> = ActorSystem.anonymous()) =
+    builder.newActorWithReturn(Handler.Returning<Int, Int> { n ->
+      gate.pass()
+      n
+    })
 
   private suspend fun outcome(call: suspend () -> Any) =
     try {
@@ -96,18 +99,21 @@ class RequestsTest {
     assertInstanceOf(ActorStoppedException::class.java, outcome { ended.await(1) })
   }
 
+  /** The handler has time to end: cut off, it would not answer by itself. */
   @Test
   fun requestsToAKilledActorFail() = coroutineTest {
-    val gate = Gate()
-    val killed = gated(gate)
-    val handled = async { outcome { killed.await(1) } }
-    eventually { gate.isEntered }
-    val waiting = async(start = CoroutineStart.UNDISPATCHED) { outcome { killed.await(2) } }
+    ActorSystem.openScope("killed") { it.withGrace(Patience.LONG) }.use { scope ->
+      val gate = Gate()
+      val killed = gated(gate, scope.anonymous())
+      val handled = async { outcome { killed.await(1) } }
+      eventually { gate.isEntered }
+      val waiting = async(start = CoroutineStart.UNDISPATCHED) { outcome { killed.await(2) } }
 
-    killed.kill()
+      killed.kill()
 
-    assertInstanceOf(ActorStoppedException::class.java, waiting.await())
-    assertInstanceOf(InterruptedException::class.java, handled.await())
+      assertInstanceOf(ActorStoppedException::class.java, waiting.await())
+      assertInstanceOf(InterruptedException::class.java, handled.await())
+    }
   }
 
   /** The interrupt that cancels the call must not reach the cleanup, which may block. */

@@ -30,11 +30,17 @@ class NodeMetersTest {
     Patience.eventually(() -> gauge(name) == value);
   }
 
+  /** With a lease for which no machine is too busy. */
+  private static Cluster join(MemoryNetwork network, String node) {
+    return Cluster.join("shop", network,
+        options -> options.withNode(node).withParts(8).withLease(Duration.ofMinutes(1)));
+  }
+
   @Test
   void theHealthOfANodeIsMeters() throws Exception {
     var network = MemoryNetwork.create();
     var gate = new CountDownLatch(1);
-    try (var cluster = Cluster.join("shop", network, options -> options.withNode("n1").withParts(8))) {
+    try (var cluster = join(network, "n1")) {
       // @start region="node"
       var meters = new NodeMeters(cluster);
       meters.bindTo(registry);
@@ -48,7 +54,7 @@ class NodeMetersTest {
           }));
       await("fibry.node.parts", 8);
       CompletableFuture<Integer> answer;
-      try (var other = Cluster.join("shop", network, options -> options.withNode("n2").withParts(8))) {
+      try (var other = join(network, "n2")) {
         answer = other.entities("counter", Count.class).actor("x").sendMessageReturn(new Count());
         await("fibry.node.under.way", 1);
         await("fibry.node.members", 2);

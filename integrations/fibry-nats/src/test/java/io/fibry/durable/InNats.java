@@ -4,6 +4,7 @@ import io.fibry.nats.FaultyStores;
 import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.Servers;
 import io.fibry.store.Store;
+import io.fibry.support.Patience;
 import java.time.InstantSource;
 
 /** Stores in a stream of their own; a crash cuts the connection of the one before. */
@@ -26,7 +27,7 @@ final class InNats implements TestStores {
 
   @Override
   public Store open() {
-    last = FaultyStores.open(network, app, options -> options.withClock(clock));
+    last = FaultyStores.open(network, app, options -> options.withClock(clock).withLimit(Patience.LONG));
     return last.store();
   }
 

@@ -44,6 +44,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class FaultsTest {
   record Count() implements Request<Count, Integer> {}
 
+  private static final Duration LEASE = Duration.ofMinutes(1); // a busy machine is not taken for dead
+
   private final ActorScope scope = ActorSystem.openScope("faults");
   private NatsServer server;
 
@@ -64,7 +66,7 @@ class FaultsTest {
 
   private Cluster join(String node) {
     return Cluster.join("faults", NatsNetwork.at(server.url()),
-        options -> options.withNode(node).withLease(Duration.ofMinutes(1)).withScope(scope));
+        options -> options.withNode(node).withLease(LEASE).withScope(scope));
   }
 
   private Actor<Count> counter() {
@@ -279,9 +281,9 @@ class FaultsTest {
     var network = NatsNetwork.at(server.url());
     try (
         var all = Cluster.join("faults", network.withOptions(options -> options.userInfo("all", "x")),
-            options -> options.withNode("all"));
+            options -> options.withNode("all").withLease(LEASE));
         var few = Cluster.join("faults", network.withOptions(options -> options.userInfo("few", "x")),
-            options -> options.withNode("few"))) {
+            options -> options.withNode("few").withLease(LEASE))) {
       all.offer("secret", Count.class, counter());
       all.offer("open", Count.class, counter());
 

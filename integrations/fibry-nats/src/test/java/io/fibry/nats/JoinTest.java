@@ -156,7 +156,7 @@ class JoinTest {
   void aNameIsOfOneNode() {
     var network = NatsNetwork.at(Servers.shared().url());
     String app = Servers.app();
-    try (var first = Cluster.join(app, network, options -> options.withNode("a"))) {
+    try (var first = Cluster.join(app, network, options -> options.withNode("a").withLease(Duration.ofMinutes(1)))) {
       String text = assertThrows(IllegalStateException.class,
           () -> Cluster.join(app, network, options -> options.withNode("a"))).getMessage();
 

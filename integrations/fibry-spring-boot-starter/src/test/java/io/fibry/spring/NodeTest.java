@@ -50,7 +50,8 @@ class NodeTest {
           FibryClusterAutoConfiguration.class, FibryActuatorAutoConfiguration.class,
           FibryMetricsAutoConfiguration.class,
           Boot.metrics()))
-      .withPropertyValues("fibry.name=shop", "fibry.cluster.parts=16");
+      // a busy machine is not taken for dead
+      .withPropertyValues("fibry.name=shop", "fibry.cluster.parts=16", "fibry.cluster.lease=1m");
   private final ApplicationContextRunner runner =
       bare.withBean(Network.class, () -> network).withPropertyValues("fibry.cluster.node=n1");
 
@@ -65,7 +66,8 @@ class NodeTest {
   record Client(Entities<String, Count> counters) {}
 
   private Cluster other() {
-    return Cluster.join("shop", network, options -> options.withNode("other").withParts(16));
+    return Cluster.join("shop", network,
+        options -> options.withNode("other").withParts(16).withLease(Duration.ofMinutes(1)));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
+import io.fibry.support.Patience;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -23,8 +24,9 @@ class ScopeClosingTest {
   @Test
   void waitingMessagesAreHandledBeforeTheContextIsGone(CapturedOutput output) {
     var gate = new Gate();
+    var patient = runner.withPropertyValues("fibry.drain-limit=" + Patience.LONG);
 
-    runner.withBean(OpensBefore.class, () -> new OpensBefore(gate)).run(context -> {
+    patient.withBean(OpensBefore.class, () -> new OpensBefore(gate)).run(context -> {
       scope.set(context.getBean(ActorScope.class));
       var actor = scope.get().named("worker").newActor((Integer n) -> {
         if (n == 0) gate.pass();
@@ -63,7 +65,7 @@ class ScopeClosingTest {
   void aHandlerThatTakesTooLongIsCutOffAndLogged(CapturedOutput output) {
     var gate = new Gate();
 
-    runner.withPropertyValues("fibry.drain-limit=50ms", "fibry.grace=50ms").run(context -> {
+    runner.withPropertyValues("fibry.drain-limit=50ms", "fibry.grace=" + Patience.LONG).run(context -> {
       scope.set(context.getBean(ActorScope.class));
       var actor = scope.get().named("stubborn").newActor((Integer n) -> gate.pass());
       actor.sendMessage(1);

@@ -45,7 +45,8 @@ class SeveralContextsTest {
 
   private static SpringApplicationBuilder application() {
     return new SpringApplicationBuilder(Squares.class, Client.class).web(WebApplicationType.NONE).properties(
-        "spring.main.banner-mode=off", "spring.main.register-shutdown-hook=false", "fibry.executor.tasks.enabled=true");
+        "spring.main.banner-mode=off", "spring.main.register-shutdown-hook=false", "fibry.executor.tasks.enabled=true",
+        "fibry.drain-limit=" + Patience.LONG);
   }
 
   private static ActorWithReturn<Integer, Integer> square(ConfigurableApplicationContext context) {

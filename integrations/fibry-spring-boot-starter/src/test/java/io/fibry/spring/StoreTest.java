@@ -18,6 +18,7 @@ import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreInUseException;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.support.Patience;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -58,7 +59,7 @@ class StoreTest {
     bare = new ApplicationContextRunner().withConfiguration(
         AutoConfigurations.of(FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
             FibryActuatorAutoConfiguration.class, FibryMetricsAutoConfiguration.class, Boot.metrics()));
-    runner = bare.withPropertyValues("fibry.store.folder=" + folder);
+    runner = bare.withPropertyValues("fibry.store.folder=" + folder, "fibry.drain-limit=" + Patience.LONG);
   }
 
   /** What the actor answers to one more. */

@@ -38,7 +38,8 @@ class ShopTest {
     var application = new SpringApplication(ShopApplication.class);
     application.addInitializers(context -> ((GenericApplicationContext) context).registerBean("held", Warehouse.class,
         () -> warehouse, definition -> definition.setPrimary(true)));
-    return application.run("--server.port=0", "--fibry.ask-limit=" + Patience.LONG, "--fibry.store.folder=" + folder);
+    return application.run("--server.port=0", "--fibry.ask-limit=" + Patience.LONG,
+        "--fibry.drain-limit=" + Patience.LONG, "--fibry.store.folder=" + folder);
   }
 
   @AfterEach
