@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Cell;
+import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.flow.Pipeline;
 import io.fibry.pool.Pools;
@@ -194,7 +195,10 @@ class HeldEndTest {
       var actor = letters.anonymous().newActor((Object message) -> {});
       actor.close();
 
-      ((Cell) actor).sendFromTimer(new Envelope("late", null), done::countDown);
+      ((Cell) actor).sendFromTimer(() -> {
+        ((Cell) actor).send(new Envelope("late", null), Deadline.NO_WAIT);
+        done.countDown();
+      });
 
       Patience.await(done);
       assertNotSame(Thread.currentThread(), listening.get());

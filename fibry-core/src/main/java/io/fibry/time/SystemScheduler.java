@@ -33,6 +33,10 @@ final class SystemScheduler extends TaskScheduler {
   private final AtomicInteger cancelled = new AtomicInteger();
   private volatile boolean asleep; // written by the timer thread, after `until`
   private volatile long until; // the end of its sleep
+  // linked while there is memory: later it may fail, for ever
+  private final Runnable settling = this::settleIn;
+  private final Runnable loop = this::loop;
+  private final PrivilegedAction<Thread> maker = this::make;
 
   SystemScheduler() {}
 
@@ -69,7 +73,7 @@ final class SystemScheduler extends TaskScheduler {
    */
   private Thread thread() {
     var only = thread.get();
-    if (only == null) Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).start(this::settleIn);
+    if (only == null) Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).start(settling);
     return only;
   }
 
@@ -79,8 +83,6 @@ final class SystemScheduler extends TaskScheduler {
    */
   @SuppressWarnings("removal")
   private void settleIn() {
-    PrivilegedAction<Thread> maker = () -> Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false)
-        .name("fibry-timer").unstarted(this::loop);
     var made = Runtime.version().feature() < 24 ? AccessController.doPrivileged(maker) : maker.run();
     if (!thread.compareAndSet(null, made)) return;
     try {
@@ -89,6 +91,10 @@ final class SystemScheduler extends TaskScheduler {
       thread.set(null); // the next timer tries again
       throw noThread;
     }
+  }
+
+  private Thread make() {
+    return Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").unstarted(loop);
   }
 
   private void loop() {

@@ -41,6 +41,7 @@ import java.util.concurrent.RejectedExecutionException;
 class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
   static {
     Dispatch.initialize(); // not between swap and link: see PlainQueue
+    new Admission(null, null, null); // loads its class while there is memory
   }
 
   ActorCell(Behaviour behaviour) {
@@ -68,9 +69,17 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   public final void admit(Callable<Object> message, String what, boolean here) {
     try {
       if (here) makeAndAdmit(message, what);
-      else tellElsewhere(() -> makeAndAdmit(message, what));
+      else tellElsewhere(new Admission(this, message, what));
     } catch (Throwable edge) { // of stack or memory
       Log.LOG.error("actor '{}' could not be told of {}", name(), what, edge);
+    }
+  }
+
+  /** No lambda: see {@link Dispatch}. */
+  private record Admission(ActorCell cell, Callable<Object> message, String what) implements Runnable {
+    @Override
+    public void run() {
+      cell.makeAndAdmit(message, what);
     }
   }
 
@@ -101,22 +110,9 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final void sendFromTimer(Envelope envelope, Runnable done) {
-    if (!onlyQueues()) {
-      Assured.start(() -> {
-        try {
-          send(envelope, Deadline.NO_WAIT);
-        } finally {
-          done.run();
-        }
-      });
-      return;
-    }
-    try {
-      DeadLetters.tellElsewhere(() -> send(envelope, Deadline.NO_WAIT));
-    } finally {
-      done.run();
-    }
+  public final void sendFromTimer(Runnable sending) {
+    if (onlyQueues()) DeadLetters.tellElsewhere(sending);
+    else Assured.start(sending);
   }
 
   private boolean accepted(Object message, Reason refusal) {
@@ -360,7 +356,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public void withdrawn(RequestFuture<?> request, Reason reason) {
     owner().accounts().countUnhandled(reason);
-    if (reason == Reason.EXPIRED) crew().forEach(Dispatch::handOutAgain);
+    if (reason == Reason.EXPIRED) for (var cell : crew()) Dispatch.handOutAgain(cell);
   }
 
   @Override

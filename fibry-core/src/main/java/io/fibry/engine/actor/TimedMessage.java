@@ -17,6 +17,10 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class TimedMessage extends AttachedTimer implements Runnable {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
+  static {
+    new Sending(null, null); // loads its class while there is memory
+  }
+
   private final long number; // grows; of one with a key
   private final Cell cell;
   private final Object message;
@@ -98,8 +102,16 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     }
     var envelope = new Envelope(message, Baggage.of(captured));
     if (repeats()) last = envelope;
-    if (clock() == Scheduler.system()) cell.sendFromTimer(envelope, this::done);
+    if (clock() == Scheduler.system()) cell.sendFromTimer(new Sending(this, envelope));
     else send(envelope);
+  }
+
+  /** No lambda: see Dispatch. */
+  private record Sending(TimedMessage timed, Envelope envelope) implements Runnable {
+    @Override
+    public void run() {
+      timed.send(envelope);
+    }
   }
 
   private void send(Envelope envelope) {

@@ -54,16 +54,22 @@ public final class Accounts {
   void tellElsewhere(Runnable code) {
     beginTelling();
     try {
-      Assured.start(() -> {
-        try {
-          code.run();
-        } finally {
-          endTelling();
-        }
-      });
+      Assured.start(new Telling(this, code));
     } catch (Throwable notStarted) {
       endTelling();
       throw notStarted;
+    }
+  }
+
+  /** No lambda: see Dispatch. */
+  record Telling(Accounts accounts, Runnable code) implements Runnable {
+    @Override
+    public void run() {
+      try {
+        code.run();
+      } finally {
+        accounts.endTelling();
+      }
     }
   }
 

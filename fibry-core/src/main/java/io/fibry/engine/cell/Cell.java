@@ -40,6 +40,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   private static final VarHandle WORKER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "worker",
       VarHandle.class, Cell.class, Context.class);
 
+  private static final Runnable NOTHING = () -> {};
+
   protected final Behaviour behaviour;
   protected Object state; // drain only, as the next three
   protected boolean hasState;
@@ -81,11 +83,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   /** If refused, the message becomes a dead letter. */
   public abstract boolean send(Envelope envelope, Deadline deadline);
 
-  /**
-   * For the thread of all timers, which runs no user code; another thread does. Then runs
-   * {@code done}.
-   */
-  public abstract void sendFromTimer(Envelope envelope, Runnable done);
+  /** For the thread of all timers: where this code may run code of a user, another thread does. */
+  public abstract void sendFromTimer(Runnable sending);
 
   public abstract void kill(ExitReason reason);
 
@@ -271,7 +270,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   /** OPEN -> ENDING, and the pill; nothing if the door is shut. */
   public final void shutDoor(ExitReason why) {
     extras().because(why);
-    shutDoor(() -> {});
+    shutDoor(NOTHING);
   }
 
   /** Runs {@code first} before a handler that waits for a message can notice. */

@@ -12,7 +12,6 @@ import io.fibry.engine.message.Events;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /** Enters unhandled messages without an asker, and tells their scope's listener. */
 public final class DeadLetters {
@@ -50,32 +49,38 @@ public final class DeadLetters {
     var letter = new Letter(cell.front(), message, reason, Optional.ofNullable(cause));
     if (!gone) accounts.keep(letter);
     var listener = owner.options().deadLetters();
-    return listener == ActorScope.Options.defaults().deadLetters() ? NOBODY : () -> tell(owner, listener, letter);
+    return listener == ActorScope.Options.defaults().deadLetters() ? NOBODY
+        : new Telling(owner, listener, letter, false);
   }
 
   /** Runs code on the thread of all timers: listeners run on threads of their own. */
-  public static <T> T tellElsewhere(Supplier<T> code) {
+  public static void tellElsewhere(Runnable code) {
     ELSEWHERE.set(true);
     try {
-      return code.get();
+      code.run();
     } finally {
       ELSEWHERE.set(null); // cheaper than `remove`
     }
   }
 
-  private static void tell(Owner owner, Consumer<? super DeadLetter> listener, Letter letter) {
-    if (ELSEWHERE.get() == null) tellHere(owner, listener, letter);
-    else Assured.start(() -> tellHere(owner, listener, letter));
-  }
+  /** No lambda: see Dispatch. */
+  record Telling(Owner owner, Consumer<? super DeadLetter> listener, Letter letter, boolean elsewhere)
+      implements Runnable {
+    @Override
+    public void run() {
+      if (elsewhere || ELSEWHERE.get() == null) tell();
+      else Assured.start(new Telling(owner, listener, letter, true));
+    }
 
-  private static void tellHere(Owner owner, Consumer<? super DeadLetter> listener, Letter letter) {
-    LISTENING.set(true);
-    try {
-      listener.accept(letter);
-    } catch (Throwable failure) {
-      Log.LOG.error("the dead-letter listener of scope '{}' failed", owner.name(), failure);
-    } finally {
-      LISTENING.remove();
+    private void tell() {
+      LISTENING.set(true);
+      try {
+        listener.accept(letter);
+      } catch (Throwable failure) {
+        Log.LOG.error("the dead-letter listener of scope '{}' failed", owner.name(), failure);
+      } finally {
+        LISTENING.remove();
+      }
     }
   }
 

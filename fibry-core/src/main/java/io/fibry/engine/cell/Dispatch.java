@@ -35,6 +35,9 @@ import java.util.concurrent.locks.LockSupport;
  * in {@code cell.stranded}, and {@code Threads.rescue} tries again; at the very edge, the next
  * sender. A method that "throws nothing once entered" does so itself; where it could not be
  * entered, its caller must.
+ *
+ * <p>What runs then is no lambda: one that is linked for the first time without memory may fail for
+ * ever.
  */
 public final class Dispatch {
   static {
@@ -42,7 +45,10 @@ public final class Dispatch {
       var lookup = MethodHandles.lookup();
       for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, Events.class, Activation.class,
           Termination.class, Failures.class, Decision.class, DeadLetters.class, Refusals.class, Threads.class,
-          Extras.class, Exit.class, HandOver.class, Assured.class, CallerRuns.class, StackProbe.class, Log.class))
+          Extras.class, Exit.class, HandOver.class, Assured.class, CallerRuns.class, StackProbe.class, Log.class,
+          Retry.class, Rescue.class, EndOfRest.class, Termination.CutOff.class, Termination.Late.class,
+          Termination.Round.class, Termination.Interruption.class, DeadLetters.Telling.class, Accounts.Telling.class,
+          Watches.News.class))
         lookup.ensureInitialized(used);
     } catch (IllegalAccessException impossible) {
       throw new ExceptionInInitializerError(impossible);
@@ -142,7 +148,7 @@ public final class Dispatch {
       } else {
         Object given = held;
         cell.owner().options().scheduler().after(Duration.ofMillis(1L << Math.min(10, tries)),
-            () -> retry(cell, given, failure, tries + 1));
+            new Retry(cell, given, failure, tries + 1));
       }
       return true;
     } catch (Throwable edge) {
@@ -161,13 +167,25 @@ public final class Dispatch {
   private static void retry(Cell cell, Object held, Throwable failure, int tries) {
     cell.stranded = held;
     try {
-      Threads.startFiber(() -> {
-        if (tries == 1) Log.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(),
-            cell.settings().strategy(), failure);
-        rescue(cell, tries);
-      });
+      Threads.startFiber(new Rescue(cell, failure, tries));
     } catch (Throwable noThread) {
       recover(cell, noThread, tries);
+    }
+  }
+
+  private record Retry(Cell cell, Object held, Throwable failure, int tries) implements Runnable {
+    @Override
+    public void run() {
+      retry(cell, held, failure, tries);
+    }
+  }
+
+  private record Rescue(Cell cell, Throwable failure, int tries) implements Runnable {
+    @Override
+    public void run() {
+      if (tries == 1) Log.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(),
+          cell.settings().strategy(), failure);
+      rescue(cell, tries);
     }
   }
 
@@ -210,7 +228,7 @@ public final class Dispatch {
     extras.suspend(suspension);
     try {
       suspension.endBy(clock.after(Duration.ofNanos(pause),
-          clock == Scheduler.system() ? () -> wakeOnFiber(cell) : () -> wake(cell)));
+          new EndOfRest(cell, clock == Scheduler.system())));
     } catch (Throwable noTimer) { // of memory, or of a user's scheduler
       if (extras.resume() == null) return; // the thread that shut the door has the right
       throw noTimer;
@@ -229,6 +247,15 @@ public final class Dispatch {
       cell.stranded = suspension.node;
     }
     suspension.end();
+  }
+
+  /** On the thread of a timer, which may run no strategy if all actors share it. */
+  private record EndOfRest(Cell cell, boolean onFiber) implements Runnable {
+    @Override
+    public void run() {
+      if (onFiber) wakeOnFiber(cell);
+      else wake(cell);
+    }
   }
 
   private static void wakeOnFiber(Cell cell) {

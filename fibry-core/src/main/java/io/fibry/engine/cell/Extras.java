@@ -4,13 +4,13 @@ import io.fibry.ExitReason;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.time.Scheduler;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.Supplier;
 
 /**
  * What most actors never need. Guarded by itself unless said otherwise; nothing that can wait runs
@@ -236,13 +236,13 @@ public final class Extras {
   }
 
   /** Once, and before the end. */
-  void startGrace(Supplier<Scheduler.Timer> start) {
+  void startGrace(Scheduler clock, Duration time, Runnable end) {
     synchronized (this) {
       if (announced || condemned) return;
       condemned = true;
     }
     try {
-      grace = start.get();
+      grace = clock.after(time, end);
     } catch (Throwable noTimer) {
       condemned = false; // an assignment cannot fail
       throw noTimer;

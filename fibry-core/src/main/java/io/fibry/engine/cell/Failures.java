@@ -17,7 +17,6 @@ import io.fibry.engine.world.World;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.util.concurrent.CancellationException;
-import java.util.function.Supplier;
 
 /** What becomes of an actor whose handler threw. */
 public final class Failures {
@@ -96,12 +95,9 @@ public final class Failures {
   /** To those who look on. */
   private static void show(Cell cell, Object given, Throwable failure, String then) {
     Events.failure(cell, given, failure);
-    note(cell, () -> "failed at " + text(cell, given) + "; " + then + "; " + Texts.shown(failure));
-  }
-
-  private static void note(Cell cell, Supplier<String> what) {
     var other = World.other;
-    if (other != null) other.note(cell.front(), what);
+    if (other != null)
+      other.note(cell.front(), () -> "failed at " + text(cell, given) + "; " + then + "; " + Texts.shown(failure));
   }
 
   /** An actor that goes on may fail at each message, so equal failures share a line. */
@@ -162,7 +158,8 @@ public final class Failures {
     dropState(context.cell, "at its restart");
     context.emptyStash();
     Events.restart(context.cell, cause, pause);
-    if (cause == null) note(context.cell, () -> "restarts, since another actor failed");
+    var other = World.other;
+    if (cause == null && other != null) other.note(context.cell.front(), () -> "restarts, since another actor failed");
   }
 
   public static void dropState(Cell cell, String when) {

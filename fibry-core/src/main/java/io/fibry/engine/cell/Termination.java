@@ -15,6 +15,7 @@ import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
 
 /**
  * How an actor ends: after its pill, on its own thread; or by a kill, at the latest after its
@@ -99,14 +100,24 @@ public final class Termination {
     if (attached == null) return;
     var notDue = new ArrayList<Object>();
     try {
-      attached.timers.takeAll(timer -> close(cell, () -> timer.end().ifPresent(notDue::add)));
+      for (var timer = attached.timers.poll(); timer != null; timer = attached.timers.poll()) end(cell, timer, notDue);
       if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
-      attached.promised.forEach((request, promised) -> request.fail(cell.stopped(promised.message())));
-      attached.resources.reversed().forEach(resource -> close(cell, resource));
-      attached.letters.forEach(Runnable::run);
+      for (var promised : attached.promised.entrySet())
+        promised.getKey().fail(cell.stopped(promised.getValue().message()));
+      for (var resource : attached.resources.reversed()) close(cell, resource);
+      for (var telling : attached.letters) telling.run();
       for (var message : notDue) DeadLetters.add(cell, message, Reason.NOT_DUE, null);
     } finally {
       announce(cell, obeyed);
+    }
+  }
+
+  private static void end(Cell cell, AttachedTimer timer, List<Object> notDue) {
+    try {
+      var message = timer.end();
+      if (message.isPresent()) notDue.add(message.get());
+    } catch (Throwable failure) { // of the user's scheduler
+      Log.LOG.error("actor '{}' could not cancel a timer", cell.name(), failure);
     }
   }
 
@@ -120,7 +131,7 @@ public final class Termination {
     extras.tell(); // from here on the end is known; what follows calls user code
     var watches = extras.watchesOrNull();
     if (watches != null) watches.announce(reason);
-    if (extras.grace != null) close(cell, extras.grace::cancel); // perhaps user code: so last
+    endGrace(cell, extras); // perhaps user code: so last
   }
 
   public static void close(Cell cell, AutoCloseable resource) {
@@ -134,13 +145,26 @@ public final class Termination {
   public static void kill(Cell cell, ExitReason reason) {
     var extras = cell.extras();
     extras.because(reason);
-    var options = cell.owner().options();
-    cell.shutDoor(() -> { // a strategy may then run user code
-      interrupt(cell, extras);
-      extras.startGrace(() -> options.scheduler().after(options.grace(), new CutOff(cell)));
-    });
+    cell.shutDoor(new Interruption(cell, extras)); // a strategy may then run user code
     // the thread that announced the end may have looked before
-    if (extras.isTold() && extras.grace != null) close(cell, extras.grace::cancel);
+    if (extras.isTold()) endGrace(cell, extras);
+  }
+
+  private static void endGrace(Cell cell, Extras extras) {
+    try {
+      if (extras.grace != null) extras.grace.cancel();
+    } catch (Throwable failure) { // of the user's scheduler
+      Log.LOG.error("actor '{}' could not cancel the timer of its grace", cell.name(), failure);
+    }
+  }
+
+  record Interruption(Cell cell, Extras extras) implements Runnable {
+    @Override
+    public void run() {
+      interrupt(cell, extras);
+      var options = cell.owner().options();
+      extras.startGrace(options.scheduler(), options.grace(), new CutOff(cell));
+    }
   }
 
   /**
@@ -159,11 +183,11 @@ public final class Termination {
   }
 
   /** When the grace is over; made before, since there may be no memory then. */
-  private record CutOff(Cell cell) implements Runnable, Stranded {
+  record CutOff(Cell cell) implements Runnable, Stranded {
     @Override
     public void run() {
       try {
-        Assured.start(() -> cutOff(cell, "within " + Durations.text(cell.owner().options().grace())));
+        Assured.start(new Late(cell));
       } catch (Throwable noMemory) {
         Threads.rescue(this);
       }
@@ -172,6 +196,14 @@ public final class Termination {
     @Override
     public void rescue() {
       run();
+    }
+  }
+
+  /** No lambda, nor are the next two: see Dispatch. */
+  record Late(Cell cell) implements Runnable {
+    @Override
+    public void run() {
+      cutOff(cell, "within " + Durations.text(cell.owner().options().grace()));
     }
   }
 
@@ -193,8 +225,15 @@ public final class Termination {
     if (drain != null) stopRequests(drain);
     else cell.stopWaiting(cell.extras().suspendedAt());
     if (drain != null && cell.worker() == drain && drain.thread != null && round < MOST_ROUNDS)
-      Scheduler.system().after(Duration.ofMillis(1L << round),
-          () -> Assured.start(() -> stopRequests(cell, drain, round + 1)));
+      Scheduler.system().after(Duration.ofMillis(1L << round), new Round(cell, drain, round + 1, false));
+  }
+
+  record Round(Cell cell, Context drain, int number, boolean onFiber) implements Runnable {
+    @Override
+    public void run() {
+      if (onFiber) stopRequests(cell, drain, number);
+      else Assured.start(new Round(cell, drain, number, true));
+    }
   }
 
   /** May race with the drain: failing a request twice does no harm. */

@@ -2,7 +2,6 @@ package io.fibry.engine.cell;
 
 import java.util.HashMap;
 import java.util.Map;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -61,16 +60,12 @@ final class Timers {
   }
 
   /**
-   * At the end, when no others come or go. A timer that a user keeps must not keep the others.
+   * At the end, when no others come or go. Null: none is left. A timer that a user keeps must not
+   * keep the others.
    */
-  void takeAll(Consumer<AttachedTimer> code) {
+  AttachedTimer poll() {
     var timer = first;
-    first = last = null;
-    while (timer != null) {
-      var next = timer.after;
-      timer.before = timer.after = null;
-      code.accept(timer);
-      timer = next;
-    }
+    if (timer != null) drop(timer);
+    return timer;
   }
 }

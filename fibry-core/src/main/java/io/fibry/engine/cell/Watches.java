@@ -10,6 +10,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.concurrent.Callable;
 import java.util.function.Function;
 
 /**
@@ -105,7 +106,7 @@ final class Watches {
       left = new LinkedHashMap<>(watched);
       watched = Map.of();
     }
-    left.forEach(this::remove);
+    for (var one : left.entrySet()) remove(one.getKey(), one.getValue());
   }
 
   /** Null: in time; else why the actor has ended. */
@@ -128,15 +129,23 @@ final class Watches {
       told = watchers;
       watchers = Map.of();
     }
-    told.forEach((watcher, message) -> {
+    for (var one : told.entrySet()) {
+      var watcher = one.getKey();
       watcher.watches().forget(actor);
-      tell(watcher, actor.name(), message, reason, false);
-    });
+      tell(watcher, actor.name(), one.getValue(), reason, false);
+    }
   }
 
   private static void tell(Watcher watcher, String name, Function<ExitReason, ?> message, ExitReason reason,
       boolean here) {
-    watcher.admit(() -> Objects.requireNonNull(message.apply(reason), "the message about an end is null"),
-        "the end of '" + name + "'", here);
+    watcher.admit(new News(message, reason), "the end of '" + name + "'", here);
+  }
+
+  /** No lambda: see Dispatch. */
+  record News(Function<ExitReason, ?> message, ExitReason reason) implements Callable<Object> {
+    @Override
+    public Object call() {
+      return Objects.requireNonNull(message.apply(reason), "the message about an end is null");
+    }
   }
 }

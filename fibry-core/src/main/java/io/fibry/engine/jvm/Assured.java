@@ -67,11 +67,13 @@ public final class Assured extends AtomicBoolean implements Runnable { // false 
     private final ConcurrentLinkedQueue<Assured> late = new ConcurrentLinkedQueue<>();
     private final AtomicInteger helpers = new AtomicInteger(); // platform threads for late tasks
     private final AtomicBoolean armed = new AtomicBoolean(); // a look will come
+    private final Runnable look = this::look; // linked while there is memory: see Dispatch
+    private final Runnable help = this::help;
 
     void arm() {
       if (armed.get() || !armed.compareAndSet(false, true)) return;
       try {
-        Scheduler.system().after(PATIENCE, this::look);
+        Scheduler.system().after(PATIENCE, look);
       } catch (Throwable noMemory) {
         armed.set(false); // the next start tries again
         throw noMemory;
@@ -113,7 +115,7 @@ public final class Assured extends AtomicBoolean implements Runnable { // false 
     private void startHelper() {
       if (helpers.incrementAndGet() <= MOST_THREADS) {
         try {
-          Threads.startPlatformThread(this::help);
+          Threads.startPlatformThread(help);
           return;
         } catch (Throwable noThread) { // the next look tries again
         }

@@ -16,11 +16,20 @@ final class LastResort {
   private static final int SLOTS = 1024; // far more than threads can fail at once
   private static final long PAUSE = 5_000_000; // ns between two tries
 
+  /** No lambda: see Dispatch. */
+  private record Rescue(Stranded actor) implements Runnable {
+    @Override
+    public void run() {
+      actor.rescue();
+    }
+  }
+
   private final AtomicReferenceArray<Object> kept = new AtomicReferenceArray<>(SLOTS);
   private final Executor fibers;
   private final Thread thread; // exists before there is no memory; started at the first need
 
   LastResort(Executor fibers) {
+    new Rescue(null); // loads its class while there is memory
     this.fibers = fibers;
     this.thread = Daemons.unstarted("fibry-rescue", this::loop);
   }
@@ -73,7 +82,7 @@ final class LastResort {
 
   private boolean isStarted(Object one) {
     try {
-      fibers.execute(one instanceof Runnable task ? task : ((Stranded) one)::rescue);
+      fibers.execute(one instanceof Runnable task ? task : new Rescue((Stranded) one));
       return true;
     } catch (Throwable noThread) {
       store(one); // without an unpark, or the pause would end at once

@@ -1,11 +1,18 @@
 package io.fibry.engine.message;
 
-import java.util.concurrent.Future;
-import java.util.function.Consumer;
+/**
+ * The limit of an answer that no thread of the library waits for. Its tasks are no lambdas: see
+ * {@link Deadline}.
+ */
+record AnswerLimit<R>(Answer<R> answer, Object given, Deadline until) implements Deadline.Pending<R>, Runnable {
 
-/** The limit of an answer that no thread of the library waits for. */
-record AnswerLimit<R>(Future<R> answer, Consumer<Runnable> elsewhere, Runnable lateness, Runnable look, Deadline until)
-    implements Deadline.Pending<R> {
+  /** An answer that can be too late. */
+  interface Answer<R> extends Deadline.Pending<R> {
+    void tellElsewhere(Runnable code);
+
+    /** The message was given to the actor, or waits for it. */
+    void expire(Object given, Deadline until);
+  }
 
   @Override
   public boolean isDone() {
@@ -25,17 +32,20 @@ record AnswerLimit<R>(Future<R> answer, Consumer<Runnable> elsewhere, Runnable l
   /** Elsewhere: the text, and what is chained to the future, are user code. */
   @Override
   public void expire() {
-    elsewhere.accept(() -> {
-      try {
-        lateness.run();
-      } catch (Throwable edge) { // of memory: it is undone
-        until.enter(this);
-      }
-    });
+    answer.tellElsewhere(this);
+  }
+
+  @Override
+  public void run() {
+    try {
+      answer.expire(given, until);
+    } catch (Throwable edge) { // of memory: it is undone
+      until.enter(this);
+    }
   }
 
   @Override
   public void note() {
-    look.run();
+    answer.note();
   }
 }

@@ -31,6 +31,11 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     void note();
   }
 
+  static {
+    new Expiry(null, null); // loads both classes while there is memory
+    new Unpark(null);
+  }
+
   private final Scheduler clock;
   final Duration limit; // null: none
   private final long end;
@@ -124,7 +129,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   /** Unparks this thread. Null: no deadline. */
   public Scheduler.Timer waking() {
     var sleeper = Thread.currentThread();
-    return atEnd(() -> LockSupport.unpark(sleeper));
+    return atEnd(new Unpark(sleeper));
   }
 
   /** False: the deadline came first. */
@@ -207,9 +212,24 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     var waited = pending;
     if (waited == null || waited.isDone()) return;
     waited.note();
-    var armed = atEnd(() -> expire(waited));
+    var armed = atEnd(new Expiry(this, waited));
     timer = armed;
     if (pending == null) armed.cancel(); // the wait ended between the look and the timer
+  }
+
+  /** No lambda, nor is the other one: first linked without memory, it may fail for ever. */
+  private record Expiry(Deadline deadline, Pending<?> waited) implements Runnable {
+    @Override
+    public void run() {
+      deadline.expire(waited);
+    }
+  }
+
+  private record Unpark(Thread sleeper) implements Runnable {
+    @Override
+    public void run() {
+      LockSupport.unpark(sleeper);
+    }
   }
 
   private void expire(Pending<?> waited) {

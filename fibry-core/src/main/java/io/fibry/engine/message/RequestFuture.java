@@ -14,7 +14,6 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.function.BooleanSupplier;
 
 /**
  * A request: envelope and future in one object of 48 bytes.
@@ -25,7 +24,7 @@ import java.util.function.BooleanSupplier;
  * that chains a callback after SETTLED first waits until the drain, which sets the result and then
  * looks for callbacks, is done with the request.
  */
-public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.Pending<R>, Wait.Awaited {
+public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.Answer<R>, Wait.Awaited {
   // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added
   // until SETTLED. TOLD comes with SETTLED, or, if the drain completes it in place, after it
   private static final byte BEGUN = 1;
@@ -34,6 +33,10 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
   private static final byte TOLD = 8; // the settling thread has looked for callbacks, or may run them
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, RequestFuture.class, byte.class);
+
+  static {
+    new Completion<>(null, null, null); // loads its class while there is memory
+  }
 
   public final Recipient recipient;
   public Object next; // as in Envelope
@@ -136,7 +139,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
     if ((before & SETTLED) != 0) return;
     try {
       message = null;
-      if (!(elsewhere || (before & CHAINED) != 0) || !startedFiber(() -> set((R) value, failure))) {
+      if (!(elsewhere || (before & CHAINED) != 0) || !startedFiber(new Completion<>(this, (R) value, failure))) {
         message = Thread.currentThread(); // for awaitTold: a callback behind `allOf` may run here and chain
         set((R) value, failure);
       } // else a fiber runs callbacks: nobody need wait for this thread
@@ -231,7 +234,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
   /** For a future whose asker does not wait: it fails when the deadline is over. */
   public void limit(Object given, Deadline until) {
     if (isDone()) return;
-    until.enter(new AnswerLimit<>(this, recipient::tellElsewhere, () -> expire(given, until), this::note, until));
+    until.enter(new AnswerLimit<>(this, given, until));
     if ((state & SETTLED) != 0) until.leave(); // who settles it sets SETTLED before it looks for a limit
   }
 
@@ -246,13 +249,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
     else expire(given, deadline);
   }
 
-  private void expire(Object given, Deadline until) {
-    if (isDone()) return;
-    var failure = lateness(given, until);
-    leave(Reason.EXPIRED, () -> {
-      set(null, failure);
-      return true;
-    });
+  @Override
+  public void expire(Object given, Deadline until) {
+    if (!isDone()) leave(Reason.EXPIRED, null, lateness(given, until));
   }
 
   /** By the asker, once; does nothing if it was settled otherwise. */
@@ -267,22 +266,22 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
     recipient.note(this);
   }
 
+  @Override
+  public void tellElsewhere(Runnable code) {
+    recipient.tellElsewhere(code);
+  }
+
   /** Where code is chained to it, another thread tells: this one must go on. */
   @Override
   public boolean stop(Object given) {
-    leave(Reason.UNDELIVERED, () -> {
-      var stopped = recipient.stopped(given);
-      if (asked || getNumberOfDependents() == 0) set(null, stopped);
-      else Assured.start(() -> set(null, stopped));
-      return true;
-    });
+    leave(Reason.UNDELIVERED, null, recipient.stopped(given));
     return true;
   }
 
   /** Elsewhere: what is chained to it is user code. */
   @Override
   public void takeBack() {
-    if (!asked && !isBegun()) recipient.tellElsewhere(() -> cancel(false));
+    if (!asked && !isBegun()) tellElsewhere(() -> cancel(false));
   }
 
   /** Fails it if it waits: the actor has ended. */
@@ -304,22 +303,22 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
 
   @Override
   public boolean cancel(boolean mayInterruptIfRunning) {
-    return leave(Reason.CANCELLED, () -> super.completeExceptionally(Refusals.CANCELLED)) || isCancelled();
+    return leave(Reason.CANCELLED, null, Refusals.CANCELLED) || isCancelled();
   }
 
   @Override
   public boolean complete(R value) {
-    return leave(Reason.CANCELLED, () -> super.complete(value));
+    return leave(Reason.CANCELLED, value, null);
   }
 
   @Override
   public boolean completeExceptionally(Throwable failure) {
     Objects.requireNonNull(failure, "failure");
-    return leave(Reason.CANCELLED, () -> super.completeExceptionally(failure));
+    return leave(Reason.CANCELLED, null, failure);
   }
 
   /** Settles it without the actor. False: it was settled before. */
-  private boolean leave(Reason reason, BooleanSupplier completion) {
+  private boolean leave(Reason reason, R value, Throwable failure) {
     StackProbe.probe();
     byte before = trySettle(SETTLED | TOLD);
     if ((before & SETTLED) != 0) {
@@ -328,10 +327,27 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
     }
     try {
       withdraw(reason);
-      return completion.getAsBoolean();
+      return conclude(reason, value, failure);
     } catch (Throwable edge) { // of stack or memory: undo
       state = before;
       throw edge;
+    }
+  }
+
+  /** CANCELLED: by its asker, who knows what is chained to it. */
+  private boolean conclude(Reason reason, R value, Throwable failure) {
+    if (reason == Reason.CANCELLED)
+      return failure == null ? super.complete(value) : super.completeExceptionally(failure);
+    if (reason == Reason.EXPIRED || asked || getNumberOfDependents() == 0) set(value, failure);
+    else Assured.start(new Completion<>(this, value, failure));
+    return true;
+  }
+
+  /** No lambda: see {@link Deadline}. */
+  private record Completion<R>(RequestFuture<R> request, R value, Throwable failure) implements Runnable {
+    @Override
+    public void run() {
+      request.set(value, failure);
     }
   }
 

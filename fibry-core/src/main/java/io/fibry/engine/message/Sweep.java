@@ -27,6 +27,7 @@ final class Sweep {
   private static final AtomicReferenceArray<Entry> LISTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
   private static final AtomicBoolean ARMED = new AtomicBoolean();
   private static final Stranded AGAIN = Sweep::startAgain;
+  private static final Runnable RUN = Sweep::run; // linked while there is memory
 
   abstract static class Entry {
     private Entry next; // in a list
@@ -70,7 +71,7 @@ final class Sweep {
     StackProbe.probe(); // ARMED without a timer would let no wait end
     if (!ARMED.compareAndSet(false, true)) return;
     try {
-      Scheduler.system().after(EVERY, Sweep::run);
+      Scheduler.system().after(EVERY, RUN);
     } catch (Throwable noMemory) {
       ARMED.set(false); // the next wait tries again
       throw noMemory;

@@ -267,10 +267,10 @@ public class GuardedQueue<E> {
     synchronized (this) {
       shut = true;
       refused = blockedSenders.clear();
-      refused.forEach(this::sendAway);
+      for (var one : refused) sendAway(one);
       handler = selectiveReceive == null ? null : selectiveReceive.receiver();
     }
-    refused.forEach(BlockedSenders::wake);
+    for (var one : refused) BlockedSenders.wake(one);
     LockSupport.unpark(handler);
   }
 
