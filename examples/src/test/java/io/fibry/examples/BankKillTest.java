@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The examples' accounts, purses and carts in a process that is killed under load, again and again.
  */
 class BankKillTest {
-  private static final int ROUNDS = Integer.getInteger("fibry.kills", 3);
+  private static final int ROUNDS = Integer.getInteger("fibry.kills", Boolean.getBoolean("fibry.soak") ? 3 : 2);
   private static final List<String> NAMES = List.of("ada", "alan", "barbara", "edsger", "grace");
   private static final long MONEY = 1_000; // in each purse
 

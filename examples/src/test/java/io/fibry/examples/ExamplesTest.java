@@ -18,6 +18,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -34,8 +35,8 @@ class ExamplesTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
 
   /** Arguments that make an example short. */
-  private static final Map<String, String> ARGUMENTS = Map.of("ContextSwitch", "2000", "EntitiesExample", "10000",
-      "HooksExample", "2000", "IotGateway", "500", "ManyActors", "100000");
+  private static final Map<String, String> ARGUMENTS = Map.of("ContextSwitch", "500", "EntitiesExample", "1000",
+      "HooksExample", "500", "IotGateway", "100", "ManyActors", "10000");
 
   /** A row of the tour: what is measured, its reference, and a sentence. */
   private static final Pattern TOUR_ROW = Pattern.compile("""
@@ -79,8 +80,9 @@ class ExamplesTest {
     }
   }
 
-  static Iterable<String> examplesThatStore() {
-    return Printed.AGAIN.keySet();
+  /** All but the one whose second run is another process. */
+  static Stream<String> examplesThatStore() {
+    return Printed.AGAIN.keySet().stream().filter(example -> !example.equals("Bank"));
   }
 
   @ParameterizedTest
@@ -93,10 +95,10 @@ class ExamplesTest {
   }
 
   @Test
-  void processFindsStateOfPreviousProcess() {
+  void processFindsWhatAnotherStored() {
     var home = folder.resolve("home").toString();
 
-    assertEquals(Printed.FIRST.get("Bank"), run(List.of(), "Bank", home));
+    assertEquals(Printed.FIRST.get("Bank"), stage.run("Bank", home));
     assertEquals(Printed.AGAIN.get("Bank"), run(List.of(), "Bank", home));
   }
 
@@ -110,12 +112,12 @@ class ExamplesTest {
 
   @Test
   void tourShowsEveryFigureBesideItsReference() {
-    var printed = run(List.of("-Xmx512m"), "Tour", "2", "100000");
+    var printed = run(List.of("-Xmx512m"), "Tour", "2", "20000");
 
     var rows = TOUR_ROW.matcher(printed).results().toList();
-    assertEquals(List.of("make 100,000 actors", "heap of an idle actor", "message to an actor, one sender",
+    assertEquals(List.of("make 20,000 actors", "heap of an idle actor", "message to an actor, one sender",
         "message to an actor, 4 senders", "hand-over between two actors", "ask an actor, and wait for its answer",
-        "10,000 handlers that block for 100 ms, all at once"), rows.stream().map(row -> row.group("row")).toList(),
+        "2,000 handlers that block for 100 ms, all at once"), rows.stream().map(row -> row.group("row")).toList(),
         printed);
     for (var row : rows) for (var figure : List.of("figure", "ratio", "reference"))
       assertTrue(number(row.group(figure)) > 0, figure + " of " + row.group());
@@ -125,7 +127,7 @@ class ExamplesTest {
 
   @Test
   void tourTakesFewerActorsWhereTheHeapIsSmall() {
-    var printed = run(List.of("-Xmx48m"), "Tour", "2");
+    var printed = run(List.of("-Xmx32m"), "Tour", "2");
 
     assertFewer("make ([\\d,]+) actors .*", 1_000_000, printed);
     assertFewer("([\\d,]+) handlers that block .*", 100_000, printed);

@@ -89,12 +89,12 @@ final class Printed {
           ann sees: bob has left"""),
       Map.entry("Forwarder", "WHO IS THERE?\nAND NOW?\n2 clients, 21 bytes there, 21 back"),
       Map.entry("IotGateway",
-          "500 devices are connected\nround 1: 125250\nround 2: 125250\nround 3: 125250\n0 devices are connected"),
+          "100 devices are connected\nround 1: 5050\nround 2: 5050\nround 3: 5050\n0 devices are connected"),
       Map.entry("PubSub",
           "desk: 1\npublisher is through: false\nall: [1, 2, 3, 4], the latest: [1, 4], audited: [1, 2, 3, 4]"),
       Map.entry("SharedValueExample", "level: 1000"),
       Map.entry("EntitiesExample",
-          "account 0: 1 saved, 2 in all\n10000 accounts are alive\n10000 were idle and have been saved"),
+          "account 0: 1 saved, 2 in all\n1000 accounts are alive\n1000 were idle and have been saved"),
       Map.entry("Batches", """
           written at once: [1, 2, 3]
           written at once: [4, 5, 6]
@@ -131,7 +131,7 @@ final class Printed {
           before 7
           on the error of 7: 7 is odd
           no half: 7 is odd
-          2000 calls with a hook of a second each: answered after # ms
+          500 calls with a hook of a second each: answered after # ms
           all hooks done: # ms"""),
       Map.entry("ScheduledTasks", """
           once
@@ -172,8 +172,8 @@ final class Printed {
       Map.entry("Crash", "stored: book, hat\nmessages kept, too: book, lamp, pen, hat"),
       Map.entry("HttpToActor", "order 1\norder 2\ndata: sold: hat\ndata: sold: shoes"),
       Map.entry("BehindHelidon", "HTTP_2: # of tea"),
-      Map.entry("ManyActors", "100000 actors wait for work\n100000 have answered"),
-      Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
+      Map.entry("ManyActors", "10000 actors wait for work\n10000 have answered"),
+      Map.entry("ContextSwitch", "500 requests between threads: # ms\n500 requests between fibers: # ms")));
 
   /** Examples in which limits pass, so what they print is only sure in simulated time. */
   static final Set<String> TIMED =

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -56,8 +57,9 @@ class SimulatedExamplesTest {
     stage.close();
   }
 
-  static Iterable<String> bugs() {
-    return BUGS.keySet();
+  /** All but the one that is run as a module. */
+  static Stream<String> bugs() {
+    return BUGS.keySet().stream().filter(example -> !example.equals("PaidTwice"));
   }
 
   @ParameterizedTest

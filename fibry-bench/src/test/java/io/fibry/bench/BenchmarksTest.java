@@ -20,7 +20,10 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** Each benchmark runs with each of its parameters for one tiny iteration, in this JVM. */
+/**
+ * Each benchmark runs with each of its parameters for one tiny iteration, in this JVM; with one
+ * number of senders, and one size of mailboxes, unless it is a soak.
+ */
 class BenchmarksTest {
   @TempDir
   private Path folder;
@@ -33,7 +36,9 @@ class BenchmarksTest {
   @MethodSource("questions")
   void benchmarkRunsWithEachParameter(String question) throws RunnerException, IOException {
     var log = Files.createDirectories(Path.of("target", "benchmarks")).resolve(question + ".log");
-    var tiny = new OptionsBuilder().include("\\." + Pattern.quote(question) + "\\.").forks(0).warmupIterations(0)
+    var options = new OptionsBuilder();
+    if (!Boolean.getBoolean("fibry.soak")) options.param("senders", "4").param("room", "16");
+    var tiny = options.include("\\." + Pattern.quote(question) + "\\.").forks(0).warmupIterations(0)
         .measurementIterations(1).measurementTime(TimeValue.milliseconds(5)).shouldFailOnError(true)
         .verbosity(VerboseMode.NORMAL).output(log.toString()).build();
 

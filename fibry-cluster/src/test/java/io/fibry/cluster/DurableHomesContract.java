@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -35,6 +36,9 @@ abstract class DurableHomesContract {
   private static final Duration CALM = Duration.ofMillis(300);
   private static final Duration LONG = Duration.ofMinutes(5);
   private static final int PARTS = 16;
+  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
+  private static final int MOVES = SOAK ? 4 : 2;
+  private static final long PAUSE = SOAK ? 0 : 5_000_000; // ns between two requests of an asker
   static final Durable<Account> ACCOUNT =
       Durable.kind("account", Account.class).state(0L).by(DurableHomesContract::handle);
   static final Durable<Account> KEPT =
@@ -96,7 +100,7 @@ abstract class DurableHomesContract {
     var end = new AtomicBoolean();
     try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
       var all = IntStream.range(0, 4).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
-      for (int i = 0; i < 4; i++) {
+      for (int i = 0; i < MOVES; i++) {
         var b = join("b" + i);
         var there = home(b);
         Patience.eventually(() -> there.size() > 0);
@@ -112,8 +116,10 @@ abstract class DurableHomesContract {
     return () -> {
       long paid = 0;
       for (; !end.get(); paid++)
-        for (int i = 0; i < 10; i++)
+        for (int i = 0; i < 10; i++) {
           assertEquals(paid + 1, accounts.actor(asker + "-" + i).ask(new Give(asker + "-" + i + "-" + paid, 1)));
+          LockSupport.parkNanos(PAUSE);
+        }
       return paid;
     };
   }

@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +43,8 @@ abstract class HomesContract {
   private static final Duration CALM = Duration.ofMillis(300);
   private static final int PARTS = 32;
   private static final Duration LONG = Duration.ofMinutes(5);
+  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
+  private static final long PAUSE = SOAK ? 0 : 5_000_000; // ns between two requests of an asker
 
   private final String app;
   private final TestNetwork network;
@@ -102,6 +105,11 @@ abstract class HomesContract {
     Patience.eventually(() -> node.members().stream().filter(one -> one.hosts().contains("account")).count() == hosts);
   }
 
+  /** Costs less than to look where all keys are. */
+  private static void awaitParts(Cluster node) {
+    Patience.eventually(() -> node.health().parts().getOrDefault("account", 0) > PARTS / 4);
+  }
+
   private long sum() {
     return cents.values().stream().mapToLong(LongAdder::sum).sum();
   }
@@ -129,6 +137,7 @@ abstract class HomesContract {
       home(a);
       home(b);
       awaitHosts(c, 2);
+      awaitParts(b);
       var accounts = addresses(c);
 
       for (int i = 0; i < 100; i++) assertEquals(1, accounts.actor("k" + i).ask(new Give(1)));
@@ -152,9 +161,10 @@ abstract class HomesContract {
       var end = new AtomicBoolean();
       try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
         var all = IntStream.range(0, 8).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < (SOAK ? 3 : 2); i++) {
           try (var b = join("b")) {
             home(b);
+            awaitParts(b);
             Patience.eventually(() -> nodes(accounts) == 2);
           }
           Patience.eventually(() -> nodes(accounts) == 1);
@@ -178,7 +188,7 @@ abstract class HomesContract {
       var accounts = addresses(asking);
       var end = new AtomicBoolean();
       var all = IntStream.range(0, 8).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
-      for (int i = 1; i <= 4; i++) {
+      for (int i = 1; i <= (SOAK ? 4 : 3); i++) {
         var next = join("n" + i);
         var joining = askers.submit(() -> home(next));
         last.close();
@@ -198,7 +208,10 @@ abstract class HomesContract {
   private static Callable<Long> paying(Entities<String, Account> accounts, int asker, AtomicBoolean end) {
     return () -> {
       long paid = 0;
-      for (int i = 0; !end.get(); i++, paid++) accounts.actor(asker + "-" + i % 50).ask(new Give(1));
+      for (int i = 0; !end.get(); i++, paid++) {
+        accounts.actor(asker + "-" + i % 50).ask(new Give(1));
+        LockSupport.parkNanos(PAUSE);
+      }
       return paid;
     };
   }
@@ -209,7 +222,7 @@ abstract class HomesContract {
       home(a);
       awaitHosts(asking, 1);
       var accounts = addresses(asking);
-      for (int i = 0; i < 5; i++) try (var b = join("b")) {
+      for (int i = 0; i < (SOAK ? 5 : 2); i++) try (var b = join("b")) {
         home(b);
         var there = new Cluster.Member("b", "", Set.of("account"), Set.of(), Instant.EPOCH);
         var here = new Cluster.Member("a", "", Set.of("account"), Set.of(), Instant.EPOCH);
@@ -222,6 +235,7 @@ abstract class HomesContract {
           long before = ada.ask(new Give(0));
           ada.sendMessage(new Pay(1));
           assertEquals(before + 1, ada.ask(new Give(0)));
+          LockSupport.parkNanos(PAUSE);
         }
       }
     }
@@ -234,6 +248,7 @@ abstract class HomesContract {
       home(a);
       home(b);
       awaitHosts(asking, 2);
+      awaitParts(b);
       var accounts = addresses(asking);
       Patience.eventually(() -> nodes(accounts) == 2);
 

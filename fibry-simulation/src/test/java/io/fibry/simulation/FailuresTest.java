@@ -304,10 +304,10 @@ class FailuresTest {
     private static void touch() {}
   }
 
-  private static SimulationFailure held(Program program) {
+  private static SimulationFailure held(int patience, Program program) {
     int before = Stage.patience;
     SimulationFailure failure;
-    Stage.patience = 2;
+    Stage.patience = patience;
     try {
       failure = failure(program);
     } finally {
@@ -321,7 +321,7 @@ class FailuresTest {
   @Test
   @Promise("29.22")
   void aWaitThatHoldsTheCarrier() {
-    var failure = held(sim -> {
+    var failure = held(2, sim -> {
       sim.scope().named("holder").newActor((String go) -> Blocked.touch()).sendMessage("go");
     });
     OPEN.countDown();
@@ -333,12 +333,12 @@ class FailuresTest {
   @Promise("29.22")
   void aComputationThatHoldsTheCarrier() {
     var end = new AtomicBoolean();
-    var failure = held(sim -> {
+    var failure = held(1, sim -> {
       while (!end.get());
     });
     end.set(true);
 
-    assertText(" has used 2 s of processor time in one step", failure);
+    assertText(" has used 1 s of processor time in one step", failure);
   }
 
   @Test

@@ -14,9 +14,8 @@ import java.util.List;
 import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** A program that is a module, as the core is: it is simulated, too. */
 class ModulesJvmTest {
@@ -46,33 +45,27 @@ class ModulesJvmTest {
   private Path folder;
 
   /** Its agent needs a module of the JDK, which the flag brings along. */
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
+  @Test
   @Promise("29.19")
-  void theSimulationIsAModule(boolean flag) throws Exception {
+  void theSimulationIsAModule() throws Exception {
     var jar = Jvm.jar(folder);
 
-    var printed = simulated(jar, "requires io.fibry.simulation; requires io.fibry.durable;", List.of(),
-        flag ? List.of("-javaagent:" + jar, "-XX:-EnableDynamicAgentLoading")
-            : List.of("--add-modules", "java.instrument"));
-
-    assertTrue(printed.contains("51 runs in "), printed);
+    assertSimulates(jar, "requires io.fibry.simulation; requires io.fibry.durable;", List.of(),
+        List.of("--add-modules", "java.instrument"));
   }
 
   /** As in tests of a modular project that Maven runs. */
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
+  @Test
   @Promise("29.19")
-  void theSimulationIsOnTheClassPath(boolean flag) throws Exception {
+  void theSimulationIsOnTheClassPath() throws Exception {
     var jar = Jvm.jar(folder);
 
-    var printed = simulated(jar, "", List.of("--add-reads", "shop=ALL-UNNAMED"),
-        flag ? List.of("-javaagent:" + jar, "-XX:-EnableDynamicAgentLoading") : List.of());
-
-    assertTrue(printed.contains("51 runs in "), printed);
+    assertSimulates(jar, "", List.of("--add-reads", "shop=ALL-UNNAMED"), List.of());
   }
 
-  private String simulated(Path jar, String requires, List<String> reads, List<String> flags) throws Exception {
+  /** Where the agent attaches itself, which takes these flags, and where a flag names it. */
+  private void assertSimulates(Path jar, String requires, List<String> reads, List<String> attached)
+      throws Exception {
     var module = Files.createDirectory(folder.resolve("module"));
     Files.writeString(folder.resolve("module-info.java"), "module shop { requires io.fibry; " + requires + " }");
     Files.writeString(folder.resolve("Shop.java"), PROGRAM);
@@ -83,10 +76,13 @@ class ModulesJvmTest {
     javac(Stream.concat(paths.stream(), Stream.of("-d", module.toString(),
         folder.resolve("module-info.java").toString(), folder.resolve("Shop.java").toString())));
 
-    var arguments = new ArrayList<>(flags);
-    arguments.addAll(paths);
-    arguments.addAll(List.of("--module", "shop/shop.Shop"));
-    return Jvm.run(0, arguments);
+    for (var flags : List.of(attached, List.of("-javaagent:" + jar, "-XX:-EnableDynamicAgentLoading"))) {
+      var arguments = new ArrayList<>(flags);
+      arguments.addAll(paths);
+      arguments.addAll(List.of("--module", "shop/shop.Shop"));
+      var printed = Jvm.run(0, arguments);
+      assertTrue(printed.contains("51 runs in "), printed);
+    }
   }
 
   /** The program, what it is simulated with, and those of its libraries that are modules. */

@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Programs are simulated though agents for coverage and for mocks change their classes, too. */
 class OtherAgentsJvmTest {
@@ -45,9 +45,17 @@ class OtherAgentsJvmTest {
     }
   }
 
-  /** Those that are not named attach themselves, later. */
+  /**
+   * Those that are not named attach themselves, later. The first two have ours before and after
+   * each other one, each by its flag and attached.
+   */
+  static Stream<String> agents() {
+    var all = Stream.of("ours jacoco", "jacoco mockito", "jacoco", "jacoco mockito ours", "ours mockito jacoco");
+    return Boolean.getBoolean("fibry.soak") ? all : all.limit(2);
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"jacoco", "jacoco mockito ours", "ours mockito jacoco"})
+  @MethodSource("agents")
   @Promise("29.19")
   void agentsOfOthersAndOursWorkTogether(String agents, @TempDir Path folder) throws Exception {
     var covered = folder.resolve("covered.exec");

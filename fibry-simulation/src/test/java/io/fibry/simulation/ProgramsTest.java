@@ -4,20 +4,28 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ProgramsTest {
   private static final int MOST = 200; // seeds until a bug is found
+  private static final int SEEDS = Boolean.getBoolean("fibry.soak") ? 1_000 : MOST;
 
   @ParameterizedTest
   @EnumSource
   @Promise("29.21")
   void aProgramThatIsRightNeverFails(Programs program) {
-    var summary = Simulation.run(program.program(false));
+    var summary = Simulation.run(options -> options.withSeeds(SEEDS), program.program(false));
 
-    assertEquals(1_001, summary.runs());
-    assertTrue(summary.orders() > 10, summary.toString());
+    assertEquals(SEEDS + 1, summary.runs());
+    assertTrue(summary.orders() > SEEDS / 100, summary.toString());
+  }
+
+  @Test
+  @Promise("29.21")
+  void aThousandSeedsAreRunUnlessTold() {
+    assertEquals(1_001, Simulation.run(sim -> {}).runs());
   }
 
   @ParameterizedTest

@@ -19,18 +19,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The same seed is the same run: in a thousand repeats, on all machines, on Java 21 and 25. */
+/** The same seed is the same run: in many repeats, on all machines, on Java 21 and 25. */
 class RepeatTest {
   private static final int STEPS = 100; // an estimate that does not depend on a run
-  private static final int RUNS = 10_000;
+  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
+  private static final int REPEATS = SOAK ? 1_000 : 200;
+  private static final int SEEDS = SOAK ? 300 : 60;
+  private static final int RUNS = SOAK ? 10_000 : 2_000;
   // of a histogram: number, instances, bytes, class
   private static final Pattern LINE = Pattern.compile("(?m)^ *\\d+: +(\\d+) +\\d+ +(\\S+)");
 
   /**
    * Of all runs of all programs, the right ones. It may change with the library, the policies and
-   * the programs; then Java 21 and 25 must tell the same new one.
+   * the programs; then Java 21 and 25 must tell the same new one, and another one with the soak's
+   * seeds.
    */
-  private static final long HASH = -7_060_158_657_290_840_693L;
+  private static final long HASH = SOAK ? -7_060_158_657_290_840_693L : 3_694_633_721_539_215_973L;
 
   private static Outcome run(Program program, Replay replay, boolean traced) {
     Attach.ensure();
@@ -44,11 +48,11 @@ class RepeatTest {
 
   @ParameterizedTest
   @EnumSource
-  void aThousandRepeatsAreTheSame(Programs program) {
+  void repeatsAreTheSame(Programs program) {
     run(program.program(false), Replay.of(7), false);
     var first = run(program.program(false), Replay.of(7), false);
 
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < REPEATS / 2; i++) {
       assertEquals(first.hash(), run(program.program(false), Replay.of(7), false).hash());
       assertEquals(first.hash(), run(program.program(false), first.replay(), i % 100 == 0).hash());
     }
@@ -59,7 +63,7 @@ class RepeatTest {
     long all = 17;
     for (var program : Programs.values()) {
       run(program.program(false), Replay.of(0), false);
-      for (long seed = 1; seed <= 300; seed++)
+      for (long seed = 1; seed <= SEEDS; seed++)
         all = all * 31 + run(program.program(false), Replay.of(seed), false).hash();
     }
 
@@ -78,8 +82,9 @@ class RepeatTest {
       });
       sim.join();
     };
-    for (int i = 0; i < 2_000; i++) assertNotNull(run(stuck, Replay.of(i), false).failure());
+    for (int i = 0; i < RUNS / 5; i++) assertNotNull(run(stuck, Replay.of(i), false).failure());
     var before = instances();
+    before.putAll(instances()); // and what the counts are kept in
 
     for (int i = 0; i < RUNS; i++) run(stuck, Replay.of(i), false);
 

@@ -77,7 +77,7 @@ class DurableBudgetsTest {
   /** So few keys take less heap than the JVM frees meanwhile: a figure may be negative. */
   @Test
   void aQuestionIsAskedInAProcessOfItsOwn(@TempDir Path results) throws Exception {
-    System.setProperty("size", "4000");
+    System.setProperty("size", "1000");
     System.setProperty("results", results.toString());
     var console = System.out;
     System.setOut(new PrintStream(OutputStream.nullOutputStream()));

@@ -23,7 +23,7 @@ class ScenariosTest {
 
   @BeforeAll
   static void small() {
-    Map.of("rounds", "1", "seconds", "0.02", "heap", "32", "threads", "10", "processors", "1", "jvms", "2", "pause",
+    Map.of("rounds", "1", "seconds", "0.02", "heap", "16", "threads", "10", "processors", "1", "jvms", "1", "pause",
         "0",
         "child.flags", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").forEach(System::setProperty);
   }

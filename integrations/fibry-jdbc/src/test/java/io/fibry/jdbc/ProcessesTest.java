@@ -27,6 +27,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** Processes that have one database open, and are killed. */
 class ProcessesTest extends AtADatabase {
   private static final int COUNTERS = 10;
+  private static final int MORE = Boolean.getBoolean("fibry.soak") ? 1_000 : 300; // answers before a kill
   private static final Duration IDLE = Duration.ofMinutes(5);
 
   /** Answers how often it was asked. */
@@ -162,7 +163,7 @@ class ProcessesTest extends AtADatabase {
     System.out.println("kills: " + seeded(seed));
     var random = new Random(seed);
     for (int round = 0; round < rounds; round++) try (var child = start()) {
-      child.read(200 + random.nextInt(1_000));
+      child.read(200 + random.nextInt(MORE));
       child.kill().forEach(child::told);
 
       var now = count();

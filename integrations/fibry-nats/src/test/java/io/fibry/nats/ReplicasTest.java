@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** Histories that are read from replicas which are behind, while turns are stored and purged. */
 class ReplicasTest {
-  private static final int STEPS = 2_000;
+  private static final int STEPS = Boolean.getBoolean("fibry.soak") ? 2_000 : 800;
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final Replicas replicas = new Replicas(seed);

@@ -12,8 +12,12 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -21,16 +25,17 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** What Actuator shows over HTTP, configured by Spring Boot alone. */
+/**
+ * What Actuator shows over HTTP, configured by Spring Boot alone. The tests share an application;
+ * the last one closes its scope.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ActuatorServerTest {
   @TempDir
   private static Path folder;
 
-  private final HttpClient client = HttpClient.newHttpClient();
-  private final ConfigurableApplicationContext context = new SpringApplication(Beans.class).run("--server.port=0",
-      "--spring.main.banner-mode=off", "--spring.application.name=shop", "--fibry.executor.tomcat.enabled=true",
-      "--fibry.store.folder=" + folder,
-      "--management.endpoints.web.exposure.include=*", "--management.endpoint.health.show-details=always");
+  private static final HttpClient CLIENT = HttpClient.newHttpClient();
+  private static ConfigurableApplicationContext context;
 
   @Configuration(proxyBeanMethods = false)
   @EnableAutoConfiguration
@@ -41,16 +46,23 @@ class ActuatorServerTest {
     }
   }
 
-  @AfterEach
-  void close() {
-    context.close();
-    client.close();
+  @BeforeAll
+  static void start() {
+    context = new SpringApplication(Beans.class).run("--server.port=0", "--spring.main.banner-mode=off",
+        "--spring.application.name=shop", "--fibry.executor.tomcat.enabled=true", "--fibry.store.folder=" + folder,
+        "--management.endpoints.web.exposure.include=*", "--management.endpoint.health.show-details=always");
+  }
+
+  @AfterAll
+  static void close() {
+    if (context != null) context.close();
+    CLIENT.close();
   }
 
   private HttpResponse<String> get(String path, String accept) throws Exception {
     var uri = URI.create("http://localhost:" + context.getEnvironment().getProperty("local.server.port")
         + "/actuator/" + path);
-    return client.send(HttpRequest.newBuilder(uri).header("Accept", accept).timeout(Patience.LONG).build(),
+    return CLIENT.send(HttpRequest.newBuilder(uri).header("Accept", accept).timeout(Patience.LONG).build(),
         HttpResponse.BodyHandlers.ofString());
   }
 
@@ -82,6 +94,7 @@ class ActuatorServerTest {
   }
 
   @Test
+  @Order(Integer.MAX_VALUE)
   void aClosedScopeIsDown() throws Exception {
     context.getBean(ActorScope.class).close();
 

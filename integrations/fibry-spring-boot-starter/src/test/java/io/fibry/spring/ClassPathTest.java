@@ -15,13 +15,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * An application starts without optional libraries, and has the features of those it has. The jars
- * are really absent; a filtering class loader would leave them visible to reflection.
+ * are really absent; a filtering class loader would leave them visible to reflection. With NATS
+ * there are the same features as without it: NodeTest has all libraries.
  */
 class ClassPathTest {
 
   @ParameterizedTest(name = "without {0}")
   @CsvSource({
-    "nothing, actors carriers endpoint health health-of-a-node health-of-stores node store tasks",
     "fibry-nats|jnats, actors carriers endpoint health health-of-a-node health-of-stores node store tasks",
     "fibry-cluster|fibry-nats|jnats, actors carriers endpoint health health-of-stores store tasks",
     "fibry-durable|fibry-cluster|fibry-nats|jnats, actors carriers endpoint health tasks",

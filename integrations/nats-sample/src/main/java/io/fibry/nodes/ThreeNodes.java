@@ -69,7 +69,8 @@ final class ThreeNodes implements AutoCloseable {
 
   private void start() throws IOException {
     String name = "n" + ++started;
-    nodes.add(new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m", "-cp",
+    nodes.add(new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", // which begin soonest
         System.getProperty("java.class.path"), "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", Node.class.getName(),
         name, urls).inheritIO().start());
     System.out.println(name + " was started");

@@ -6,13 +6,12 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Holds all clerks until it is opened; serves them at once when it is open. */
 final class HeldWarehouse implements Warehouse {
-  private final AtomicLong sold = new AtomicLong();
   private volatile Hold hold = new Hold(); // written by the test, read by the clerks
 
   /** A period in which the warehouse holds the clerks. */
-  private record Hold(CountDownLatch busy, CountDownLatch opened) {
+  private record Hold(CountDownLatch busy, CountDownLatch opened, AtomicLong sold) {
     Hold() {
-      this(new CountDownLatch(ShopApplication.AT_ONCE), new CountDownLatch(1));
+      this(new CountDownLatch(ShopApplication.AT_ONCE), new CountDownLatch(1), new AtomicLong());
     }
   }
 
@@ -21,7 +20,7 @@ final class HeldWarehouse implements Warehouse {
     var mine = hold;
     mine.busy.countDown();
     mine.opened.await();
-    return new Receipt(order.what(), sold.incrementAndGet());
+    return new Receipt(order.what(), mine.sold.incrementAndGet());
   }
 
   void hold() {

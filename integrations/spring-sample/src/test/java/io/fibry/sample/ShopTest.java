@@ -14,7 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
@@ -22,31 +24,42 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** The whole application, over real HTTP, started again for each test. */
+/** The whole application, over real HTTP, started again if a test has closed it. */
 class ShopTest {
   private static final int ROOM = ShopApplication.AT_ONCE + ShopApplication.WAITING;
 
   @TempDir
   private static Path folder;
 
-  private final HeldWarehouse warehouse = new HeldWarehouse();
+  private static final HeldWarehouse WAREHOUSE = new HeldWarehouse();
+  private static ConfigurableApplicationContext shop; // null before the first test
+
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-  private ConfigurableApplicationContext shop = start();
 
-  private ConfigurableApplicationContext start() {
+  @BeforeEach
+  void open() {
+    WAREHOUSE.hold();
+    if (shop == null || !shop.isActive()) shop = start();
+  }
+
+  private static ConfigurableApplicationContext start() {
     var application = new SpringApplication(ShopApplication.class);
     application.addInitializers(context -> ((GenericApplicationContext) context).registerBean("held", Warehouse.class,
-        () -> warehouse, definition -> definition.setPrimary(true)));
+        () -> WAREHOUSE, definition -> definition.setPrimary(true)));
     return application.run("--server.port=0", "--fibry.ask-limit=" + Patience.LONG,
         "--fibry.drain-limit=" + Patience.LONG, "--fibry.store.folder=" + folder);
   }
 
   @AfterEach
-  void close() {
-    warehouse.open();
-    shop.close();
+  void serve() {
+    WAREHOUSE.open();
     client.close();
+  }
+
+  @AfterAll
+  static void close() {
+    if (shop != null) shop.close();
   }
 
   private HttpRequest request(String path, String... headers) {
@@ -83,7 +96,7 @@ class ShopTest {
 
   @Test
   void anOrderIsAnsweredAndSeenByActuator() throws Exception {
-    warehouse.open();
+    WAREHOUSE.open();
 
     var answer = get("/orders/hat");
 
@@ -117,7 +130,7 @@ class ShopTest {
   @Test
   void excessOrdersAreRefusedAtOnceAndTheRestAreServed() throws Exception {
     var answers = orders(ShopApplication.AT_ONCE);
-    warehouse.awaitBusy();
+    WAREHOUSE.awaitBusy();
     var refused = new CountDownLatch(3 * ROOM);
     for (var answer : orders(4 * ROOM - ShopApplication.AT_ONCE)) {
       answers.add(answer);
@@ -130,15 +143,15 @@ class ShopTest {
     assertEquals("1", told.headers().firstValue("Retry-After").orElseThrow());
     assertTrue(told.body().contains("try again later") && !told.body().contains("clerks"), told::body);
 
-    warehouse.open();
+    WAREHOUSE.open();
 
     var statuses = statuses(answers);
     assertEquals(ROOM, statuses.stream().filter(status -> status == 200).count());
     assertEquals(3L * ROOM, statuses.stream().filter(status -> status == 503).count());
-    warehouse.hold();
+    WAREHOUSE.hold();
     var again = orders(ROOM);
-    warehouse.awaitBusy();
-    warehouse.open();
+    WAREHOUSE.awaitBusy();
+    WAREHOUSE.open();
     assertEquals(List.of(200), statuses(again).stream().distinct().toList());
   }
 
@@ -148,14 +161,15 @@ class ShopTest {
 
     assertEquals(503, get("/orders/hat").statusCode());
     assertEquals(503, get("/actuator/health").statusCode());
+    shop.close();
   }
 
   @Test
   void anAcceptedOrderIsAnsweredAlthoughTheShopCloses() throws Exception {
     var answers = orders(ShopApplication.AT_ONCE);
-    warehouse.awaitBusy();
+    WAREHOUSE.awaitBusy();
     shop.addApplicationListener(event -> {
-      if (event instanceof ContextClosedEvent) warehouse.open();
+      if (event instanceof ContextClosedEvent) WAREHOUSE.open();
     });
 
     shop.close();
