@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class ActorLeakTest {
-  private static final int MANY = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 250_000;
+  private static final int MANY = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 100_000;
 
   @Test
   void manyActorsStartedAndStoppedLeaveNothing() {

@@ -27,7 +27,7 @@ class HandOverStressTest {
     long seed = StressHarness.seed();
     System.out.println("hand-over: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    long end = System.nanoTime() + StressHarness.millis(3_000) * 1_000_000;
+    long end = System.nanoTime() + StressHarness.millis(800) * 1_000_000;
     int rounds = 0;
     for (; System.nanoTime() < end && faults.isEmpty(); rounds++) play(random.split());
 

@@ -148,7 +148,7 @@ class HandlerFaultTest {
     var actor =
         variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> descend((Integer) depth, other));
 
-    int times = Boolean.getBoolean("fibry.soak") ? 500 : 15;
+    int times = Boolean.getBoolean("fibry.soak") ? 500 : 6;
     for (int i = 0; i < times; i++) {
       var request = actor.sendMessageReturn(i * 2_000 / times);
       // it sends many messages, each of which may start a thread

@@ -103,7 +103,7 @@ class JvmLifeTest {
   void theContractHoldsOnOneCoreAndOnOneCarrier(String flag) throws Exception {
     String seed = "-Dfibry.seed=" + StressHarness.seed();
     try (var child = Child.java(List.of(flag, seed, "-Dfibry.soak=" + Boolean.getBoolean("fibry.soak")),
-        StressHarness.class, String.valueOf(StressHarness.millis(1_500)))) {
+        StressHarness.class, String.valueOf(StressHarness.millis(300)))) {
       String printed = child.ended(0);
 
       assertTrue(printed.contains("rounds: "), printed);

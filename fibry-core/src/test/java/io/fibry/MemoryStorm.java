@@ -115,7 +115,7 @@ final class MemoryStorm {
         try {
           hog.set(new Object[] {hog.get(), new byte[size]});
         } catch (OutOfMemoryError full) {
-          size /= 2;
+          size /= 8; // each time costs collections of the whole heap
         }
       }
     } catch (OutOfMemoryError full) {}

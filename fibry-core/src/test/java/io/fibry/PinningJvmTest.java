@@ -33,7 +33,7 @@ class PinningJvmTest {
       // our own events would meet the monitors of the recorder
       Recorder.silence(recording);
       recording.start();
-      harness.play(StressHarness.millis(1_500));
+      harness.play(StressHarness.millis(500));
       recording.stop();
       var file = directory.resolve("pinned.jfr");
       recording.dump(file);

@@ -18,6 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class RaceStressTest {
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 30 : 15;
+  private static final int TRIES = Boolean.getBoolean("fibry.soak") ? 2_000 : 1_000;
 
   static Stream<Variants.Variant> variants() {
     return Variants.all().filter(v -> v.mailbox() == Variants.MAILBOXES.get("unbounded")
@@ -31,7 +33,7 @@ class RaceStressTest {
     System.out.println("pings on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     try (var actor = variant.builder(Variants.scope(o -> o)).newActorWithReturn((Object i) -> i)) {
-      int pings = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 5_000;
+      int pings = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 1_500;
 
       for (int i = 0; i < pings; i++) {
         for (int spins = random.nextInt(100); spins > 0; spins--) Thread.onSpinWait();
@@ -47,7 +49,7 @@ class RaceStressTest {
     long seed = StressHarness.seed();
     System.out.println("ends at once on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
       var stops = new AtomicInteger();
       var actor = variant.builder(Variants.scope(o -> o)).initialState(AtomicInteger::new)
           .onStop(state -> stops.incrementAndGet())
@@ -82,7 +84,7 @@ class RaceStressTest {
     var made = new AtomicInteger();
     var tries = new LongAdder();
     var threads = Stream.generate(() -> Thread.ofVirtual().start(() -> {
-      for (int i = 0; i < 2_000; i++, tries.increment()) own(scope, owners, twice, made);
+      for (int i = 0; i < TRIES; i++, tries.increment()) own(scope, owners, twice, made);
     })).limit(4).toList();
 
     Patience.progress(tries::sum, () -> threads.stream().noneMatch(Thread::isAlive));

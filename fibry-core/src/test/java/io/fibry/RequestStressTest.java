@@ -18,7 +18,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Requests race the end of their actor. None may stay incomplete. */
 class RequestStressTest {
   private static final int SENDERS = 2;
-  private static final int REQUESTS = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 60_000; // for each way to stop
+  private static final int REQUESTS = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 16_000; // for each way to stop
+  private static final int MOST = Boolean.getBoolean("fibry.soak") ? 2_000 : 400; // of a sender in a round
 
   enum Stop { ASK_EXIT, PILL, KILL, SHUTDOWN, EXIT_AND_SHUTDOWN }
 
@@ -56,7 +57,7 @@ class RequestStressTest {
       this.random = random;
       this.pool = stop.compareTo(Stop.SHUTDOWN) >= 0
           ? Executors.newFixedThreadPool(1, Thread.ofPlatform().daemon().factory()) : null;
-      this.each = 100 + random.nextInt(2_000);
+      this.each = 100 + random.nextInt(MOST);
       this.stopAt = 1 + random.nextInt(each * SENDERS);
       var all = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
       var strategy = pool != null ? Strategy.on(pool) : all.get(random.nextInt(all.size()));

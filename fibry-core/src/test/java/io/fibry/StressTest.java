@@ -11,7 +11,7 @@ class StressTest {
   void everyMessageHasOneOutcomeWhateverTheStrategyAndTheMailbox() throws InterruptedException {
     try (var harness = new StressHarness(StressHarness.seed())) {
 
-      int rounds = harness.play(StressHarness.millis(2_000));
+      int rounds = harness.play(StressHarness.millis(800));
 
       assertTrue(rounds >= 42);
     }

@@ -33,6 +33,7 @@ class WatchdogTest {
     }
   }
 
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 100 : 30;
   private static final Duration LIMIT = Duration.ofSeconds(4);
 
   private final Queue<Thread> busy = new ConcurrentLinkedQueue<>();
@@ -213,7 +214,7 @@ class WatchdogTest {
   @Promise("19.9")
   @Test
   void aScopeOpenedWhileTheOneAroundClosesIsNotWatchedForEver() {
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < ROUNDS; round++) {
       var outer = ActorSystem.openScope("outer", o -> o.withWatchdog(Duration.ofHours(1), 10).withScheduler(time));
       var opener = Patience.elsewhere(() -> assertThrows(IllegalStateException.class, () -> {
         while (true) outer.openScope("inner");

@@ -113,6 +113,7 @@ class SchedulesTest {
   /** Where no carrier is free, a fiber that a schedule starts makes the JDK start a carrier. */
   static final class StartsACarrier {
     public static void main(String[] args) {
+      Schedules.modelCheck(1, () -> {}); // instruments the classes while the processors are free
       Thread.ofPlatform().daemon().start(() -> occupyAll());
       Schedules.modelCheck(3, () -> Schedules.join(Schedules.start(() -> Threads.startFiber(() -> {}))));
       System.out.println("checked");

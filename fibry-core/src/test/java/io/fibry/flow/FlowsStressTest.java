@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** Random generators and map-reduces that end, fail, or are cancelled at any moment. */
 class FlowsStressTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 50_000 : 500;
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 50_000 : 150;
 
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters));

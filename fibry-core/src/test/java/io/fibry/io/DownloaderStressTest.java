@@ -31,6 +31,9 @@ class DownloaderStressTest {
     "HTTP/1.0 200 OK\r\n\r\n" + "x".repeat(300),
   };
 
+  private static final int DOWNLOADS = Boolean.getBoolean("fibry.soak") ? 300 : 100;
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 14 : 7;
+
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
 
   /** An answer with some bytes changed or cut off. */
@@ -51,7 +54,7 @@ class DownloaderStressTest {
       }
       out.write(answer);
     }); var downloader = Downloader.open(ActorSystem.anonymous(), o -> o.withMaxBytes(200).withTries(1))) {
-      for (int i = 0; i < 300; i++) {
+      for (int i = 0; i < DOWNLOADS; i++) {
         var future = downloader.sendMessageReturn(web.uri("/" + i));
         Patience.eventually("seed " + seed, future::isDone);
         if (future.state() == Future.State.SUCCESS) {
@@ -71,7 +74,7 @@ class DownloaderStressTest {
     var random = new Random(seed);
     var strategies = new ArrayList<>(Variants.STRATEGIES.keySet());
     strategies.remove("CALLER"); // it downloads on the asking thread
-    for (int round = 0; round < 14; round++) round(random, strategies.get(random.nextInt(strategies.size())));
+    for (int round = 0; round < ROUNDS; round++) round(random, strategies.get(random.nextInt(strategies.size())));
   }
 
   private void round(Random random, String strategy) {

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 
 /** HTTP through TLS. */
 class HttpsTest {
+  private static final int CLIENTS = Boolean.getBoolean("fibry.soak") ? 300 : 40;
   private static final SSLContext CONTEXT = Certificates.context();
 
   private final Clock clock = new Clock();
@@ -97,7 +98,7 @@ class HttpsTest {
   void manyClientsAtOnce() {
     open();
 
-    var answers = IntStream.range(0, 300)
+    var answers = IntStream.range(0, CLIENTS)
         .mapToObj(i -> client.sendAsync(request("/hello").build(), BodyHandlers.ofString())).toList();
 
     for (var one : answers) assertEquals("hello true", one.join().body());

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * the JDK that all fibers need to wait for theirs (a socket closed before it is registered).
  */
 class TcpStackEdgeJvmTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500 : 8;
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500 : 4;
 
   private enum Edge {
     OF_A_FIBER, OF_A_THREAD, WHILE_OTHERS_WAIT, IN_A_WRITE

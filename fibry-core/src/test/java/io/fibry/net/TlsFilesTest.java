@@ -13,7 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.security.cert.X509Certificate;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +31,7 @@ class TlsFilesTest {
   private Path certificate;
   private Path key;
   private int changes;
+  private final AtomicLong now = new AtomicLong(); // of the looks at the files, in nanoseconds
 
   @BeforeEach
   void name(@TempDir Path folder) {
@@ -53,8 +56,17 @@ class TlsFilesTest {
     Files.setLastModifiedTime(key, time);
   }
 
-  private TcpAcceptor open() {
-    return net.open(client -> client.getOutputStream().write('x'), o -> o.withTls(Tls.ofFiles(certificate, key)));
+  private TcpAcceptor open(Tls tls) {
+    return net.open(client -> client.getOutputStream().write('x'), o -> o.withTls(tls));
+  }
+
+  /** It looks at the files when the test says so. */
+  private TcpAcceptor openByHand() {
+    return open(Tls.of(new PemFiles(certificate, key, now::get)));
+  }
+
+  private void letItLook() {
+    now.addAndGet(Duration.ofSeconds(1).toNanos());
   }
 
   private static SSLContext trusting(String name, String algorithm) {
@@ -78,35 +90,48 @@ class TlsFilesTest {
   void anyKindOfKey(String algorithm) throws Exception {
     write("server", algorithm);
 
-    assertEquals("CN=server", nameAt(open(), trusting("server", algorithm)));
+    assertEquals("CN=server", nameAt(open(Tls.ofFiles(certificate, key)), trusting("server", algorithm)));
   }
 
   @Promise("25.12")
   @Test
   void aCertificateIsExchangedWithoutARestart() throws Exception {
     write("old", "EC");
-    var acceptor = open();
+    var acceptor = openByHand();
     assertEquals("CN=old", nameAt(acceptor, trusting("old", "EC")));
 
     write("new", "RSA");
-    Patience.eventually(() -> nameAt(acceptor, trusting("new", "RSA")).equals("CN=new"));
+    letItLook();
+    assertEquals("CN=new", nameAt(acceptor, trusting("new", "RSA")));
     assertEquals("another", nameAt(acceptor, trusting("old", "EC")));
+  }
+
+  @Promise("25.12")
+  @Test
+  void theFilesAreLookedAtByTheSystemsClock() throws Exception {
+    write("old", "EC");
+    var files = new PemFiles(certificate, key);
+    var before = files.get();
+
+    write("new", "EC");
+    Patience.eventually(() -> files.get() != before);
   }
 
   @Test
   void whileTheFilesDoNotFitTogetherTheCertificateStays() throws Exception {
     write("old", "EC");
-    var acceptor = open();
+    var acceptor = openByHand();
     try (var logged = new Logged()) {
       Files.writeString(key, "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
       stamp();
-      Patience.eventually(() -> {
-        assertEquals("CN=old", nameAt(acceptor, trusting("old", "EC")));
-        return logged.text().contains(" has changed and cannot be used, so the certificate stays what it was");
-      });
+      letItLook();
+      assertEquals("CN=old", nameAt(acceptor, trusting("old", "EC")));
+      assertTrue(
+          logged.text().contains(" has changed and cannot be used, so the certificate stays what it was"));
     }
     write("new", "EC");
-    Patience.eventually(() -> nameAt(acceptor, trusting("new", "EC")).equals("CN=new"));
+    letItLook();
+    assertEquals("CN=new", nameAt(acceptor, trusting("new", "EC")));
   }
 
   // ---- bad input

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** The memory of entities. */
 class EntitiesLeakTest {
   private static final Duration IDLE = Duration.ofMinutes(8);
-  private static final int MANY = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 100_000;
+  private static final int MANY = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 25_000;
 
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = ActorSystem.openScope("leak", o -> o.withScheduler(clock));

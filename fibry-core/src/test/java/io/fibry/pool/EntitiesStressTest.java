@@ -31,6 +31,7 @@ class EntitiesStressTest {
   private static final int KEYS = 12;
   private static final int SENDERS = 4;
   private static final int EACH = Boolean.getBoolean("fibry.soak") ? 200_000 : 3_000;
+  private static final int FEW = Boolean.getBoolean("fibry.soak") ? EACH : 300; // where each message costs a thread
 
   sealed interface Work {}
   record Note(int sender, int number) implements Work {}
@@ -89,6 +90,7 @@ class EntitiesStressTest {
   private final Letters letters = new Letters();
   private final AtomicReference<String> wrong = new AtomicReference<>();
   private final Ledger[] ledgers = new Ledger[KEYS];
+  private int each = EACH;
   private final int[][] sent = new int[KEYS][SENDERS];
 
   @Promise({"23.5", "23.6"})
@@ -101,6 +103,7 @@ class EntitiesStressTest {
     System.out.println("entities stress: -Dfibry.seed=" + seed);
     String where = strategy + ", -Dfibry.seed=" + seed;
     var random = new SplittableRandom(seed);
+    if (strategy.equals("THREAD")) each = FEW;
     for (int key = 0; key < KEYS; key++) ledgers[key] = new Ledger(wrong);
 
     try (var scope = ActorSystem.openScope("stress",
@@ -150,7 +153,7 @@ class EntitiesStressTest {
   private void send(Entities<Integer, Work> entities, int sender, SplittableRandom random, boolean leaving)
       throws Exception {
     var promised = new ArrayList<Future<Integer>>();
-    for (int i = 1; i <= EACH; i++) {
+    for (int i = 1; i <= each; i++) {
       // unused keys are idle
       if (random.nextInt(10) == 0) clock.advance(IDLE.multipliedBy(2));
       int key = random.nextInt(KEYS);
@@ -181,7 +184,7 @@ class EntitiesStressTest {
     });
     for (int key = 0; key < KEYS; key++) {
       sent[key][0]++;
-      check(entities.actor(key).sendMessage(new Note(0, EACH + 1)));
+      check(entities.actor(key).sendMessage(new Note(0, each + 1)));
     }
   }
 

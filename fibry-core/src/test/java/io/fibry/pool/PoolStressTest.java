@@ -21,7 +21,7 @@ class PoolStressTest {
     long seed = StressHarness.seed();
     System.out.println("pools: -Dfibry.seed=" + seed);
     long end = System.nanoTime()
-        + TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 180 : Integer.getInteger("fibry.seconds", 2));
+        + TimeUnit.MILLISECONDS.toNanos(StressHarness.millis(600));
     int rounds = 0;
 
     while (rounds < MIN_ROUNDS || System.nanoTime() < end) play(seed + rounds++);

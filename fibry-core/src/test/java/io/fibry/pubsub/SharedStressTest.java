@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 class SharedStressTest {
   private static final int CHANGERS = 3;
   private static final int CHANGES = 300;
+  private static final long MILLIS = Boolean.getBoolean("fibry.soak") ? 1_000 : 250;
 
   private final long seed = StressHarness.seed();
 
@@ -34,7 +35,7 @@ class SharedStressTest {
   private void play(String what, Round round) {
     System.out.println(what + ": -Dfibry.seed=" + seed);
     var strategies = List.copyOf(Variants.STRATEGIES.values());
-    long end = System.nanoTime() + 1_000_000_000L;
+    long end = System.nanoTime() + MILLIS * 1_000_000;
     for (int i = 0; i < strategies.size() || System.nanoTime() < end; i++) {
       var strategy = strategies.get(i % strategies.size());
       try {

@@ -36,6 +36,7 @@ import org.junit.jupiter.api.Test;
 /** Random values come back; random bytes give a value or a {@link CodecException}. */
 class CodecFuzzTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 50_000 : 2_000;
+  private static final int LONGEST = Boolean.getBoolean("fibry.soak") ? Integer.MAX_VALUE : 1_500; // with all prefixes
 
   private final long seed = Long.getLong("fibry.seed", new Random().nextLong());
   private final Random random = new Random(seed);
@@ -139,6 +140,7 @@ class CodecFuzzTest {
   void noPrefixIsAValue() {
     for (int i = 0; i < ROUNDS / 50; i++) {
       byte[] bytes = CODEC.encode(value(0));
+      while (bytes.length > LONGEST) bytes = CODEC.encode(value(0));
       for (int length = 0; length < bytes.length; length++)
         if (decoded(Arrays.copyOf(bytes, length)) != null) fail(length + " of " + bytes.length);
     }

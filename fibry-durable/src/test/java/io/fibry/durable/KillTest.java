@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A process is killed while many actors count, again and again. */
 class KillTest {
   private static final int COUNTERS = 20;
+  private static final int ANSWERS = Boolean.getBoolean("fibry.soak") ? 3_000 : 1_000; // most of a run, and some
   private static final Duration IDLE = Duration.ofMinutes(5);
 
   /** Answers how often it was asked. */
@@ -85,7 +86,7 @@ class KillTest {
     long[] told = new long[COUNTERS];
 
     for (int round = 0; round < rounds; round++) {
-      run(folder, 500 + random.nextInt(3_000), told);
+      run(folder, 500 + random.nextInt(ANSWERS), told);
 
       try (var store = FolderStore.open(folder);
           var scope = ActorSystem.openScope("check");

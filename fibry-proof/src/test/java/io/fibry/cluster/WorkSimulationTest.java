@@ -13,6 +13,6 @@ class WorkSimulationTest {
 
   @Test
   void storedWorkIsDoneAlsoWhereNodesEnd() {
-    Seeds.play("work", 120, simulation -> new WorkRound(simulation).play());
+    Seeds.play("work", 60, simulation -> new WorkRound(simulation).play());
   }
 }

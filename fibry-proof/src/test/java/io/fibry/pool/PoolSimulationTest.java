@@ -21,7 +21,7 @@ class PoolSimulationTest {
 
   @Test
   void aKeyHasOneLifeAtATimeAndEachMessageIsHandledOnceInItsOrder() {
-    Seeds.play("entities", 2_000, PoolRounds::entities);
+    Seeds.play("entities", 1_000, PoolRounds::entities);
   }
 
   @Test

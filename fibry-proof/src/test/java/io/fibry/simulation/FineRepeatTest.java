@@ -23,7 +23,7 @@ class FineRepeatTest {
   private static final int STEPS = 100; // an estimate that does not depend on a run
   private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
   private static final int SEEDS = SOAK ? 100 : 1;
-  private static final int REPEATS = SOAK ? 100 : 20;
+  private static final int REPEATS = SOAK ? 100 : 8;
 
   enum Round {
     STRESS(EngineRounds::stress), ORACLE(EngineRounds::oracle), PROMISES(EngineRounds::promises), POOLS(

@@ -115,11 +115,11 @@ class ChildTest {
 
   @Test
   void pausedChildUsesNoProcessorUntilItIsResumed() {
-    try (var child = Child.java(List.of(), Spins.class)) {
+    try (var child = shell("while :; do :; done")) {
       child.pause();
       Patience.eventually(() -> stood(child));
       child.resume();
-      child.ended(0);
+      Patience.eventually(() -> !stood(child));
     }
   }
 

@@ -37,6 +37,9 @@ import org.openjdk.jol.info.GraphLayout;
  */
 class LayoutTest {
   private static final int MANY = 10_000;
+  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
+  private static final int ON_THE_HEAP = SOAK ? 250_000 : 40_000;
+  private static final int LOOKED_INTO = SOAK ? 2_000 : 400; // each with all its parts
   private static final int MOST_LOOKS = 20; // at the heap
 
   @Promise("11.1")
@@ -116,7 +119,7 @@ class LayoutTest {
   }
 
   private static void growsByAtMost(int bytes, Supplier<Object> maker) {
-    int count = 250_000;
+    int count = ON_THE_HEAP;
     for (int i = 0; i < 1_000; i++) maker.get(); // creates what is shared
     long before = LeakProbe.used();
 
@@ -159,7 +162,7 @@ class LayoutTest {
    * the array.
    */
   private static double retained(Consumer<Sink<Void>> work) {
-    var sinks = sinks(MANY / 5);
+    var sinks = sinks(LOOKED_INTO);
     for (var sink : sinks) work.accept(sink);
     for (var sink : sinks) Inside.awaitIdle((ActorCell) (Sink<?>) sink);
 

@@ -41,6 +41,7 @@ class PoolStackEdgeFaultTest {
   private static final Integer LAST = -1;
   private static final int EPISODES = Integer.getInteger("fibry.episodes", 0) > 0 ? Integer.getInteger("fibry.episodes")
       : Boolean.getBoolean("fibry.soak") ? 1_000 : 6;
+  private static final int ENDS = Boolean.getBoolean("fibry.soak") ? 100 : 30; // each kind, strategy and route
   private static final Map<String, UnaryOperator<ActorBuilder<Integer>>> KINDS = Map.of(
       "fixed", how -> Pools.fixed(how, 2),
       "scaling", how -> Pools.scaling(how, 0, 2),
@@ -181,7 +182,7 @@ class PoolStackEdgeFaultTest {
 
   @Test
   void aPoolEndsWhenAskedToAtTheEdgeOfAStack() throws Exception {
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < ENDS; i++) {
       var kind = KINDS.values().stream().toList().get(i % KINDS.size());
       var episode = new Episode(kind, i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD, Verb.FUTURE, 0);
       for (int n = 0; n < 10; n++) episode.send(n);

@@ -40,6 +40,9 @@ class StackEdgeFaultTest {
   private static final int DEEPEST = 60_000;
   private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(DEEPEST).toArray(Integer[]::new);
   private static final Integer LAST = -1;
+  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
+  private static final int SENDING = SOAK ? 2_000 : 8; // episodes
+  private static final int SILENT = SOAK ? 2_000 : 15; // with half the probe, 8 may find nothing
 
   enum Verb { MESSAGE, FUTURE, ASK }
 
@@ -163,9 +166,8 @@ class StackEdgeFaultTest {
   void anOverflowInsideASendHarmsNoReceiver(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
-      int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 15;
       int[] edge = new int[2];
-      for (int i = 0; i < episodes; i++) {
+      for (int i = 0; i < SENDING; i++) {
         int virtual = i % 4 == 3 ? 1 : 0;
         var episode = new Episode(strategy(strategy, worker), mailbox, verb,
             edge[virtual] == 0 ? DEEPEST : Math.max(0, edge[virtual] - 100 - 40 * (i % 20)));
@@ -188,12 +190,11 @@ class StackEdgeFaultTest {
   @MethodSource("cases")
   void whatWasTakenIsHandled(String strategy, Mailbox<? super Integer> mailbox, Verb verb) throws Exception {
     try (var worker = new Worker()) {
-      int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 15;
       long seed = StressHarness.seed();
       System.out.println("overflows of sends: -Dfibry.seed=" + seed);
       var random = new SplittableRandom(seed);
       int deepest = DEEPEST;
-      for (int i = 0; i < episodes; i++) {
+      for (int i = 0; i < SILENT; i++) {
         var episode =
             new Episode(strategy(strategy, worker), mailbox, verb, Math.max(0, deepest - 1 - random.nextInt(1_000)));
         var sender = new Thread(null, episode, "sender", 200_000);

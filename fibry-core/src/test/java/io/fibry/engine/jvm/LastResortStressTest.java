@@ -24,7 +24,7 @@ class LastResortStressTest {
     });
   }
 
-  @RepeatedTest(20)
+  @RepeatedTest(5)
   void tasksRunOnce() {
     long seed = StressHarness.seed();
     System.out.println("last resort: -Dfibry.seed=" + seed);
@@ -52,7 +52,7 @@ class LastResortStressTest {
   }
 
   /** It may be kept again while it is being rescued. */
-  @RepeatedTest(20)
+  @RepeatedTest(5)
   void anActorIsRescuedAfterEachTimeItWasKept() {
     var resort = failing(new AtomicInteger());
     var stranded = new AtomicInteger();

@@ -149,7 +149,7 @@ class PoolRingStressTest {
     System.out.println("rings of pools: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     long end = System.nanoTime()
-        + Duration.ofSeconds(Boolean.getBoolean("fibry.soak") ? 60 : Integer.getInteger("fibry.seconds", 2)).toNanos();
+        + Duration.ofMillis(Boolean.getBoolean("fibry.soak") ? 60_000 : 600).toNanos();
     int rounds = 0;
 
     // a busy machine needs more time to see enough

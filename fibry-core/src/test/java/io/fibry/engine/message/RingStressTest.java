@@ -51,7 +51,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RingStressTest {
   private static final long SEED = StressHarness.seed();
   private static final Duration LONG =
-      Boolean.getBoolean("fibry.soak") ? Duration.ofSeconds(60) : Duration.ofSeconds(2);
+      Boolean.getBoolean("fibry.soak") ? Duration.ofSeconds(60) : Duration.ofMillis(600);
   private static final Duration LONGEST = Duration.ofHours(1);
   private static final long PAUSE = 20_000_000; // ns between two looks of the judge
   private static final int LOOKS = 5; // that a ring stands until it counts as missed

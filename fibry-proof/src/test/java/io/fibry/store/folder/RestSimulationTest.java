@@ -10,6 +10,6 @@ class RestSimulationTest {
 
   @Test
   void storeForgetsNothingWhileActorsComeAndGo() {
-    Seeds.play("rest", 300, simulation -> new RestRound(simulation).play());
+    Seeds.play("rest", 120, simulation -> new RestRound(simulation).play());
   }
 }

@@ -19,7 +19,7 @@ class SalvageTest {
   private static final int SEGMENT = 4096;
   private static final int TURNS = 60;
   private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final int BITS = SOAK ? 43 : 131; // from one flipped bit to the next
+  private static final int BITS = SOAK ? 43 : 331; // from one flipped bit to the next
   private static final int BYTES = SOAK ? 149 : 449; // from one length of a file to the next
   private static final List<Store.Id> ACTORS =
       Stream.of("ada", "grace").map(key -> new Store.Id("account", key)).toList();

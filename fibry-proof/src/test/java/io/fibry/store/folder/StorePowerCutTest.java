@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Test;
  * the same moment.
  */
 class StorePowerCutTest {
-  private static final int STEPS = 200;
   private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
+  private static final int STEPS = SOAK ? 200 : 100;
   private static final int IMAGES = SOAK ? 24 : 4; // of a moment; each opens two stores
-  private static final int FLIPS = SOAK ? 1_000 : 300;
+  private static final int FLIPS = SOAK ? 1_000 : 150;
   private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegment(4096);
 
   private static final List<Store.Id> ACTORS =
