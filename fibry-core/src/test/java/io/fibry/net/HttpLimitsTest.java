@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -108,7 +109,9 @@ class HttpLimitsTest {
   @Test
   void clientThatDoesNotReadIsCutOff() throws Exception {
     var failure = new CompletableFuture<Throwable>();
+    var begun = new CountDownLatch(1);
     open(routes -> routes.stream("/", exchange -> {
+      begun.countDown();
       try {
         while (true) exchange.out().write(new byte[8_192]);
       } catch (IOException gone) {
@@ -118,6 +121,7 @@ class HttpLimitsTest {
     }), o -> o.withWriteLimit(Duration.ofSeconds(5)));
     try (var client = new RawClient(server.port())) {
       client.send(RawClient.get("/"));
+      Patience.await(begun); // before that the limit of the head would cut it off
 
       until(failure);
 
@@ -305,5 +309,4 @@ class HttpLimitsTest {
       assertEquals(List.of(), report.running());
     }
   }
-
 }

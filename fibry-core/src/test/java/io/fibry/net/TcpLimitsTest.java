@@ -203,6 +203,7 @@ class TcpLimitsTest {
       while (true) connection.getOutputStream().write(new byte[1 << 20]);
     }, o -> o);
     try (var peer = new Peer(acceptor.port())) {
+      awaitClient();
       Patience.eventually(() -> {
         clock.manual.advance(Duration.ofSeconds(1));
         return cut.isDone();
