@@ -36,7 +36,7 @@ import java.util.concurrent.locks.LockSupport;
  * sender. A method that "throws nothing once entered" does so itself; where it could not be
  * entered, its caller must.
  *
- * <p>What runs then is no lambda: one that is linked for the first time without memory may fail for
+ * <p>What runs then is no lambda: one that is first linked without memory or stack may fail for
  * ever.
  */
 public final class Dispatch {
