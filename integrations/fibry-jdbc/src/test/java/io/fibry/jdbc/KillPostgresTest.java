@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Test;
 /** A database is killed while many actors count, again and again. The store goes on by itself. */
 class KillPostgresTest {
   private static final int COUNTERS = 20;
-  private static final int MORE = Boolean.getBoolean("fibry.soak") ? 1_000 : 300; // answers before a kill
   private static final Duration IDLE = Duration.ofMinutes(5);
 
   /** Answers how often it was asked. */
@@ -49,13 +48,14 @@ class KillPostgresTest {
     System.out.println("kills: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var told = new AtomicLongArray(COUNTERS);
-    var server = PostgresServer.shared(); // the machine goes on, so what it has written needs no force
-    try (var pool = Pools.of(server.newSchema(), 5, 300);
+    // the machine goes on, so what the database has written needs no force
+    try (var server = PostgresServer.make("fsync=off");
+        var pool = Pools.of(server.newSchema(), 5, 300);
         var store = FaultContract.patiently(() -> JdbcStore.open(pool));
         var scope = ActorSystem.openScope("counters");
         var counters = COUNTER.entities(scope.anonymous(), store, IDLE)) {
       for (int round = 0; round < rounds; round++) {
-        var answers = new CountDownLatch(200 + random.nextInt(MORE));
+        var answers = new CountDownLatch(200 + random.nextInt(1_000));
         var killed = new AtomicBoolean();
         try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
           for (int i = 0; i < COUNTERS; i++) {
@@ -71,7 +71,7 @@ class KillPostgresTest {
             killed.set(true);
           }
         }
-        server.start(); // for the tests that follow, too
+        server.start();
         for (int i = 0; i < COUNTERS; i++) {
           int counter = i;
           long before = told.get(i);
