@@ -50,7 +50,7 @@ public final class DeadLetters {
     if (!gone) accounts.keep(letter);
     var listener = owner.options().deadLetters();
     return listener == ActorScope.Options.defaults().deadLetters() ? NOBODY
-        : new Telling(owner, listener, letter, false);
+        : new ListenerCall(owner, listener, letter, false);
   }
 
   /** Runs code on the thread of all timers: listeners run on threads of their own. */
@@ -64,12 +64,12 @@ public final class DeadLetters {
   }
 
   /** No lambda: see Dispatch. */
-  record Telling(Owner owner, Consumer<? super DeadLetter> listener, Letter letter, boolean elsewhere)
+  record ListenerCall(Owner owner, Consumer<? super DeadLetter> listener, Letter letter, boolean elsewhere)
       implements Runnable {
     @Override
     public void run() {
       if (elsewhere || ELSEWHERE.get() == null) tell();
-      else Assured.start(new Telling(owner, listener, letter, true));
+      else Assured.start(new ListenerCall(owner, listener, letter, true));
     }
 
     private void tell() {

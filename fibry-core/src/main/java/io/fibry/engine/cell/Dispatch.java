@@ -47,7 +47,8 @@ public final class Dispatch {
           Termination.class, Failures.class, Decision.class, DeadLetters.class, Refusals.class, Threads.class,
           Extras.class, Exit.class, HandOver.class, Assured.class, CallerRuns.class, StackProbe.class, Log.class,
           Retry.class, Rescue.class, EndOfRest.class, Termination.CutOff.class, Termination.Late.class,
-          Termination.Round.class, Termination.Interruption.class, DeadLetters.Telling.class, Accounts.Telling.class,
+          Termination.Round.class, Termination.Interruption.class, DeadLetters.ListenerCall.class,
+          Accounts.Telling.class,
           Watches.News.class))
         lookup.ensureInitialized(used);
     } catch (IllegalAccessException impossible) {

@@ -17,7 +17,7 @@ final class LastResort {
   private static final long PAUSE = 5_000_000; // ns between two tries
 
   /** No lambda: see Dispatch. */
-  private record Rescue(Stranded actor) implements Runnable {
+  private record StrandedTask(Stranded actor) implements Runnable {
     @Override
     public void run() {
       actor.rescue();
@@ -29,7 +29,7 @@ final class LastResort {
   private final Thread thread; // exists before there is no memory; started at the first need
 
   LastResort(Executor fibers) {
-    new Rescue(null); // loads its class while there is memory
+    new StrandedTask(null); // loads its class while there is memory
     this.fibers = fibers;
     this.thread = Daemons.unstarted("fibry-rescue", this::loop);
   }
@@ -82,7 +82,7 @@ final class LastResort {
 
   private boolean isStarted(Object one) {
     try {
-      fibers.execute(one instanceof Runnable task ? task : new Rescue((Stranded) one));
+      fibers.execute(one instanceof Runnable task ? task : new StrandedTask((Stranded) one));
       return true;
     } catch (Throwable noThread) {
       store(one); // without an unpark, or the pause would end at once
