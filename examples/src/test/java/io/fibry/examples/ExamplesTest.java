@@ -80,7 +80,7 @@ class ExamplesTest {
     }
   }
 
-  /** All but the one whose second run is another process. */
+  /** All examples that store, except Bank: its second run is another process. */
   static Stream<String> examplesThatStore() {
     return Printed.AGAIN.keySet().stream().filter(example -> !example.equals("Bank"));
   }

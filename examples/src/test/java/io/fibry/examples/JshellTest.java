@@ -28,7 +28,7 @@ class JshellTest {
       Pattern.compile("(?s)<executable>jshell</executable>.*?<arguments>(.*?)</arguments>");
   private static final Pattern ARGUMENT = Pattern.compile("<argument>(.*?)</argument>|<classpath/>");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
-  /** As usual, but a busy machine may take more than five seconds to begin the JVM of the shell. */
+  /** The JDK's three ways, with a longer limit: a busy machine starts the JVM of the shell late. */
   private static final String PATIENT =
       "failover:0(jdi:hostname(127.0.0.1),timeout(%1$d)),1(jdi:launch(true),timeout(%1$d)),2(jdi:timeout(%1$d))"
           .formatted(Patience.LONG.toMillis());

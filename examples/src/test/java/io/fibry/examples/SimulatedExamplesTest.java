@@ -57,7 +57,7 @@ class SimulatedExamplesTest {
     stage.close();
   }
 
-  /** All but the one that is run as a module. */
+  /** All examples with a bug, except PaidTwice: it is run as a module. */
   static Stream<String> bugs() {
     return BUGS.keySet().stream().filter(example -> !example.equals("PaidTwice"));
   }
