@@ -28,12 +28,10 @@ class ActorLeakTest {
   @Test
   void manyActorsStartedAndStoppedLeaveNothing() {
     startAndStop(10_000);
-    long heap = LeakProbe.used();
     var threads = threads();
 
-    startAndStop(MANY);
+    LeakProbe.assertLeavesAtMost(8L * MANY, () -> startAndStop(MANY));
 
-    LeakProbe.assertGrownByLessThan(8L * MANY, heap);
     assertTrue(LeakProbe.eventually(() -> newThreads(threads).size() <= 2), () -> newThreads(threads).toString());
   }
 
@@ -77,27 +75,26 @@ class ActorLeakTest {
   @Test
   void manyUnreferencedIdleActorsAreGarbage() {
     var probes = new ArrayList<WeakReference<?>>();
-    long heap = LeakProbe.used();
 
+    LeakProbe.assertLeavesAtMost(4L * MANY, () -> startAndForget(probes));
+
+    assertTrue(LeakProbe.collected(probes));
+  }
+
+  private static void startAndForget(List<WeakReference<?>> probes) {
     for (int i = 0; i < MANY; i++) {
       var actor = ActorSystem.anonymous().newActorWithReturn((Integer message) -> message);
       if (i % 1_000 == 0) assertEquals(i, Patience.value(actor.sendMessageReturn(i)));
       if (i % 1_000 == 0) probes.add(new WeakReference<>(actor));
     }
-
-    assertTrue(LeakProbe.collected(probes));
-    LeakProbe.assertGrownByLessThan(4L * MANY, heap);
   }
 
   @Test
   void cancelledTimersLeaveNothing() {
     var actor = ActorSystem.anonymous().newActor((byte[] message) -> {});
     timers(actor, 1_000);
-    long heap = LeakProbe.used();
 
-    timers(actor, 100_000);
-
-    LeakProbe.assertGrownByLessThan(2_000_000, heap);
+    LeakProbe.assertLeavesAtMost(2_000_000, () -> timers(actor, 100_000));
   }
 
   private static void timers(Actor<byte[]> actor, int count) {

@@ -7,17 +7,61 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
+import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
-/** Finds out what the garbage collector leaves. */
+/** Measures how much of the heap the garbage collector leaves. */
 public final class LeakProbe {
+  private static final int ROUNDS = 5;
+  private static final int LOOKS = 30; // at the heap after a round
+
   private LeakProbe() {}
+
+  /** Fails if the work leaves more bytes in the heap in every one of several rounds. */
+  public static void assertLeavesAtMost(long bytes, Runnable work) {
+    assertLeavesAtMost(bytes, work, () -> {});
+  }
+
+  /** With code that runs before each look at the heap. */
+  public static void assertLeavesAtMost(long bytes, Runnable work, Runnable beforeLook) {
+    long left = growth(bytes, () -> {
+      work.run();
+      return "";
+    }, beforeLook);
+    assertTrue(left <= bytes, () -> "each round left more than " + bytes + " bytes, one of them " + left);
+  }
+
+  /**
+   * Returns by how many bytes the work and its result grow the heap. The work runs in rounds, until
+   * the heap has grown by no more than {@code enough} in one round. If it never does, the answer is
+   * the least growth of all rounds. The JVM and other tests also add to the heap now and then, for
+   * example when a class is loaded, but the work adds to it in every round.
+   */
+  public static long growth(long enough, Supplier<?> work) {
+    return growth(enough, work, () -> {});
+  }
+
+  private static long growth(long enough, Supplier<?> work, Runnable beforeLook) {
+    long least = Long.MAX_VALUE;
+    for (int round = 0; round < ROUNDS && least > enough; round++) {
+      beforeLook.run();
+      long before = used();
+      var result = work.get();
+      for (int look = 0; look < LOOKS && least > enough; look++) {
+        beforeLook.run();
+        least = Math.min(least, usedNow() - before);
+        if (least > enough) LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20)); // ends take time
+      }
+      Reference.reachabilityFence(result);
+    }
+    return least;
+  }
 
   /** What a collection leaves of the heap: the least of several, since others hold things, too. */
   public static long used() {
@@ -29,8 +73,7 @@ public final class LeakProbe {
     return least;
   }
 
-  /** What one collection leaves, with what others hold just now. */
-  public static long usedNow() {
+  private static long usedNow() {
     System.gc();
     return left();
   }
@@ -43,11 +86,7 @@ public final class LeakProbe {
 
   /** Waits, since fibers that announce ends are not done when the ends are. */
   public static void assertGrownByLessThan(long most, long before) {
-    assertGrownByLessThan(most, before, LeakProbe::usedNow);
-  }
-
-  public static void assertGrownByLessThan(long most, long before, LongSupplier used) {
-    assertTrue(eventually(() -> used.getAsLong() - before < most), () -> used.getAsLong() - before + " bytes are left");
+    assertTrue(eventually(() -> usedNow() - before < most), () -> usedNow() - before + " bytes are left");
   }
 
   public static boolean collected(WeakReference<?> reference) {

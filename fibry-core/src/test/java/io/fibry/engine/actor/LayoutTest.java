@@ -1,7 +1,6 @@
 package io.fibry.engine.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
@@ -40,7 +39,7 @@ class LayoutTest {
   private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
   private static final int ON_THE_HEAP = SOAK ? 250_000 : 40_000;
   private static final int LOOKED_INTO = SOAK ? 2_000 : 400; // each with all its parts
-  private static final int MOST_LOOKS = 20; // at the heap
+  private static final long PLACE = 4; // bytes of an element of an array
 
   @Promise("11.1")
   @Test
@@ -119,23 +118,16 @@ class LayoutTest {
   }
 
   private static void growsByAtMost(int bytes, Supplier<Object> maker) {
-    int count = ON_THE_HEAP;
     for (int i = 0; i < 1_000; i++) maker.get(); // creates what is shared
-    long before = LeakProbe.used();
 
-    var made = new Object[count];
-    for (int i = 0; i < count; i++) made[i] = maker.get();
-    double each = each(before, count);
-    // others may hold something for a while, but only that
-    for (int looks = 0; each > bytes && looks < MOST_LOOKS; looks++) each = each(before, count);
-    assertNotNull(made[count - 1]);
+    long grown = LeakProbe.growth((bytes + PLACE) * ON_THE_HEAP, () -> {
+      var made = new Object[ON_THE_HEAP];
+      for (int i = 0; i < made.length; i++) made[i] = maker.get();
+      return made;
+    });
 
+    double each = grown / (double) ON_THE_HEAP - PLACE;
     assertTrue(each > 16 && each <= bytes, each + " bytes");
-  }
-
-  /** Without the array. */
-  private static double each(long before, int count) {
-    return (LeakProbe.used() - before - 4L * count) / (double) count;
   }
 
   @Soak(counterpart = "LayoutTest.heapGrowsByAtMost64BytesPerSink")

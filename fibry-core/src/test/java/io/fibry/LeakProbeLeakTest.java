@@ -1,0 +1,45 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import org.junit.jupiter.api.Test;
+
+/** The probe itself, with planted leaks. */
+class LeakProbeLeakTest {
+  private static final int TIMES = 50_000;
+
+  private final ArrayList<Object> kept = new ArrayList<>();
+  private int rounds;
+
+  private void keep(int bytes) {
+    rounds++;
+    kept.add(new byte[bytes]);
+  }
+
+  @Test
+  void aLeakOfEachRoundIsFound() {
+    var failure =
+        assertThrows(AssertionError.class, () -> LeakProbe.assertLeavesAtMost(8L * TIMES, () -> keep(16 * TIMES)));
+
+    assertTrue(failure.getMessage().startsWith("each round left more than 400000 bytes, one of them 8"),
+        failure.getMessage());
+    assertEquals(5, rounds);
+  }
+
+  @Test
+  void whatIsKeptOnceIsNoLeak() {
+    LeakProbe.assertLeavesAtMost(8L * TIMES, () -> keep(rounds < 2 ? 16 * TIMES : 0));
+
+    assertEquals(3, rounds);
+  }
+
+  @Test
+  void aResultIsPartOfTheGrowth() {
+    long grown = LeakProbe.growth(0, () -> new byte[16 * TIMES]);
+
+    assertEquals(16 * TIMES, grown, 100_000);
+  }
+}
