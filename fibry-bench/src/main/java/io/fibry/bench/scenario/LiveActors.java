@@ -27,7 +27,8 @@ public final class LiveActors {
     if (args.length > 0) {
       if (args[0].equals("keep")) keep(Integer.parseInt(args[1]));
       else ChildJvm.tell(fill(args[0]));
-      System.exit(0); // threads are parked
+      System.out.flush();
+      Runtime.getRuntime().halt(0); // threads are parked, and an exit that is logged needs memory
     }
     int size = Experiment.size(10_000_000);
     var experiment = new Experiment("live",
@@ -55,9 +56,14 @@ public final class LiveActors {
     full.write();
   }
 
+  /**
+   * Its JVM ends at the first OutOfMemoryError of the heap: thrown in a virtual thread that begins,
+   * nobody would see it.
+   */
   private static Row filled(String side, int heap, String which, String published) throws Exception {
     return Row.of(side, "live", published,
-        ChildJvm.figures(List.of("-Xmx" + heap + "m", "-Dthreads=" + THREADS), LiveActors.class, which));
+        ChildJvm.figures(List.of("-Xmx" + heap + "m", "-XX:+ExitOnOutOfMemoryError", "-Dthreads=" + THREADS),
+            LiveActors.class, which));
   }
 
   private static void keep(int actors) throws Exception {
@@ -79,13 +85,14 @@ public final class LiveActors {
     if (made[actors - 1] == null) throw new AssertionError(); // keeps them alive until here
   }
 
-  /** How many fill the heap. */
+  /** How many fill the heap. Their blocks are small beside the tenth that stays free. */
   private static int fill(String which) throws InterruptedException {
     var kept = new ArrayList<Object[]>();
     int live = 0;
+    int size = which.equals("threads") ? 10 : (int) Math.min(1_000, Runtime.getRuntime().maxMemory() / 200_000);
     try {
       while (!isFull() && !(which.equals("threads") && live >= THREADS)) {
-        var block = new Object[which.equals("threads") ? 10 : 1_000];
+        var block = new Object[size];
         kept.add(block);
         var begun = new CountDownLatch(which.equals("fibers") ? 0 : block.length);
         for (int i = 0; i < block.length; i++) {
