@@ -23,12 +23,15 @@ public final class ChildJvm {
 
   /**
    * Runs a class and returns the lines that it told; throws if it failed. Its other output passes
-   * through. {@code before} is a command that starts the JVM, or empty.
+   * through. {@code before} is a command that starts the JVM, or empty. The child ends with its
+   * parent: one that hung would keep the output of the parent open.
    */
   public static List<String> run(List<String> before, List<String> flags, Class<?> main, Object... args)
       throws IOException, InterruptedException {
     var process =
         new ProcessBuilder(command(before, flags, main, args)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    var end = new Thread(process::destroyForcibly);
+    Runtime.getRuntime().addShutdownHook(end);
     var told = new ArrayList<String>();
     try (var out = process.inputReader()) {
       for (String line = out.readLine(); line != null; line = out.readLine()) {
@@ -37,6 +40,7 @@ public final class ChildJvm {
       }
     }
     int exit = process.waitFor();
+    Runtime.getRuntime().removeShutdownHook(end);
     if (exit != 0) throw new IllegalStateException(
         main.getSimpleName() + " " + Arrays.toString(args) + " with " + flags + " ended with exit code " + exit);
     return told;
