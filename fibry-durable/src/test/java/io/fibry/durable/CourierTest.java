@@ -125,15 +125,20 @@ class CourierTest {
   @Test
   void theyKeepTheirOrderThoughTheCourierBeforeStillLetsThemGo() {
     var gone = new CopyOnWriteArrayList<String>();
+    var waits = new CountDownLatch(1);
     var room = new CountDownLatch(1);
     try (var delivery = new Delivery(store, (Kinds<Add>) KIND, clock, key -> true)) {
       delivery.start(none -> null); // nothing waits for it
       delivery.told("ada", Instant.MIN);
       Patience.acquired(begun);
-      order(delivery).thenRun(() -> Patience.await(room)).thenRun(() -> gone.add("first"));
+      order(delivery).thenRun(() -> {
+        waits.countDown();
+        Patience.await(room);
+      }).thenRun(() -> gone.add("first"));
       order(delivery).thenRun(() -> gone.add("second"));
       fails = true;
       mayLook.release();
+      Patience.await(waits); // or the next courier would let all three go
       eventuallyLooksAgain();
       order(delivery).thenRun(() -> gone.add("third"));
 
