@@ -35,6 +35,7 @@ class Crash {
       BEGUN.acquire(); // the book is stored, the lamp is being handled, and the pen waits
       after = store.crash(); // what a disk would hold
       ada.kill();
+      ada.waitForExit(); // so that its scope finds nothing to end
     }
     POWER.release();
     return goOn(cart, after);
