@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 
 /** Measures how much of the heap the garbage collector leaves. */
 public final class LeakProbe {
-  private static final int ROUNDS = 5;
-  private static final int LOOKS = 30; // at the heap after a round
+  private static final int ROUNDS = 4;
+  private static final int LOOKS = 10; // at the heap after a round
 
   private LeakProbe() {}
 
