@@ -5,6 +5,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
@@ -14,7 +16,24 @@ import java.util.stream.Collectors;
 public final class ChildJvm {
   private static final String MARK = "RESULT ";
 
+  private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+
+  static {
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly)));
+  }
+
   private ChildJvm() {}
+
+  /**
+   * Starts a process. It ends with this JVM, since a child that hangs would keep the output of its
+   * parent open. Its errors are printed by this JVM.
+   */
+  public static Process start(List<String> command) throws IOException {
+    var process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    RUNNING.add(process);
+    process.onExit().thenRun(() -> RUNNING.remove(process));
+    return process;
+  }
 
   /** In the child: tells its parent a line of values. */
   public static void tell(Object... values) {
@@ -23,15 +42,11 @@ public final class ChildJvm {
 
   /**
    * Runs a class and returns the lines that it told; throws if it failed. Its other output passes
-   * through. {@code before} is a command that starts the JVM, or empty. The child ends with its
-   * parent: one that hung would keep the output of the parent open.
+   * through. {@code before} is a command that starts the JVM, or empty.
    */
   public static List<String> run(List<String> before, List<String> flags, Class<?> main, Object... args)
       throws IOException, InterruptedException {
-    var process =
-        new ProcessBuilder(command(before, flags, main, args)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    var end = new Thread(process::destroyForcibly);
-    Runtime.getRuntime().addShutdownHook(end);
+    var process = start(command(before, flags, main, args));
     var told = new ArrayList<String>();
     try (var out = process.inputReader()) {
       for (String line = out.readLine(); line != null; line = out.readLine()) {
@@ -40,7 +55,6 @@ public final class ChildJvm {
       }
     }
     int exit = process.waitFor();
-    Runtime.getRuntime().removeShutdownHook(end);
     if (exit != 0) throw new IllegalStateException(
         main.getSimpleName() + " " + Arrays.toString(args) + " with " + flags + " ended with exit code " + exit);
     return told;

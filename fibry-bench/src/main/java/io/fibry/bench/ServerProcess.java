@@ -23,7 +23,7 @@ final class ServerProcess implements AutoCloseable {
   }
 
   private ServerProcess(List<String> command) throws IOException {
-    process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    process = ChildJvm.start(command);
     out = process.inputReader();
     String first = out.readLine();
     if (first == null) throw new IllegalStateException("the server did not start: " + String.join(" ", command));

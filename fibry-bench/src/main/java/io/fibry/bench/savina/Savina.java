@@ -125,7 +125,7 @@ public final class Savina {
     var command = ChildJvm.command(List.of(),
         List.of("-Drounds=" + ROUNDS, "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow"),
         Savina.class, "--process", program.name());
-    var process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    var process = ChildJvm.start(command);
     var lines = new ArrayList<String>();
     try (var printed = process.inputReader()) {
       for (String line = printed.readLine(); line != null; line = printed.readLine()) {

@@ -57,8 +57,8 @@ public final class LiveActors {
   }
 
   /**
-   * Its JVM ends at the first OutOfMemoryError of the heap: thrown in a virtual thread that begins,
-   * nobody would see it.
+   * Its JVM ends at the first OutOfMemoryError of the heap. A virtual thread that throws this error
+   * before it runs says nothing, and would be waited for without end.
    */
   private static Row filled(String side, int heap, String which, String published) throws Exception {
     return Row.of(side, "live", published,

@@ -68,7 +68,7 @@ public final class ScopedActors {
     double heap = 0;
     var made = new Double[Experiment.ROUNDS];
     var ended = new Double[Experiment.ROUNDS];
-    for (int round = -Math.min(2, Experiment.ROUNDS); round < Experiment.ROUNDS; round++) { // negative ones warm up
+    for (int round = -Math.min(2, Experiment.ROUNDS); round < Experiment.ROUNDS; round++) { // negative rounds warm up
       var kept = new Object[size];
       long before = Experiment.usedHeap();
       long began = System.nanoTime();

@@ -39,8 +39,7 @@ public final class SlowCalls {
       System.exit(0);
     }
     int calls = Experiment.size(100);
-    var server = new ProcessBuilder(ChildJvm.command(List.of(), List.of(), SlowCalls.class, "serve"))
-        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    var server = ChildJvm.start(ChildJvm.command(List.of(), List.of(), SlowCalls.class, "serve"));
     try (var out = server.inputReader()) {
       String port = out.readLine();
       for (int processors = 1; processors <= PROCESSORS; processors *= 2) {
