@@ -60,7 +60,7 @@ class TlsFilesTest {
     return net.open(client -> client.getOutputStream().write('x'), o -> o.withTls(tls));
   }
 
-  /** It looks at the files when the test says so. */
+  /** The acceptor looks at the files when {@link #letItLook} is called. */
   private TcpAcceptor openByHand() {
     return open(Tls.of(new PemFiles(certificate, key, now::get)));
   }

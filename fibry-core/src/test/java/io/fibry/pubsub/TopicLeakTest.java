@@ -147,7 +147,7 @@ class TopicLeakTest {
     }
   }
 
-  /** A topic that is made removes those that a collection has found forgotten. */
+  /** Making a topic removes the forgotten topics that a collection has found. */
   private static void sweep() {
     System.gc();
     Topic.of(ActorSystem.anonymous());

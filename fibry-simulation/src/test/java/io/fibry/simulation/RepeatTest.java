@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The same seed is the same run: in many repeats, on all machines, on Java 21 and 25. */
+/** A seed gives the same run each time, on all machines, on Java 21 and 25. */
 class RepeatTest {
   private static final int STEPS = 100; // an estimate that does not depend on a run
   private static final boolean SOAK = Boolean.getBoolean("fibry.soak");

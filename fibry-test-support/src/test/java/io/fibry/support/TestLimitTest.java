@@ -77,7 +77,7 @@ class TestLimitTest {
     }
   }
 
-  /** In one JVM, since its start is most of the work. What it prints of each class. */
+  /** Runs all classes in one JVM, since its start is most of the work. */
   @BeforeAll
   static void launch() {
     try (var child = Child.java(List.of("-Dfibry.test.minutes=0"), Launched.class,

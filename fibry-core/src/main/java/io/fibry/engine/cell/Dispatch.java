@@ -36,8 +36,8 @@ import java.util.concurrent.locks.LockSupport;
  * sender. A method that "throws nothing once entered" does so itself; where it could not be
  * entered, its caller must.
  *
- * <p>What runs then is no lambda: one that is first linked without memory or stack may fail for
- * ever.
+ * <p>The code that runs then uses no lambdas. A lambda that is first linked without memory or stack
+ * may fail for ever.
  */
 public final class Dispatch {
   static {

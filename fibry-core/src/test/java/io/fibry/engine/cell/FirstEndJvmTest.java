@@ -5,8 +5,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * The first end in a JVM, at the edge of a stack: what it needs is linked there. Beside other tests
- * it would have been linked before.
+ * In this JVM the first actor to end does so at the edge of a stack, so the code that ends an actor
+ * is linked there. Beside other tests that code would have been linked before.
  */
 class FirstEndJvmTest {
   static final class Program {

@@ -70,7 +70,7 @@ final class ThreeNodes implements AutoCloseable {
   private void start() throws IOException {
     String name = "n" + ++started;
     nodes.add(new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
-        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", // which begin soonest
+        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", // with these flags a node starts sooner
         System.getProperty("java.class.path"), "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", Node.class.getName(),
         name, urls).inheritIO().start());
     System.out.println(name + " was started");
