@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import io.fibry.time.Scheduler;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -23,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class ActorLeakTest {
-  private static final int MANY = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 100_000;
+  private static final int MANY = Soak.ON ? 1_000_000 : 100_000;
 
   @Test
   void manyActorsStartedAndStoppedLeaveNothing() {

@@ -4,6 +4,7 @@ import static io.fibry.support.Patience.await;
 import static io.fibry.support.Patience.joined;
 
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.Test;
  * Callbacks are chained to a request while it is answered or cancelled. No thread may wait forever.
  */
 class ChainingStressTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500_000 : 20_000;
+  private static final int ROUNDS = Soak.ON ? 500_000 : 20_000;
 
   private final LongAdder rounds = new LongAdder();
 

@@ -2,6 +2,7 @@ package io.fibry;
 
 import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +28,7 @@ class ChaosTest {
     try (var pool = Executors.newCachedThreadPool()) {
       var strategies = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool),
           Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation));
-      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 60_000 : 2_000);
+      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Soak.ON ? 60_000 : 2_000);
       while (System.nanoTime() < end) scopes.add(play(seed + scopes.size(), strategies));
     }
 

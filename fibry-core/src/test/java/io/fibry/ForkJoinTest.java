@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** A handler that waits for an actor of the same ForkJoinPool does not keep a thread from it. */
 class ForkJoinTest {
   private static final long SEED = StressHarness.seed();
-  private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 1);
+  private static final long LONG = TimeUnit.SECONDS.toNanos(Soak.ON ? 120 : 1);
 
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(letters);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.io.IOException;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -148,7 +149,7 @@ class HandlerFaultTest {
     var actor =
         variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> descend((Integer) depth, other));
 
-    int times = Boolean.getBoolean("fibry.soak") ? 500 : 6;
+    int times = Soak.ON ? 500 : 6;
     for (int i = 0; i < times; i++) {
       var request = actor.sendMessageReturn(i * 2_000 / times);
       // it sends many messages, each of which may start a thread

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Child;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -102,7 +103,7 @@ class JvmLifeTest {
   @ValueSource(strings = {"-XX:ActiveProcessorCount=1", "-Djdk.virtualThreadScheduler.parallelism=1"})
   void theContractHoldsOnOneCoreAndOnOneCarrier(String flag) throws Exception {
     String seed = "-Dfibry.seed=" + StressHarness.seed();
-    try (var child = Child.java(List.of(flag, seed, "-Dfibry.soak=" + Boolean.getBoolean("fibry.soak")),
+    try (var child = Child.java(List.of(flag, seed, "-Dfibry.soak=" + Soak.ON),
         StressHarness.class, String.valueOf(StressHarness.millis(300)))) {
       String printed = child.ended(0);
 

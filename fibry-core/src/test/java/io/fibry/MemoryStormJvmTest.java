@@ -1,12 +1,13 @@
 package io.fibry;
 
 import io.fibry.support.Child;
+import io.fibry.support.Soak;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** See {@link MemoryStorm}. */
 class MemoryStormJvmTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 100 : 1;
+  private static final int ROUNDS = Soak.ON ? 100 : 1;
 
   @Promise("8.4")
   @Test

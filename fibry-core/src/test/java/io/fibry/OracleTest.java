@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @ExtendWith(Hush.class)
 class OracleTest {
-  private static final Duration PLAY = Boolean.getBoolean("fibry.soak") ? Duration.ofHours(1) : Duration.ofSeconds(2);
+  private static final Duration PLAY = Soak.ON ? Duration.ofHours(1) : Duration.ofSeconds(2);
 
   @Test
   void whatSendersAreToldIsWhatWasDone() throws InterruptedException {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -18,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class RaceStressTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 30 : 15;
-  private static final int TRIES = Boolean.getBoolean("fibry.soak") ? 2_000 : 1_000;
+  private static final int ROUNDS = Soak.ON ? 30 : 15;
+  private static final int TRIES = Soak.ON ? 2_000 : 1_000;
 
   static Stream<Variants.Variant> variants() {
     return Variants.all().filter(v -> v.mailbox() == Variants.MAILBOXES.get("unbounded")
@@ -33,7 +34,7 @@ class RaceStressTest {
     System.out.println("pings on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     try (var actor = variant.builder(Variants.scope(o -> o)).newActorWithReturn((Object i) -> i)) {
-      int pings = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 1_500;
+      int pings = Soak.ON ? 1_000_000 : 1_500;
 
       for (int i = 0; i < pings; i++) {
         for (int spins = random.nextInt(100); spins > 0; spins--) Thread.onSpinWait();

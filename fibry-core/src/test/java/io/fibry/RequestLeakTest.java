@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -16,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What a cancelled request keeps while the previous handler blocks. */
 class RequestLeakTest {
 
-  private static final int REQUESTS = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 200_000;
+  private static final int REQUESTS = Soak.ON ? 1_000_000 : 200_000;
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
@@ -68,7 +69,7 @@ class RequestLeakTest {
 
   @Test
   void requestsWhoseTimeIsOverKeepAtMost64BytesEach() throws InterruptedException {
-    int requests = Boolean.getBoolean("fibry.soak") ? 50_000 : 15_000;
+    int requests = Soak.ON ? 50_000 : 15_000;
     var entered = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var actor = blocked(false, entered, gate);

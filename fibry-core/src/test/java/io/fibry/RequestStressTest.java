@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -18,8 +19,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Requests race the end of their actor. None may stay incomplete. */
 class RequestStressTest {
   private static final int SENDERS = 2;
-  private static final int REQUESTS = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 16_000; // for each way to stop
-  private static final int MOST = Boolean.getBoolean("fibry.soak") ? 2_000 : 400; // of a sender in a round
+  private static final int REQUESTS = Soak.ON ? 1_000_000 : 16_000; // for each way to stop
+  private static final int MOST = Soak.ON ? 2_000 : 400; // of a sender in a round
 
   enum Stop { ASK_EXIT, PILL, KILL, SHUTDOWN, EXIT_AND_SHUTDOWN }
 

@@ -10,6 +10,7 @@ import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import io.fibry.time.ManualClock;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -162,7 +163,7 @@ class ScopeTest {
   @Promise("16.15")
   @Test
   void shortScopesLeaveNothing() {
-    int scopes = Boolean.getBoolean("fibry.soak") ? 250_000 : 50_000;
+    int scopes = Soak.ON ? 250_000 : 50_000;
     openAndClose(10_000);
 
     LeakProbe.assertLeavesAtMost(8L * scopes, () -> openAndClose(scopes)); // an object has 16 bytes

@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -27,7 +28,7 @@ public final class StressHarness implements AutoCloseable {
 
   /** How long a test may stress: little by default, minutes in a soak. */
   public static long millis(long usual) {
-    return Boolean.getBoolean("fibry.soak") ? TimeUnit.MINUTES.toMillis(3) : usual;
+    return Soak.ON ? TimeUnit.MINUTES.toMillis(3) : usual;
   }
 
   /** Plays all combinations repeatedly; returns the number of rounds. */

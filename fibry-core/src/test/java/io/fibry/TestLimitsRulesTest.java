@@ -42,6 +42,9 @@ class TestLimitsRulesTest {
   /** A process that nobody ends if the test fails. */
   private static final Pattern OWN_PROCESS = Pattern.compile("(?<!Child\\.start\\()new ProcessBuilder\\(");
 
+  /** The tier of the build, read by a test of its own accord. */
+  private static final Pattern OWN_TIER = Pattern.compile("\"fibry\\.soak\"");
+
   /** A port that another program may have. */
   private static final Pattern FIXED_PORT = Pattern.compile(
       "(?:new (?:Server|Datagram)?Socket|new InetSocketAddress|embeddedHttpServer|tcpAcceptor)"
@@ -122,6 +125,11 @@ class TestLimitsRulesTest {
   }
 
   @Test
+  void theTierIsReadInOnePlace() throws IOException {
+    forbid(OWN_TIER, "ask Soak.ON");
+  }
+
+  @Test
   void portsAreChosenByTheSystem() throws IOException {
     forbid(FIXED_PORT, "listen at port 0, and ask the server for its port");
   }
@@ -130,7 +138,7 @@ class TestLimitsRulesTest {
   void exceptionsAreNeeded() throws IOException {
     var needless = new TreeSet<>(EXCEPTIONS.keySet());
     for (var file : tests())
-      for (var pattern : List.of(OWN_LIMIT, JUNIT_LIMIT, ELAPSED, SLEEP, OWN_PROCESS, FIXED_PORT))
+      for (var pattern : List.of(OWN_LIMIT, JUNIT_LIMIT, ELAPSED, SLEEP, OWN_PROCESS, OWN_TIER, FIXED_PORT))
         if (!matches(pattern, file).isEmpty()) needless.remove(file.getFileName().toString());
 
     assertTrue(needless.isEmpty(), () -> needless + " break no rule: take them from the list");
@@ -146,6 +154,7 @@ class TestLimitsRulesTest {
     assertTrue(ELAPSED.matcher("assertTrue(elapsed < 5)").find());
     assertTrue(SLEEP.matcher("Thread.sleep(5)").find());
     assertTrue(OWN_PROCESS.matcher("var kill = new ProcessBuilder(\"kill\")").find());
+    assertTrue(OWN_TIER.matcher("Boolean.getBoolean(\"fibry.soak\")").find());
     assertTrue(FIXED_PORT.matcher("new ServerSocket(8080)").find());
   }
 }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Inside;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class WatchLeakTest {
-  private static final int MANY = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 200_000;
+  private static final int MANY = Soak.ON ? 1_000_000 : 200_000;
 
   private final List<Object> log = new ArrayList<>();
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,7 +34,7 @@ class WatchdogTest {
     }
   }
 
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 100 : 30;
+  private static final int ROUNDS = Soak.ON ? 100 : 30;
   private static final Duration LIMIT = Duration.ofSeconds(4);
 
   private final Queue<Thread> busy = new ConcurrentLinkedQueue<>();

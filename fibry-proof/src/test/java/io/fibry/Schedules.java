@@ -3,6 +3,7 @@ package io.fibry;
 import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.scope.Scope;
 import io.fibry.engine.scope.Witness;
+import io.fibry.support.Soak;
 import java.util.concurrent.TimeUnit;
 import org.jetbrains.kotlinx.lincheck.strategy.Strategy;
 import org.jetbrains.kotlinx.lincheck.strategy.StrategyKt;
@@ -26,7 +27,6 @@ import org.jetbrains.lincheck.jvm.agent.LincheckInstrumentation;
  * which every write is visible at once: jcstress covers the rest.
  */
 public final class Schedules {
-  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
   private static final int RECURSION = 64; // the guarded queue goes 24 deep on purpose
   private static final int LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
   // ms of an invocation: model checking finds hangs by its bounds, and by threads that all wait
@@ -49,7 +49,7 @@ public final class Schedules {
 
   /** A build tries a sixth of the schedules, and the soak many times as many. */
   private static int times(int asked) {
-    return SOAK ? 140 * asked : (asked + 5) / 6;
+    return Soak.ON ? 140 * asked : (asked + 5) / 6;
   }
 
   /** Those of the library: a schedule would wait for the end of threads that it starts. */

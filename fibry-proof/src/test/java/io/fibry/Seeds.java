@@ -4,6 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import io.fibry.fine.FineAgent;
 import io.fibry.simulation.Simulation;
 import io.fibry.simulation.Simulation.Options;
+import io.fibry.support.Soak;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
@@ -16,8 +17,6 @@ import java.util.function.UnaryOperator;
  * begins with another seed, and a failure prints how to repeat its run.
  */
 public final class Seeds {
-  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-
   private Seeds() {}
 
   /** Simulates a program, and prints what was seen. */
@@ -36,7 +35,7 @@ public final class Seeds {
     long begun = processorTime();
     var seen = Simulation.run(options -> {
       var changed = mode.apply(options).withFirstSeed(first);
-      return SOAK ? changed.withSeeds(Integer.MAX_VALUE).withLimit(Duration.ofHours(1))
+      return Soak.ON ? changed.withSeeds(Integer.MAX_VALUE).withLimit(Duration.ofHours(1))
           : changed.withSeeds((seeds + 5) / 6);
     }, program);
     double seconds = (processorTime() - begun) / 1e9;

@@ -11,6 +11,7 @@ import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The examples' accounts, purses and carts in a process that is killed under load, again and again.
  */
 class BankKillTest {
-  private static final int ROUNDS = Integer.getInteger("fibry.kills", Boolean.getBoolean("fibry.soak") ? 3 : 2);
+  private static final int ROUNDS = Integer.getInteger("fibry.kills", Soak.ON ? 3 : 2);
   private static final List<String> NAMES = List.of("ada", "alan", "barbara", "edsger", "grace");
   private static final long MONEY = 1_000; // in each purse
 

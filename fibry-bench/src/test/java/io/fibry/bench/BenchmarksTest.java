@@ -3,6 +3,7 @@ package io.fibry.bench;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.support.Soak;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -37,7 +38,7 @@ class BenchmarksTest {
   void benchmarkRunsWithEachParameter(String question) throws RunnerException, IOException {
     var log = Files.createDirectories(Path.of("target", "benchmarks")).resolve(question + ".log");
     var options = new OptionsBuilder();
-    if (!Boolean.getBoolean("fibry.soak")) options.param("senders", "4").param("room", "16");
+    if (!Soak.ON) options.param("senders", "4").param("room", "16");
     var tiny = options.include("\\." + Pattern.quote(question) + "\\.").forks(0).warmupIterations(0)
         .measurementIterations(1).measurementTime(TimeValue.milliseconds(5)).shouldFailOnError(true)
         .verbosity(VerboseMode.NORMAL).output(log.toString()).build();

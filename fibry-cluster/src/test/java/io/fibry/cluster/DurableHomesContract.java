@@ -14,6 +14,7 @@ import io.fibry.durable.DurableContext;
 import io.fibry.durable.Once;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,9 +37,8 @@ abstract class DurableHomesContract {
   private static final Duration CALM = Duration.ofMillis(300);
   private static final Duration LONG = Duration.ofMinutes(5);
   private static final int PARTS = 16;
-  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final int MOVES = SOAK ? 4 : 2;
-  private static final long PAUSE = SOAK ? 0 : 5_000_000; // ns between two requests of an asker
+  private static final int MOVES = Soak.ON ? 4 : 2;
+  private static final long PAUSE = Soak.ON ? 0 : 5_000_000; // ns between two requests of an asker
   static final Durable<Account> ACCOUNT =
       Durable.kind("account", Account.class).state(0L).by(DurableHomesContract::handle);
   static final Durable<Account> KEPT =

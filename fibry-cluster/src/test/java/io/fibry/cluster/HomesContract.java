@@ -14,6 +14,7 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -43,8 +44,7 @@ abstract class HomesContract {
   private static final Duration CALM = Duration.ofMillis(300);
   private static final int PARTS = 32;
   private static final Duration LONG = Duration.ofMinutes(5);
-  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final long PAUSE = SOAK ? 0 : 5_000_000; // ns between two requests of an asker
+  private static final long PAUSE = Soak.ON ? 0 : 5_000_000; // ns between two requests of an asker
 
   private final String app;
   private final TestNetwork network;
@@ -161,7 +161,7 @@ abstract class HomesContract {
       var end = new AtomicBoolean();
       try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
         var all = IntStream.range(0, 8).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
-        for (int i = 0; i < (SOAK ? 3 : 2); i++) {
+        for (int i = 0; i < (Soak.ON ? 3 : 2); i++) {
           try (var b = join("b")) {
             home(b);
             awaitParts(b);
@@ -188,7 +188,7 @@ abstract class HomesContract {
       var accounts = addresses(asking);
       var end = new AtomicBoolean();
       var all = IntStream.range(0, 8).mapToObj(i -> askers.submit(paying(accounts, i, end))).toList();
-      for (int i = 1; i <= (SOAK ? 4 : 3); i++) {
+      for (int i = 1; i <= (Soak.ON ? 4 : 3); i++) {
         var next = join("n" + i);
         var joining = askers.submit(() -> home(next));
         last.close();
@@ -222,7 +222,7 @@ abstract class HomesContract {
       home(a);
       awaitHosts(asking, 1);
       var accounts = addresses(asking);
-      for (int i = 0; i < (SOAK ? 5 : 2); i++) try (var b = join("b")) {
+      for (int i = 0; i < (Soak.ON ? 5 : 2); i++) try (var b = join("b")) {
         home(b);
         var there = new Cluster.Member("b", "", Set.of("account"), Set.of(), Instant.EPOCH);
         var here = new Cluster.Member("a", "", Set.of("account"), Set.of(), Instant.EPOCH);

@@ -8,6 +8,7 @@ import io.fibry.Promise;
 import io.fibry.StackEdge;
 import io.fibry.StressHarness;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
@@ -16,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 @SuppressWarnings("try") // what is held is not named
 class StackSafeLockTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 2_000 : 8;
+  private static final int ROUNDS = Soak.ON ? 2_000 : 8;
 
   private final StackSafeLock lock = new StackSafeLock(false);
   private int inside; // guarded by the lock

@@ -15,6 +15,7 @@ import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.Test;
 /** Each message is in one batch or one dead letter, and those of one sender are in order. */
 class BatchStressTest {
   private static final long SEED = StressHarness.seed();
-  private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 1);
+  private static final long LONG = TimeUnit.SECONDS.toNanos(Soak.ON ? 120 : 1);
   private static final int EACH = 200;
 
   record Message(int sender, int number) {}

@@ -12,6 +12,7 @@ import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.flow.Generator.Output;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** Random generators and map-reduces that end, fail, or are cancelled at any moment. */
 class FlowsStressTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 50_000 : 150;
+  private static final int ROUNDS = Soak.ON ? 50_000 : 150;
 
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters));

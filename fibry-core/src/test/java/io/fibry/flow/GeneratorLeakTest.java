@@ -12,6 +12,7 @@ import io.fibry.LeakProbe;
 import io.fibry.Promise;
 import io.fibry.flow.Generator.Output;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** An unreferenced iteration ends its producers, unless a reader waits in it. */
 class GeneratorLeakTest {
-  private static final int CALLS = Boolean.getBoolean("fibry.soak") ? 20_000 : 4_000;
+  private static final int CALLS = Soak.ON ? 20_000 : 4_000;
 
   private final ActorScope scope = ActorSystem.openScope("generators");
 

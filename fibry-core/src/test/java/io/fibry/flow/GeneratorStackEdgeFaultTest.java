@@ -8,6 +8,7 @@ import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.StressHarness;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.util.SplittableRandom;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A producer that recurses too deep fails; its reader is told, and does not hang. */
 class GeneratorStackEdgeFaultTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 1_000 : 30;
+  private static final int ROUNDS = Soak.ON ? 1_000 : 30;
 
   @Promise("22.5")
   @ParameterizedTest

@@ -8,6 +8,7 @@ import io.fibry.Hush;
 import io.fibry.Variants;
 import io.fibry.io.Downloader.Download;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -31,8 +32,8 @@ class DownloaderStressTest {
     "HTTP/1.0 200 OK\r\n\r\n" + "x".repeat(300),
   };
 
-  private static final int DOWNLOADS = Boolean.getBoolean("fibry.soak") ? 300 : 100;
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 14 : 7;
+  private static final int DOWNLOADS = Soak.ON ? 300 : 100;
+  private static final int ROUNDS = Soak.ON ? 14 : 7;
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
 

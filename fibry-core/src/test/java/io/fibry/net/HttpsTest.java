@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Clock;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.Test;
 
 /** HTTP through TLS. */
 class HttpsTest {
-  private static final int CLIENTS = Boolean.getBoolean("fibry.soak") ? 300 : 40;
+  private static final int CLIENTS = Soak.ON ? 300 : 40;
   private static final SSLContext CONTEXT = Certificates.context();
 
   private final Clock clock = new Clock();

@@ -11,6 +11,7 @@ import io.fibry.StackEdge;
 import io.fibry.Strategy;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.Socket;
@@ -29,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * the JDK that all fibers need to wait for theirs (a socket closed before it is registered).
  */
 class TcpStackEdgeJvmTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500 : 4;
+  private static final int ROUNDS = Soak.ON ? 500 : 4;
 
   private enum Edge {
     OF_A_FIBER, OF_A_THREAD, WHILE_OTHERS_WAIT, IN_A_WRITE
@@ -132,7 +133,7 @@ class TcpStackEdgeJvmTest {
   }
 
   private static void run(Edge edge) throws Exception {
-    try (var child = Child.java(List.of("-Dfibry.soak=" + Boolean.getBoolean("fibry.soak")), Case.class,
+    try (var child = Child.java(List.of("-Dfibry.soak=" + Soak.ON), Case.class,
         edge.name())) {
       child.ended(0);
     }

@@ -10,6 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.LeakProbe;
 import io.fibry.Strategy;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import io.fibry.time.ManualClock;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** The memory of entities. */
 class EntitiesLeakTest {
   private static final Duration IDLE = Duration.ofMinutes(8);
-  private static final int MANY = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 25_000;
+  private static final int MANY = Soak.ON ? 1_000_000 : 25_000;
 
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = ActorSystem.openScope("leak", o -> o.withScheduler(clock));

@@ -10,6 +10,7 @@ import io.fibry.Request;
 import io.fibry.StackEdge;
 import io.fibry.StressHarness;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
@@ -18,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A stack that overflows while an entity is used kills no key, and keeps no entity in use. */
 class EntitiesStackEdgeFaultTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500 : 12;
+  private static final int ROUNDS = Soak.ON ? 500 : 12;
 
   enum Verb { MESSAGE, FUTURE, ASK }
 

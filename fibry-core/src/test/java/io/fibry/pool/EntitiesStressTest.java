@@ -13,6 +13,7 @@ import io.fibry.Request;
 import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -30,8 +31,8 @@ class EntitiesStressTest {
   private static final Duration IDLE = Duration.ofMillis(8);
   private static final int KEYS = 12;
   private static final int SENDERS = 4;
-  private static final int EACH = Boolean.getBoolean("fibry.soak") ? 200_000 : 3_000;
-  private static final int FEW = Boolean.getBoolean("fibry.soak") ? EACH : 300; // where each message costs a thread
+  private static final int EACH = Soak.ON ? 200_000 : 3_000;
+  private static final int FEW = Soak.ON ? EACH : 300; // where each message costs a thread
 
   sealed interface Work {}
   record Note(int sender, int number) implements Work {}

@@ -5,6 +5,7 @@ import io.fibry.Promise;
 import io.fibry.StackEdge;
 import io.fibry.StressHarness;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** A stack that overflows inside a change makes no follower mute: later changes are told. */
 class SharedStackEdgeFaultTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 2_000 : 60;
+  private static final int ROUNDS = Soak.ON ? 2_000 : 60;
   private static final int LAST = -7;
 
   private final long seed = StressHarness.seed();

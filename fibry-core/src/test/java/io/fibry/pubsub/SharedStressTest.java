@@ -10,6 +10,7 @@ import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.pubsub.SharedMap.Change;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class SharedStressTest {
   private static final int CHANGERS = 3;
   private static final int CHANGES = 300;
-  private static final long MILLIS = Boolean.getBoolean("fibry.soak") ? 1_000 : 250;
+  private static final long MILLIS = Soak.ON ? 1_000 : 250;
 
   private final long seed = StressHarness.seed();
 

@@ -9,6 +9,7 @@ import io.fibry.LeakProbe;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +17,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class TopicLeakTest {
-  private static final int TIMES = Boolean.getBoolean("fibry.soak") ? 50_000 : 10_000;
+  private static final int TIMES = Soak.ON ? 50_000 : 10_000;
   private static final long EACH = 20; // bytes, at most: an object that is left has more
 
   private final Actor<Object> desk = ActorSystem.anonymous().newActor((Object m) -> {});

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.fibry.support.Soak;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;
@@ -35,8 +36,8 @@ import org.junit.jupiter.api.Test;
 
 /** Random values come back; random bytes give a value or a {@link CodecException}. */
 class CodecFuzzTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 50_000 : 2_000;
-  private static final int LONGEST = Boolean.getBoolean("fibry.soak") ? Integer.MAX_VALUE : 1_500; // with all prefixes
+  private static final int ROUNDS = Soak.ON ? 50_000 : 2_000;
+  private static final int LONGEST = Soak.ON ? Integer.MAX_VALUE : 1_500; // with all prefixes
 
   private final long seed = Long.getLong("fibry.seed", new Random().nextLong());
   private final Random random = new Random(seed);

@@ -25,11 +25,6 @@ abstract class AtAStore {
   static final Duration IDLE = Duration.ofDays(100_000);
   private static final Instant START = Instant.parse("2026-02-28T23:59:00Z");
 
-  /** A number that grows in soak: elsewhere it is enough that there are several. */
-  static int many(int inSoak, int inEachBuild) {
-    return Boolean.getBoolean("fibry.soak") ? inSoak : inEachBuild;
-  }
-
   final ManualClock clock = new ManualClock();
   final ActorScope scope = ActorSystem.openScope("bank", options -> options.withScheduler(scheduler()));
   Store store;

@@ -16,6 +16,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -57,7 +58,7 @@ abstract class KeptContract extends AtADesk {
 
   @Test
   void aRequestComesAfterWhatWaitedWhenTheProcessBegan() throws IOException {
-    for (int i = 0; i < many(30, 6); i++) {
+    for (int i = 0; i < (Soak.ON ? 30 : 6); i++) {
       var before = keeping().newActor(scope.named("ada" + i), store);
       hold(before);
       for (var item : List.of("a", "b")) assertTrue(before.sendMessage(new Add(item)));
@@ -76,13 +77,13 @@ abstract class KeptContract extends AtADesk {
     try (var desks = desk.others.entities(scope.anonymous(), store, IDLE);
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var passing = threads.submit(() -> {
-        for (int i = 0; i < many(300, 48); i++) {
+        for (int i = 0; i < (Soak.ON ? 300 : 48); i++) {
           assertTrue(desks.actor("bob").sendMessage(new Pass("ada", "b" + i)));
           String last = "b" + i;
           if (i % 16 == 15) eventually(() -> desks.actor("ada").ask(new Items()).contains(last)); // few wait
         }
       });
-      for (int i = 0; i < many(300, 48); i++) {
+      for (int i = 0; i < (Soak.ON ? 300 : 48); i++) {
         assertTrue(desks.actor("ada").sendMessage(new Add("a" + i)));
         var items = List.of(desks.actor("ada").ask(new Items()).split(" "));
         assertTrue(items.contains("a" + i), items::toString);
@@ -95,11 +96,10 @@ abstract class KeptContract extends AtADesk {
   void keptMessagesKeepTheOrderOfTheirSender() {
     var ada = keeping().newActor(scope.named("ada"), store);
 
-    int many = many(500, 100);
-    for (int i = 0; i < many; i++) assertTrue(ada.sendMessage(new Add("i" + i)));
+    var items = IntStream.range(0, Soak.ON ? 500 : 100).mapToObj(i -> "i" + i).toList();
+    for (var item : items) assertTrue(ada.sendMessage(new Add(item)));
 
-    assertEquals(IntStream.range(0, many).mapToObj(i -> "i" + i).collect(Collectors.joining(" ")),
-        ada.ask(new Items()));
+    assertEquals(String.join(" ", items), ada.ask(new Items()));
     ada.close();
     assertTrue(store.load(new Store.Id("keeping", "ada")).waiting().isEmpty());
   }
@@ -109,7 +109,7 @@ abstract class KeptContract extends AtADesk {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("order of kept messages: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    int each = many(5_000, rounds());
+    int each = Soak.ON ? 5_000 : rounds();
     var dice = new Random(seed + 1); // of handlers
     var kind = Durable.kind("keeping", Message.class).keepsMessages(1_000).state(Desk.EMPTY)
         .by((state, message, context) -> {
@@ -169,7 +169,7 @@ abstract class KeptContract extends AtADesk {
     desk.others = keeping();
     try (var desks = desk.others.entities(scope.anonymous(), store, IDLE)) {
       var sent = new ArrayList<String>();
-      for (int i = 0; i < many(1_000, 100); i++) {
+      for (int i = 0; i < (Soak.ON ? 1_000 : 100); i++) {
         String item = "i" + i;
         assertTrue(desks.actor("bob").sendMessage(new Pass("ada", item)));
         sent.add(item);

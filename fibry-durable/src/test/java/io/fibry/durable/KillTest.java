@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A process is killed while many actors count, again and again. */
 class KillTest {
   private static final int COUNTERS = 20;
-  private static final int ANSWERS = Boolean.getBoolean("fibry.soak") ? 3_000 : 1_000; // most of a run, and some
+  private static final int ANSWERS = Soak.ON ? 3_000 : 1_000; // most of a run, and some
   private static final Duration IDLE = Duration.ofMinutes(5);
 
   /** Answers how often it was asked. */

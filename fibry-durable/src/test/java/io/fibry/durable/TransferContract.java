@@ -7,6 +7,7 @@ import io.fibry.RequestException;
 import io.fibry.pool.Entities;
 import io.fibry.store.StoreException;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,8 +33,8 @@ abstract class TransferContract extends AtAStore {
 
   private static final int ACCOUNTS = 6;
   private static final int SENDERS = 3;
-  private static final int CRASHES = many(40, 2);
-  private static final int PAYMENTS = many(150, 60); // of a sender between two crashes
+  private static final int CRASHES = Soak.ON ? 40 : 2;
+  private static final int PAYMENTS = Soak.ON ? 150 : 60; // of a sender between two crashes
   private static final long BEGINNING = 1_000;
 
   sealed interface Message {}

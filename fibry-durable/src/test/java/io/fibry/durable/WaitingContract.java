@@ -14,6 +14,7 @@ import io.fibry.durable.Desk.Note;
 import io.fibry.durable.Desk.Pass;
 import io.fibry.durable.Desk.PassAndFail;
 import io.fibry.durable.Desk.Work;
+import io.fibry.support.Soak;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** What messages of turns, and those that come once promise at every store. */
 abstract class WaitingContract extends AtADesk {
-  private static final int MANY = many(300, 100);
+  private static final int MANY = Soak.ON ? 300 : 100;
 
   WaitingContract(TestStores.Maker maker) {
     super(maker);
@@ -48,7 +49,7 @@ abstract class WaitingContract extends AtADesk {
   @Test
   void aConversationOfTurnsDoesNotStall() {
     try (var desks = desks()) {
-      for (int i = 0; i < 3; i++) desks.actor("ada").sendMessage(new Ball("grace", many(600, 60)));
+      for (int i = 0; i < 3; i++) desks.actor("ada").sendMessage(new Ball("grace", Soak.ON ? 600 : 60));
 
       eventually(() -> has(desks.actor("ada"), "end end end"));
     }

@@ -11,6 +11,7 @@ import io.fibry.pool.PoolRounds;
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
 import io.fibry.simulation.agent.Attach;
+import io.fibry.support.Soak;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,9 +22,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class FineRepeatTest {
   private static final Options FINE = Options.DEFAULT.withFinePoints();
   private static final int STEPS = 100; // an estimate that does not depend on a run
-  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final int SEEDS = SOAK ? 100 : 1;
-  private static final int REPEATS = SOAK ? 100 : 8;
+  private static final int SEEDS = Soak.ON ? 100 : 1;
+  private static final int REPEATS = Soak.ON ? 100 : 8;
 
   enum Round {
     STRESS(EngineRounds::stress), ORACLE(EngineRounds::oracle), PROMISES(EngineRounds::promises), POOLS(

@@ -6,6 +6,7 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import io.fibry.support.Soak;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -51,7 +52,7 @@ class OtherAgentsJvmTest {
    */
   static Stream<String> agents() {
     var all = Stream.of("ours jacoco", "jacoco mockito", "jacoco", "jacoco mockito ours", "ours mockito jacoco");
-    return Boolean.getBoolean("fibry.soak") ? all : all.limit(2);
+    return Soak.ON ? all : all.limit(2);
   }
 
   @ParameterizedTest

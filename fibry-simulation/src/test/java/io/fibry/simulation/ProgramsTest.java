@@ -4,13 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.support.Soak;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ProgramsTest {
   private static final int MOST = 200; // seeds until a bug is found
-  private static final int SEEDS = Boolean.getBoolean("fibry.soak") ? 1_000 : MOST;
+  private static final int SEEDS = Soak.ON ? 1_000 : MOST;
 
   @ParameterizedTest
   @EnumSource

@@ -8,6 +8,7 @@ import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
 import io.fibry.simulation.agent.Attach;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Map;
@@ -22,10 +23,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A seed gives the same run each time, on all machines, on Java 21 and 25. */
 class RepeatTest {
   private static final int STEPS = 100; // an estimate that does not depend on a run
-  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final int REPEATS = SOAK ? 1_000 : 200;
-  private static final int SEEDS = SOAK ? 300 : 60;
-  private static final int RUNS = SOAK ? 10_000 : 2_000;
+  private static final int REPEATS = Soak.ON ? 1_000 : 200;
+  private static final int SEEDS = Soak.ON ? 300 : 60;
+  private static final int RUNS = Soak.ON ? 10_000 : 2_000;
   // of a histogram: number, instances, bytes, class
   private static final Pattern LINE = Pattern.compile("(?m)^ *\\d+: +(\\d+) +\\d+ +(\\S+)");
 
@@ -34,7 +34,7 @@ class RepeatTest {
    * the programs; then Java 21 and 25 must tell the same new one, and another one with the soak's
    * seeds.
    */
-  private static final long HASH = SOAK ? -7_060_158_657_290_840_693L : 3_694_633_721_539_215_973L;
+  private static final long HASH = Soak.ON ? -7_060_158_657_290_840_693L : 3_694_633_721_539_215_973L;
 
   private static Outcome run(Program program, Replay replay, boolean traced) {
     Attach.ensure();

@@ -15,6 +15,9 @@ import org.junit.jupiter.api.Tag;
 @Retention(RetentionPolicy.RUNTIME)
 @Tag("soak")
 public @interface Soak {
+  /** If this build runs with {@code -Psoak}: tests of each build have more rounds there. */
+  boolean ON = Boolean.getBoolean("fibry.soak");
+
   /** Where each build tests the same: a class, or a class and a method. */
   String counterpart();
 }

@@ -36,9 +36,8 @@ import org.openjdk.jol.info.GraphLayout;
  */
 class LayoutTest {
   private static final int MANY = 10_000;
-  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final int ON_THE_HEAP = SOAK ? 250_000 : 40_000;
-  private static final int LOOKED_INTO = SOAK ? 2_000 : 400; // each with all its parts
+  private static final int ON_THE_HEAP = Soak.ON ? 250_000 : 40_000;
+  private static final int LOOKED_INTO = Soak.ON ? 2_000 : 400; // each with all its parts
   private static final long PLACE = 4; // bytes of an element of an array
 
   @Promise("11.1")

@@ -17,6 +17,7 @@ import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,8 +41,8 @@ class PoolStackEdgeFaultTest {
   private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(DEEPEST).toArray(Integer[]::new);
   private static final Integer LAST = -1;
   private static final int EPISODES = Integer.getInteger("fibry.episodes", 0) > 0 ? Integer.getInteger("fibry.episodes")
-      : Boolean.getBoolean("fibry.soak") ? 1_000 : 6;
-  private static final int ENDS = Boolean.getBoolean("fibry.soak") ? 100 : 30; // each kind, strategy and route
+      : Soak.ON ? 1_000 : 6;
+  private static final int ENDS = Soak.ON ? 100 : 30; // each kind, strategy and route
   private static final Map<String, UnaryOperator<ActorBuilder<Integer>>> KINDS = Map.of(
       "fixed", how -> Pools.fixed(how, 2),
       "scaling", how -> Pools.scaling(how, 0, 2),

@@ -13,6 +13,7 @@ import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Soak;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  */
 @ExtendWith(Hush.class)
 class StackEdgeEndFaultTest {
-  private static final int EPISODES = Boolean.getBoolean("fibry.soak") ? 100 : 20;
+  private static final int EPISODES = Soak.ON ? 100 : 20;
 
   private record Question() implements Request<Question, Integer> {}
 

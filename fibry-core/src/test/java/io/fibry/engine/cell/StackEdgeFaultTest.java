@@ -16,6 +16,7 @@ import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,9 +41,8 @@ class StackEdgeFaultTest {
   private static final int DEEPEST = 60_000;
   private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(DEEPEST).toArray(Integer[]::new);
   private static final Integer LAST = -1;
-  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final int SENDING = SOAK ? 2_000 : 8; // episodes
-  private static final int SILENT = SOAK ? 2_000 : 15; // with half the probe, 8 may find nothing
+  private static final int SENDING = Soak.ON ? 2_000 : 8; // episodes
+  private static final int SILENT = Soak.ON ? 2_000 : 15; // with half the probe, 8 may find nothing
 
   enum Verb { MESSAGE, FUTURE, ASK }
 

@@ -15,6 +15,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -149,7 +150,7 @@ class PoolRingStressTest {
     System.out.println("rings of pools: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     long end = System.nanoTime()
-        + Duration.ofMillis(Boolean.getBoolean("fibry.soak") ? 60_000 : 600).toNanos();
+        + Duration.ofMillis(Soak.ON ? 60_000 : 600).toNanos();
     int rounds = 0;
 
     // a busy machine needs more time to see enough

@@ -19,6 +19,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -51,7 +52,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RingStressTest {
   private static final long SEED = StressHarness.seed();
   private static final Duration LONG =
-      Boolean.getBoolean("fibry.soak") ? Duration.ofSeconds(60) : Duration.ofMillis(600);
+      Soak.ON ? Duration.ofSeconds(60) : Duration.ofMillis(600);
   private static final Duration LONGEST = Duration.ofHours(1);
   private static final long PAUSE = 20_000_000; // ns between two looks of the judge
   private static final int LOOKS = 5; // that a ring stands until it counts as missed

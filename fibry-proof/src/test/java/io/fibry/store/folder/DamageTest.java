@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.StoreDamagedException;
+import io.fibry.support.Soak;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Files that are not as they were written. */
 class DamageTest {
   private static final int SEGMENT = 2048;
-  private static final int BITS = Boolean.getBoolean("fibry.soak") ? 1 : 3; // from one flipped bit to the next
+  private static final int BITS = Soak.ON ? 1 : 3; // from one flipped bit to the next
 
   private final CrashDisk disk = CrashDisk.empty();
   private final List<String> given = new ArrayList<>();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.support.Soak;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;
 import java.time.Instant;
@@ -18,9 +19,8 @@ import org.junit.jupiter.api.Test;
 class SalvageTest {
   private static final int SEGMENT = 4096;
   private static final int TURNS = 60;
-  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final int BITS = SOAK ? 43 : 331; // from one flipped bit to the next
-  private static final int BYTES = SOAK ? 149 : 449; // from one length of a file to the next
+  private static final int BITS = Soak.ON ? 43 : 331; // from one flipped bit to the next
+  private static final int BYTES = Soak.ON ? 149 : 449; // from one length of a file to the next
   private static final List<Store.Id> ACTORS =
       Stream.of("ada", "grace").map(key -> new Store.Id("account", key)).toList();
 

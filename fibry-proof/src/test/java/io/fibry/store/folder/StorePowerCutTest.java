@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.support.Soak;
 import io.fibry.test.CrashDisk;
 import java.time.Duration;
 import java.time.Instant;
@@ -25,10 +26,9 @@ import org.junit.jupiter.api.Test;
  * the same moment.
  */
 class StorePowerCutTest {
-  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
-  private static final int STEPS = SOAK ? 200 : 100;
-  private static final int IMAGES = SOAK ? 24 : 4; // of a moment; each opens two stores
-  private static final int FLIPS = SOAK ? 1_000 : 150;
+  private static final int STEPS = Soak.ON ? 200 : 100;
+  private static final int IMAGES = Soak.ON ? 24 : 4; // of a moment; each opens two stores
+  private static final int FLIPS = Soak.ON ? 1_000 : 150;
   private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegment(4096);
 
   private static final List<Store.Id> ACTORS =

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
+import io.fibry.support.Soak;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;
@@ -37,7 +38,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Random values come back; random bytes give a value or a {@link CodecException}. */
 class JsonFuzzTest {
-  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 2_000 : 500;
+  private static final int ROUNDS = Soak.ON ? 2_000 : 500;
   private static final String[] PARTS = {"{", "}", "[", "]", ",", ":", "\"", "null", "true", "1e9", "-", "\\u", "0"};
 
   private final long seed = Long.getLong("fibry.seed", new Random().nextLong());

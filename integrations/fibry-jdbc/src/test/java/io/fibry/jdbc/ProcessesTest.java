@@ -27,7 +27,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** Processes that have one database open, and are killed. */
 class ProcessesTest extends AtADatabase {
   private static final int COUNTERS = 10;
-  private static final int MORE = Boolean.getBoolean("fibry.soak") ? 1_000 : 300; // answers before a kill
+  private static final int MORE = Soak.ON ? 1_000 : 300; // answers before a kill
   private static final Duration IDLE = Duration.ofMinutes(5);
 
   /** Answers how often it was asked. */

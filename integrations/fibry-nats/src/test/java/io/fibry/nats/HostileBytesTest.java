@@ -12,6 +12,7 @@ import io.fibry.cluster.Cluster;
 import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import io.nats.client.Nats;
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 class HostileBytesTest {
   record Count() implements Request<Count, Integer> {}
 
-  private static final int MESSAGES = Boolean.getBoolean("fibry.soak") ? 40_000 : 1_500;
+  private static final int MESSAGES = Soak.ON ? 40_000 : 1_500;
   private static final List<String> NAMES = List.of("Fb-K", "Fb-Id", "Fb-Ttl", "Fb-N", "Fb-Chain", "Fb-Keep", "Fb-Look",
       "Fb-There", "Fb-Part", "Fb-All", "Fb-S", "Fb-Why", "Fb-Number", "Fb-Type", "Nats-Msg-Id");
   private static final List<String> VALUES =

@@ -11,6 +11,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** Histories that are read from replicas which are behind, while turns are stored and purged. */
 class ReplicasTest {
-  private static final int STEPS = Boolean.getBoolean("fibry.soak") ? 2_000 : 800;
+  private static final int STEPS = Soak.ON ? 2_000 : 800;
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final Replicas replicas = new Replicas(seed);
