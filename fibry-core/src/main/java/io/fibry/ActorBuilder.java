@@ -3,8 +3,10 @@ package io.fibry;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Sharing;
 import io.fibry.time.Scheduler;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 
 /**
@@ -266,6 +268,9 @@ public interface ActorBuilder<M> {
     /** {@return the clock of the scope} */
     Scheduler scheduler();
 
+    /** {@return the limit of an {@code ask} without one, by the scope's options} */
+    Duration askLimit();
+
     /** {@return whether logs and errors may say what messages do, by the scope's options} */
     boolean showsMessages();
 
@@ -276,6 +281,15 @@ public interface ActorBuilder<M> {
      *     computes
      */
     String shown(Object message);
+
+    /**
+     * Captures what the scope's carriers take along from this thread.
+     *
+     * @param to will be sent the message
+     * @param message will be sent later, on another thread
+     * @return runs code on the calling thread, with what was captured set there
+     */
+    Executor carrying(Actor<?> to, Object message);
 
     /** {@return the scope that the actors are made in} */
     ActorScope scope();
@@ -290,6 +304,13 @@ public interface ActorBuilder<M> {
      * @throws IllegalStateException if the scope around is closed
      */
     ForBlocks<M> inside(String kind);
+
+    /**
+     * {@return a copy whose actors are outside of the scope} They have its options, and their dead
+     * letters are its own, but they are none of its members: it neither lists, keeps nor ends them,
+     * several may have the same name, and they can be made after its end.
+     */
+    ForBlocks<M> outside();
 
     /**
      * {@return a copy for doors to the outside: a closing scope sends them their pill before it

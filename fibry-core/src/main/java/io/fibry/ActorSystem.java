@@ -58,6 +58,18 @@ public final class ActorSystem {
   }
 
   /**
+   * {@return a builder of actors in the scope of another actor} So they have its clock, its limit
+   * and its carriers, and their dead letters go where its own go.
+   *
+   * @param actor or a block, or an address; an implementation of your own is in the root scope
+   */
+  public static ActorBuilder<Object> beside(Exitable actor) {
+    if (actor instanceof LastingAddress address) return address.beside();
+    if (actor instanceof Fronted<?> block) return beside(block.front());
+    return Scope.beside(Objects.requireNonNull(actor, "actor"));
+  }
+
+  /**
    * Sets the strategy of new actors without their own.
    *
    * @param strategy {@link Strategy#FIBER} unless changed

@@ -1,7 +1,11 @@
 package io.fibry.cluster;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
+import io.fibry.Exitable;
+import io.fibry.LastingAddress;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.time.Scheduler;
@@ -21,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * The address of an actor that may be on another node. Messages become bytes on their sender's
  * thread.
  */
-final class Far<M> implements Actor<M> {
+final class Far<M> implements Actor<M>, LastingAddress {
   private final Relay.Address to;
   private final Protocol<M> protocol;
   private final Relay sending;
@@ -42,6 +46,17 @@ final class Far<M> implements Actor<M> {
   @Override
   public String name() {
     return to.actor();
+  }
+
+  /** An entity sleeps, and does not end: its address ends with what sends to it. */
+  @Override
+  public Exitable owner() {
+    return end.isPresent() ? this : relay;
+  }
+
+  @Override
+  public ActorBuilder<Object> beside() {
+    return ActorSystem.beside(relay);
   }
 
   // ---- messages

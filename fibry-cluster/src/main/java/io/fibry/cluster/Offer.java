@@ -7,6 +7,7 @@ import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Fronted;
+import io.fibry.LastingAddress;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Subscription;
@@ -117,7 +118,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
       case Arrived arrived -> arrived.now(clock).ifPresent(this::give);
-      case Begin begin -> context.watch(actor, End::new);
+      case Begin begin -> context.watch(LastingAddress.owner(actor), End::new);
       case End end -> {
         why = Outcome.brief(end.why);
         ending = true;

@@ -1,5 +1,6 @@
 package io.fibry.flow;
 
+import io.fibry.LastingAddress;
 import io.fibry.Actor;
 import java.util.Objects;
 import java.util.Optional;
@@ -48,7 +49,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
       subscription.cancel();
       return;
     }
-    actor.onExit().thenAccept(reason -> cutOff(
+    LastingAddress.owner(actor).onExit().thenAccept(reason -> cutOff(
         new CancellationException("actor '" + actor.name() + "' ended before its stream did: " + reason)));
     signal(ahead);
   }

@@ -1,6 +1,8 @@
 package io.fibry.flow;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.block.Arguments;
 import java.time.Duration;
@@ -64,8 +66,22 @@ public final class Flows {
    * @return a publisher
    */
   public static <T> Flow.Publisher<T> publisher(Iterable<T> sequence) {
+    return publisher(ActorSystem.anonymous(), sequence);
+  }
+
+  /**
+   * As {@link #publisher(Iterable)}, with actors of this builder, for example of another scope: its
+   * close ends the streams with an IllegalStateException.
+   *
+   * @param <T> elements
+   * @param builder makes an actor for each subscriber; without a name, since several may subscribe
+   * @param sequence iterated for each subscriber
+   * @return a publisher
+   */
+  public static <T> Flow.Publisher<T> publisher(ActorBuilder<?> builder, Iterable<T> sequence) {
     Objects.requireNonNull(sequence, "sequence");
-    return subscriber -> IteratorSubscription.open(sequence, subscriber);
+    Objects.requireNonNull(builder, "builder");
+    return subscriber -> IteratorSubscription.open(builder, sequence, subscriber);
   }
 
   /**

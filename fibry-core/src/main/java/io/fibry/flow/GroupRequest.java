@@ -1,7 +1,7 @@
 package io.fibry.flow;
 
-import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
+import io.fibry.ActorContext;
 import io.fibry.ActorWithReturn;
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 /**
  * One request to many actors. The caller asks an actor on its own thread, which sends the requests
  * and promises their outcome. So limit, interrupt and exceptions are those of any {@code ask}, and
- * requests take the caller's baggage along.
+ * requests take the caller's baggage along. Clock and texts are those of the first actor's scope.
  */
 final class GroupRequest<M, R> {
   // suppressed failures, since one object may be thrown often; names in a text
@@ -87,8 +87,8 @@ final class GroupRequest<M, R> {
   }
 
   private <A> A ask(CompletableFuture<A> outcome, AnswerHandler<R> handler) {
-    var silent = ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
-        .onFailure(FailurePolicy.goOn().withoutLog());
+    var silent = ActorSystem.beside(actors.getFirst()).forBlocks().outside().strategy(Strategy.CALLER)
+        .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog());
     var asker = silent.newActor((Question<A> question, ActorContext<Question<A>> context) -> {
       for (var actor : actors) {
         int number = requests.size();

@@ -1,6 +1,6 @@
 package io.fibry.flow;
 
-import io.fibry.ActorSystem;
+import io.fibry.ActorBuilder;
 import io.fibry.Sink;
 import io.fibry.mailbox.Mailbox;
 import java.util.Iterator;
@@ -19,7 +19,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
   private static final int TASK_SIZE = 256;
 
   private final Iterable<T> sequence;
-  private final Sink<Void> actor = ActorSystem.anonymous().mailbox(Mailbox.unbounded()).newSink();
+  private final Sink<Void> actor;
   private Iterator<T> iterator;
   private Flow.Subscriber<? super T> subscriber; // null after the end
   private long demand;
@@ -27,13 +27,22 @@ final class IteratorSubscription<T> implements Flow.Subscription {
   private boolean queued = true; // a task waits or runs, or `onSubscribe` runs
   private boolean reading;
 
-  private IteratorSubscription(Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
+  private IteratorSubscription(Sink<Void> actor, Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
+    this.actor = actor;
     this.sequence = sequence;
     this.subscriber = subscriber;
   }
 
-  static <T> void open(Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
-    var subscription = new IteratorSubscription<>(sequence, Objects.requireNonNull(subscriber, "subscriber"));
+  static <T> void open(ActorBuilder<?> builder, Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
+    Objects.requireNonNull(subscriber, "subscriber");
+    Sink<Void> actor;
+    try {
+      actor = builder.forBlocks().mailbox(Mailbox.unbounded()).newSink();
+    } catch (IllegalStateException | IllegalArgumentException refused) { // the scope is closed, or has the name
+      refuse(subscriber, refused);
+      return;
+    }
+    var subscription = new IteratorSubscription<>(actor, sequence, subscriber);
     subscription.actor.closeOnExit(subscription::close);
     try {
       subscriber.onSubscribe(subscription);
@@ -41,6 +50,18 @@ final class IteratorSubscription<T> implements Flow.Subscription {
       subscription.abandon(failure);
     }
     subscription.queue();
+  }
+
+  /** Reactive Streams wants a subscription before a failure. */
+  private static void refuse(Flow.Subscriber<?> subscriber, RuntimeException refused) {
+    subscriber.onSubscribe(new Flow.Subscription() {
+      @Override
+      public void request(long n) {}
+
+      @Override
+      public void cancel() {}
+    });
+    tell(subscriber, refused);
   }
 
   @Override

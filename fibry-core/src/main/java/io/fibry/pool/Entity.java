@@ -1,10 +1,6 @@
 package io.fibry.pool;
 
 import io.fibry.Actor;
-import io.fibry.ActorBuilder;
-import io.fibry.ActorSystem;
-import io.fibry.Strategy;
-import io.fibry.mailbox.Mailbox;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -32,6 +28,7 @@ final class Entity<K, M> {
   private volatile EntityBirth birth; // null: born; written by the creator, after `actor`
   private Actor<M> actor; // written by the creator, before `birth`
   private PendingAnswers answers; // null: none; guarded by this
+  private EarlyEnd early; // null: none; written before the birth is over, guarded by this
   Entity<K, M> next; // in a list of the wheel, written by its owner
 
   /** The current thread is the creator, inside. */
@@ -41,29 +38,31 @@ final class Entity<K, M> {
     this.birth = new EntityBirth(key);
   }
 
-  /** An ended actor: messages to it are dead letters. */
-  static <M> Actor<M> ended(String name) {
-    try {
-      return ended(ActorSystem.named(name));
-    } catch (IllegalArgumentException taken) {
-      return ended(ActorSystem.anonymous());
-    }
-  }
-
-  private static <M> Actor<M> ended(ActorBuilder<Object> how) {
-    Actor<M> actor = how.strategy(Strategy.CALLER).mailbox(Mailbox.unbounded()).newActor(nothing -> {});
-    actor.askExit();
-    return actor;
-  }
-
   /** Null: born. */
   EntityBirth birth() {
     return birth;
   }
 
-  void born(Actor<M> child) {
+  synchronized void born(Actor<M> child) {
     actor = child;
     birth = null;
+  }
+
+  /** An end that somebody asked for before the actor was made. */
+  private record EarlyEnd(EntityEnd end, Thread creator) {}
+
+  /** Notes the end if the actor is not made yet. False: it is made. */
+  synchronized boolean endOnceBorn(EntityEnd wanted) {
+    var pending = birth;
+    if (pending == null) return false;
+    if (early == null || early.end.compareTo(wanted) < 0) early = new EarlyEnd(wanted, pending.thread);
+    return true;
+  }
+
+  /** For the creator, once the actor is made. Null: none, or another thread made it. */
+  EntityEnd earlyEnd() {
+    var noted = early; // of a time before `birth` became null, which this thread has seen
+    return noted != null && noted.creator == Thread.currentThread() ? noted.end : null;
   }
 
   /** Null: not born. */
@@ -106,6 +105,10 @@ final class Entity<K, M> {
 
   void retire() {
     word = GONE;
+  }
+
+  boolean isGone() {
+    return isGone(word);
   }
 
   /** Notes a pending answer, which no pill must precede. */

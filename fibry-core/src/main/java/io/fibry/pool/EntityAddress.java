@@ -1,14 +1,13 @@
 package io.fibry.pool;
 
+import io.fibry.LastingAddress;
 import io.fibry.Actor;
-import io.fibry.ActorSystem;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorWithReturn;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.FailurePolicy;
 import io.fibry.Request;
-import io.fibry.Strategy;
-import io.fibry.mailbox.Mailbox;
+import io.fibry.block.Rethrown;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +18,17 @@ import java.util.function.Function;
 
 /** The address of a key: delegates to the actor that the key has now. */
 record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
-    implements EntityTimers.Address<M>, ActorWithReturn<M, R> {
+    implements EntityTimers.Address<M>, ActorWithReturn<M, R>, LastingAddress {
+
+  @Override
+  public Exitable owner() {
+    return entities;
+  }
+
+  @Override
+  public ActorBuilder<Object> beside() {
+    return entities.helpers.beside();
+  }
 
   @Override
   public boolean sendMessage(M message) {
@@ -62,7 +71,7 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
 
   /** Leaves the entity afterwards; null: an ended actor. */
   private <T> T use(Entity<K, M> entity, Function<Actor<M>, T> code) {
-    if (entity == null) return code.apply(Entity.ended(name()));
+    if (entity == null) return code.apply(entities.helpers.ended(name()));
     try {
       return code.apply(entity.actor());
     } finally {
@@ -132,20 +141,34 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
     Objects.requireNonNull(request, "request");
     var entity = entities.enter(key, false);
     if (entity != null) return use(entity, asking);
-    var relay = relay(asking);
-    return limit == null ? relay.ask(request) : relay.ask(request, limit);
+    return ask(relay(asking), request, limit);
   }
 
-  /** Waits and asks for us: so the limit covers both, and rings of waits are found. */
-  private <A> ActorWithReturn<Object, A> relay(Function<Actor<M>, A> asking) {
-    return ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
-        .onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((request, context) -> {
-          var entity = entities.enter(key, true);
-          return use(entity, actor -> {
-            if (context.cancelled()) throw new CancellationException("the asker no longer waits");
-            return asking.apply(actor);
-          });
-        });
+  private static <A> A ask(ActorWithReturn<Object, Outcome<A>> relay, Object request, Duration limit) {
+    try {
+      var outcome = limit == null ? relay.ask(request) : relay.ask(request, limit);
+      if (outcome.failure != null) throw Rethrown.<RuntimeException>as(outcome.failure);
+      return outcome.value;
+    } finally {
+      relay.askExit();
+    }
+  }
+
+  /** What the entity answered, or how it failed, which counts there and not at the relay. */
+  private record Outcome<A>(A value, Throwable failure) {}
+
+  /** Waits and asks for us, so that the limit covers both, and rings of waits are found. */
+  private <A> ActorWithReturn<Object, Outcome<A>> relay(Function<Actor<M>, A> asking) {
+    return entities.helpers.relay(name(), (request, context) -> {
+      try {
+        return new Outcome<>(use(entities.enter(key, true), actor -> {
+          if (context.cancelled()) throw new CancellationException("the asker no longer waits");
+          return asking.apply(actor);
+        }), null);
+      } catch (Throwable failure) {
+        return new Outcome<>(null, failure);
+      }
+    });
   }
 
   @Override
@@ -170,22 +193,22 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
 
   @Override
   public void askExit() {
-    entities.end(key, Exitable::askExit);
+    entities.end(key, EntityEnd.STOP);
   }
 
   @Override
   public void sendPoisonPill() {
-    entities.end(key, Exitable::sendPoisonPill);
+    entities.end(key, EntityEnd.FINISH);
   }
 
   @Override
   public void kill() {
-    entities.end(key, Exitable::kill);
+    entities.end(key, EntityEnd.KILL);
   }
 
   @Override
   public void close() {
-    entities.end(key, Exitable::close);
+    entities.close(key);
   }
 
   @Override
@@ -196,7 +219,7 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
 
   @Override
   public boolean waitForExit(Duration limit) {
-    return present().waitForExit(limit);
+    return entities.waitForExit(key, limit);
   }
 
   @Override
@@ -212,12 +235,12 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
 
   private Actor<M> present() {
     var actor = entities.find(key);
-    return actor == null ? Entity.ended(name()) : actor;
+    return actor == null ? entities.helpers.ended(name()) : actor;
   }
 
   @Override
   public String name() {
-    return "entity " + key;
+    return EntityHelpers.name(key);
   }
 
   @Override

@@ -1,6 +1,8 @@
 package io.fibry.pool;
 
 import io.fibry.block.Rethrown;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
@@ -13,7 +15,7 @@ final class EntityBirth {
   private static final Map<Thread, EntityBirth> WAITING = new HashMap<>();
 
   private final Object key;
-  private final Thread thread = Thread.currentThread();
+  final Thread thread = Thread.currentThread(); // makes the actor
   final CompletableFuture<Throwable> end = new CompletableFuture<>();
 
   EntityBirth(Object key) {
@@ -27,16 +29,35 @@ final class EntityBirth {
 
   /** Throws what the birth threw. */
   void await() {
+    var failure = outcome();
+    if (failure != null) throw Rethrown.<RuntimeException>as(failure);
+  }
+
+  /** Waits for the end, and returns what the birth threw; null: it succeeded. */
+  Throwable outcome() {
+    await(() -> end.get() == null);
+    return end.join();
+  }
+
+  /** Waits for the end for a while. */
+  boolean isOverIn(Duration limit, Scheduler clock) {
+    return await(() -> clock.awaitDone(end, limit));
+  }
+
+  private interface Waiting {
+    boolean await() throws InterruptedException, ExecutionException;
+  }
+
+  private boolean await(Waiting waiting) {
     synchronized (WAITING) {
       refuseRing();
       WAITING.put(Thread.currentThread(), this);
     }
-    Throwable failure;
     try {
-      failure = end.get();
+      return waiting.await();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while waiting for the birth of entity " + key);
+      throw new CancellationException("interrupted while waiting for the birth of " + EntityHelpers.name(key));
     } catch (ExecutionException impossible) {
       throw new AssertionError(impossible);
     } finally {
@@ -44,7 +65,6 @@ final class EntityBirth {
         WAITING.remove(Thread.currentThread());
       }
     }
-    if (failure != null) throw Rethrown.<RuntimeException>as(failure);
   }
 
   /** Follows the waits from this birth: one that comes back to this thread would never end. */
@@ -52,7 +72,8 @@ final class EntityBirth {
     synchronized (WAITING) {
       for (var at = this; at != null && !at.end.isDone(); at = WAITING.get(at.thread))
         if (at.thread == Thread.currentThread())
-          throw new IllegalStateException("the birth of entity " + at.key + " uses entity " + key
+          throw new IllegalStateException("the birth of " + EntityHelpers.name(at.key) + " uses "
+              + EntityHelpers.name(key)
               + ", which waits for it to be born: let birth only make the actor, and use other entities from its "
               + "handler or initialState");
     }

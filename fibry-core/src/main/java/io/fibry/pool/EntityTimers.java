@@ -1,8 +1,6 @@
 package io.fibry.pool;
 
 import io.fibry.Actor;
-import io.fibry.ActorBuilder;
-import io.fibry.Strategy;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -10,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
@@ -38,15 +37,13 @@ final class EntityTimers {
     AGAIN
   }
 
-  private final ActorBuilder.ForBlocks<?> builder;
-  private final Scheduler clock;
+  private final EntityHelpers helpers;
   private final ConcurrentHashMap<Object, EntityTimer<?>> pending = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
   private volatile boolean ended;
 
-  EntityTimers(ActorBuilder.ForBlocks<?> builder) {
-    this.builder = builder;
-    this.clock = builder.scheduler();
+  EntityTimers(EntityHelpers helpers) {
+    this.helpers = helpers;
   }
 
   /** After the end of the entities the message is a dead letter at once. */
@@ -54,6 +51,7 @@ final class EntityTimers {
     Objects.requireNonNull(time, repeats ? "period" : "delay");
     var timer = new EntityTimer<>(address, key, message, repeats);
     timer.key.hashCode(); // if it throws, no timer is set
+    var clock = helpers.clock();
     timer.tick = repeats ? clock.atFixedRate(time, time, timer) : clock.after(time, timer);
     var before = pending.put(timer.key, timer);
     if (before != null) before.cancel();
@@ -66,7 +64,7 @@ final class EntityTimers {
   void end() {
     ended = true;
     for (var timer : oldestFirst())
-      if (timer.cancel() && timer.isMessage()) Entity.ended(timer.address.name()).sendMessage(timer.message);
+      if (timer.cancel() && timer.isMessage()) timer.bury();
   }
 
   private List<EntityTimer<?>> oldestFirst() {
@@ -75,13 +73,17 @@ final class EntityTimers {
     return all;
   }
 
-  /** Sends on a thread of its own, since that may make the actor, or wait. */
+  /**
+   * Sends on a fiber of its own, since that may make the actor, or wait. Carriers capture when the
+   * timer is started, as for timers of actors.
+   */
   private final class EntityTimer<M> implements Scheduler.Timer, Runnable {
     private final long number = numbers.incrementAndGet();
     private final Address<M> address;
     private final Object key;
     private final M message;
     private final boolean repeats;
+    private final Executor carried;
     // the clock leaves IDLE and OFFERING, the sending thread the others
     private final AtomicReference<Sending> sending = new AtomicReference<>(Sending.IDLE);
     private volatile Scheduler.Timer tick; // written by `start`
@@ -92,6 +94,7 @@ final class EntityTimers {
       this.key = key == null ? this : new TimerKey(address, key);
       this.message = Objects.requireNonNull(message, "message");
       this.repeats = repeats;
+      this.carried = helpers.carrying(address, message);
     }
 
     boolean isMessage() {
@@ -114,9 +117,11 @@ final class EntityTimers {
 
     private void begin() {
       try {
-        Strategy.FIBER.activate(this::send);
+        helpers.run(this::send);
+      } catch (IllegalStateException closed) {
+        bury();
       } catch (Throwable noThread) { // its message must not be lost
-        clock.after(NO_THREAD, this::begin);
+        helpers.clock().after(NO_THREAD, this::begin);
       }
     }
 
@@ -127,11 +132,16 @@ final class EntityTimers {
 
     private void sendOnce() {
       try {
-        address.sendMessage(message, () -> sending.set(Sending.OFFERING));
+        carried.execute(() -> address.sendMessage(message, () -> sending.set(Sending.OFFERING)));
       } catch (Throwable failure) {
-        LOG.error("a timer could not send {} to {}", builder.shown(message), address, failure);
-        Entity.ended(address.name()).sendMessage(message);
+        LOG.error("a timer could not send {} to {}", helpers.shown(message), address, failure);
+        bury();
       }
+    }
+
+    /** Makes its message a dead letter. */
+    void bury() {
+      carried.execute(() -> helpers.ended(address.name()).sendMessage(message));
     }
 
     @Override

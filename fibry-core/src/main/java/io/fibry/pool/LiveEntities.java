@@ -34,41 +34,31 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
     implements Entities.WithReturn<K, M, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 
-  /** Later constants overrule earlier ones. */
-  private enum End {
-    FINISH(Exitable::sendPoisonPill), STOP(Exitable::askExit), KILL(Exitable::kill);
-
-    private final Consumer<Exitable> signal;
-
-    End(Consumer<Exitable> signal) {
-      this.signal = signal;
-    }
-  }
-
-  private static final int MAX_ENDING = 1_000; // since each has a thread
-
   private final ActorScope scope; // has the sweeper, and what the builder given to births makes
   private final Function<K, Actor<M>> birth;
   // also those being born or ending
   private final ConcurrentHashMap<K, Entity<K, M>> living = new ConcurrentHashMap<>();
   private final Sink<Void> sweeper;
+  final EntityHelpers helpers;
   final EntityTimers timers;
   private final IdleWheel<K, M> wheel;
-  private final Semaphore endings = new Semaphore(MAX_ENDING);
+  private final EntityEndings endings;
   private final AtomicBoolean ending = new AtomicBoolean(); // false -> true, by the first end
   private final CompletableFuture<Void> killed = new CompletableFuture<>();
-  private volatile End end; // null: alive; written under the monitor, upwards
+  private volatile EntityEnd end; // null: alive; written under the monitor, upwards
 
   <B> LiveEntities(ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, K, ? extends Actor<M>> birth) {
     Objects.requireNonNull(birth, "birth");
     var home = Objects.requireNonNull(builder, "builder").forBlocks();
-    this.timers = new EntityTimers(home);
     this.wheel = new IdleWheel<>(idle, home.scheduler(), this::due, this::passivate);
     var inside = home.inside("entities");
     boolean named = inside.name().isPresent();
     this.birth = key -> birth.apply(named ? inside.part(key.toString()) : inside, key);
     this.scope = inside.scope();
+    this.helpers = new EntityHelpers(home, scope);
+    this.timers = new EntityTimers(helpers);
+    this.endings = new EntityEndings(this::toString, helpers.clock());
     this.sweeper =
         inside.name().map(scope::named).orElseGet(scope::anonymous).forBlocks().uncounted().strategy(Strategy.FIBER)
             .mailbox(Mailbox.unbounded()).newSink();
@@ -98,12 +88,15 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
       var entity = living.get(key);
       if (entity == null) {
         var fresh = new Entity<K, M>(key, wheel.now());
-        if (living.putIfAbsent(key, fresh) == null) return bear(fresh) ? fresh : null;
+        if (living.putIfAbsent(key, fresh) == null) {
+          if (!bear(fresh)) return null;
+          if (!fresh.isGone()) return fresh;
+        }
       } else if (entity.enter()) {
         var pending = entity.birth();
         if (pending != null) {
           if (!awaitBirth(entity, pending, waits)) return null;
-          if (entity.actor() != null) return entity;
+          if (entity.actor() != null && !entity.isGone()) return entity;
         } else if (takesMessages(entity.actor())) return entity;
         else entity.retire(); // ended by itself
       } else if (!waits) return null;
@@ -114,6 +107,8 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
 
   void leave(Entity<K, M> entity) {
     entity.leave(wheel.now());
+    // after the message of the creator
+    if (entity.earlyEnd() == EntityEnd.FINISH) endQuietly(entity, EntityEnd.FINISH.signal);
   }
 
   /**
@@ -124,7 +119,7 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
     var pending = entity.birth();
     try {
       if (end == null) entity.born(Objects.requireNonNull(birth.apply(entity.key),
-          () -> "the birth of entity " + entity.key + " returned null; let it return an actor"));
+          () -> "the birth of " + EntityHelpers.name(entity.key) + " returned null; let it return an actor"));
       else forget(entity);
       pending.end(null);
     } catch (Throwable failure) {
@@ -135,7 +130,9 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
       throw failure;
     }
     if (end == null) {
-      add(entity);
+      var early = entity.earlyEnd();
+      if (early == null || early == EntityEnd.FINISH) add(entity);
+      else endQuietly(entity, early.signal);
       return true;
     }
     if (entity.actor() != null) endQuietly(entity, end.signal);
@@ -189,15 +186,42 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
 
   // ---- one end
 
-  /** The present actor, alive or ending; null: none. */
+  /** The present actor, alive or ending, once it is made; null: none. */
   Actor<M> find(K key) {
-    var entity = living.get(Objects.requireNonNull(key, "key"));
-    return entity == null ? null : entity.actor();
+    var entity = living.get(key);
+    if (entity == null) return null;
+    var pending = entity.birth();
+    if (pending != null) pending.outcome();
+    return entity.actor();
   }
 
-  void end(K key, Consumer<Exitable> signal) {
+  /** Ends the present actor; one that is being made is ended as soon as it is made. */
+  void end(K key, EntityEnd wanted) {
     var entity = living.get(key);
-    if (entity != null && entity.actor() != null) end(entity, signal);
+    if (entity != null && !entity.endOnceBorn(wanted)) end(entity, wanted.signal);
+  }
+
+  boolean waitForExit(K key, Duration limit) {
+    var entity = living.get(key);
+    var pending = entity == null ? null : entity.birth();
+    long start = helpers.clock().nanoTime();
+    if (pending != null && !pending.isOverIn(limit, helpers.clock())) return false;
+    var actor = entity == null ? null : entity.actor();
+    if (actor == null) return true;
+    var left = pending == null ? limit : limit.minusNanos(helpers.clock().nanoTime() - start);
+    return actor.waitForExit(left.isNegative() ? Duration.ZERO : left);
+  }
+
+  void close(K key) {
+    var entity = living.get(key);
+    if (entity == null) return;
+    var pending = entity.birth();
+    if (pending != null) pending.refuseRing();
+    if (!entity.endOnceBorn(EntityEnd.FINISH)) end(entity, Exitable::close);
+    else {
+      var actor = find(key);
+      if (actor != null) actor.waitForExit();
+    }
   }
 
   /** Retires first, so that uses wait for the end. */
@@ -214,7 +238,7 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
     try {
       end(entity, signal);
     } catch (Throwable failure) { // also of memory: a thread that waits for the end asks again
-      LOG.error("entity {} could not be ended", entity.key, failure);
+      LOG.error("{} could not be ended", EntityHelpers.name(entity.key), failure);
     }
   }
 
@@ -230,20 +254,20 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
   }
 
   private boolean passivate(Entity<K, M> entity, long seen) {
-    endings.acquireUninterruptibly();
+    var permit = endings.acquire();
     boolean idle = entity.passivate(seen);
-    if (idle) finish(entity);
-    else endings.release();
+    if (idle) finish(entity, permit);
+    else permit.release();
     return idle;
   }
 
-  /** Needs a permit, and releases it at the actor's end. */
-  private void finish(Entity<K, M> entity) {
+  /** Releases the permit at the actor's end. */
+  private void finish(Entity<K, M> entity, Semaphore permit) {
     try {
-      entity.actor().onExit().whenComplete((reason, failure) -> endings.release());
+      entity.actor().onExit().whenComplete((reason, failure) -> permit.release());
     } catch (Throwable noMemory) {
-      endings.release();
-      LOG.error("the end of entity {} could not be watched", entity.key, noMemory);
+      permit.release();
+      LOG.error("the end of {} could not be watched", EntityHelpers.name(entity.key), noMemory);
     }
     endQuietly(entity, Exitable::sendPoisonPill);
   }
@@ -254,15 +278,15 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
     return end != null;
   }
 
-  private void end(End wanted) {
+  private void end(EntityEnd wanted) {
     synchronized (this) {
       if (end == null || end.compareTo(wanted) < 0) end = wanted;
     }
     timers.end();
     wheel.stop();
-    if (wanted != End.FINISH)
+    if (wanted != EntityEnd.FINISH)
       for (var entity : living.values()) if (entity.actor() != null) endQuietly(entity, wanted.signal);
-    if (wanted == End.KILL) killed.complete(null);
+    if (wanted == EntityEnd.KILL) killed.complete(null);
     if (ending.compareAndSet(false, true)) onSweeper(this::awaitAll);
   }
 
@@ -274,13 +298,11 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
 
   /** On the sweeper's thread. */
   private void awaitAll() {
-    for (var entity : living.values()) if (entity.actor() != null && end == End.FINISH) {
-      endings.acquireUninterruptibly();
-      finish(entity);
-    }
+    for (var entity : living.values())
+      if (entity.actor() != null && end == EntityEnd.FINISH) finish(entity, endings.acquire());
     while (!living.isEmpty()) living.values().forEach(this::awaitLast);
     // a scope that closes sends the pill itself, so that the reason is always the same
-    if (end != End.FINISH || !scope.isClosed()) end.signal.accept(sweeper);
+    if (end != EntityEnd.FINISH || !scope.isClosed()) end.signal.accept(sweeper);
   }
 
   private void awaitLast(Entity<K, M> entity) {
@@ -292,7 +314,7 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
     } catch (RuntimeException failure) {
       // in a ring, the actor waits for our end; after an interrupt, the scope ends it
       if (!(failure instanceof AskCycleException || failure instanceof CancellationException))
-        LOG.error("the end of entity {} could not be waited for", entity.key, failure);
+        LOG.error("the end of {} could not be waited for", EntityHelpers.name(entity.key), failure);
       living.remove(entity.key, entity);
     }
   }
@@ -304,17 +326,17 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
 
   @Override
   public void askExit() {
-    end(End.STOP);
+    end(EntityEnd.STOP);
   }
 
   @Override
   public void sendPoisonPill() {
-    end(End.FINISH);
+    end(EntityEnd.FINISH);
   }
 
   @Override
   public void kill() {
-    end(End.KILL);
+    end(EntityEnd.KILL);
   }
 
   @Override

@@ -1,12 +1,13 @@
 package io.fibry.pubsub;
 
+import io.fibry.LastingAddress;
 import io.fibry.Actor;
 
 final class ActorSubscriber<M> extends Subscriber<M> {
   private final Actor<? super M> actor;
 
   ActorSubscriber(Home<M> topic, Actor<? super M> actor, boolean own) {
-    super(topic, own ? null : actor);
+    super(topic, own ? null : LastingAddress.owner(actor));
     this.actor = actor;
   }
 
@@ -17,7 +18,7 @@ final class ActorSubscriber<M> extends Subscriber<M> {
 
   @Override
   boolean isGone() {
-    return actor.onExit().isDone();
+    return (foreign == null ? actor : foreign).onExit().isDone();
   }
 
   @Override

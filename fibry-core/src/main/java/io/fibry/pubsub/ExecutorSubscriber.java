@@ -1,5 +1,6 @@
 package io.fibry.pubsub;
 
+import io.fibry.LastingAddress;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.block.Rethrown;
@@ -13,7 +14,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
   private final Handler<M> handler;
 
   ExecutorSubscriber(Home<M> topic, Executor executor, Handler<M> handler) {
-    super(topic, executor instanceof Exitable actor ? actor : null);
+    super(topic, executor instanceof Exitable actor ? LastingAddress.owner(actor) : null);
     this.executor = executor;
     this.handler = handler;
   }

@@ -28,7 +28,7 @@ abstract class Subscriber<M> implements Subscription {
   static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // whose users read it
 
   final Home<M> topic;
-  final Exitable foreign; // the user's actor, if any; its end ends this
+  final Exitable foreign; // the user's actor, or the owner of its address, if any; its end ends this
   private volatile boolean open = true; // true -> false, by the thread that leaves
 
   Subscriber(Home<M> topic, Exitable foreign) {

@@ -1,7 +1,9 @@
 package io.fibry.time;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 
 /**
  * Runs tasks later. Thread-safe.
@@ -104,6 +106,28 @@ public interface Scheduler {
     } finally {
       timer.cancel();
     }
+  }
+
+  /**
+   * Waits on this thread until a future is done, in whatever way.
+   *
+   * @param future to wait for
+   * @param limit by this clock; zero or less does not wait
+   * @return whether it was done in time
+   * @throws InterruptedException if interrupted
+   */
+  default boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
+    if (future.isDone() || !limit.isPositive()) return future.isDone(); // a manual clock runs nothing before it moves
+    var over = new CompletableFuture<Void>();
+    var timer = after(limit, () -> over.complete(null));
+    try {
+      CompletableFuture.anyOf(future, over).get();
+    } catch (ExecutionException failed) {
+      return true;
+    } finally {
+      timer.cancel();
+    }
+    return future.isDone();
   }
 
   /**

@@ -1,12 +1,18 @@
 package io.fibry.time;
 
 import io.fibry.engine.world.World;
+import io.fibry.text.Durations;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.TreeSet;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -64,6 +70,17 @@ final class SystemScheduler extends TaskScheduler {
     if (period == 0) return clock.after(delay, task);
     var time = Duration.ofNanos(Math.abs(period));
     return period > 0 ? clock.atFixedRate(delay, time, task) : clock.withFixedDelay(delay, time, task);
+  }
+
+  /** Without a timer. */
+  @Override
+  public boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
+    try {
+      future.get(Durations.nanos(limit), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException late) {
+      return false;
+    } catch (ExecutionException | CancellationException failed) {} // done all the same
+    return true;
   }
 
   /**

@@ -40,14 +40,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class GroupRequestTest {
   private static final Duration LONG = Patience.LONG;
   private static final Duration LIMIT = Duration.ofSeconds(10); // on the clock that only the tests move
 
-  private final ActorScope.Options before = ActorScope.Options.defaults();
   private final ManualClock clock = new ManualClock();
   private final ThreadLocal<String> user = new ThreadLocal<>();
   private final ActorScope scope =
@@ -66,14 +64,8 @@ class GroupRequestTest {
   private final Gate gate = new Gate();
   private final List<Object> handled = new CopyOnWriteArrayList<>();
 
-  @BeforeEach
-  void stopTheTime() {
-    ActorSystem.configure(o -> o.withScheduler(clock)); // an actor of the root scope asks all
-  }
-
   @AfterEach
   void letGo() {
-    ActorSystem.configure(o -> before);
     Gate.openAll();
     scope.close();
   }
@@ -216,6 +208,31 @@ class GroupRequestTest {
 
     assertEquals(LIMIT, late.waited());
     assertTrue(late.getMessage().contains("how are you? (of 2 actors; not answered by [slow])"), late::getMessage);
+  }
+
+  @Test
+  void whatTheScopeHidesIsHidden() {
+    try (var silent = ActorSystem.openScope("silent", o -> o.withScheduler(clock).withMessageTexts(false))) {
+      var slow = silent.named("slow").newActorWithReturn((String question) -> {
+        gate.passDeaf();
+        return question;
+      });
+
+      var late =
+          late(() -> Flows.askAll(List.of(slow), "my password", LIMIT), () -> gate.entered.getCount() == 0);
+      gate.open();
+
+      assertTrue(!late.getMessage().contains("password"), late::getMessage);
+    }
+  }
+
+  @Test
+  void actorsOfAScopeThatIsClosedAreAskedInVain() {
+    var slow = slow();
+    scope.close();
+
+    assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(slow), "?", LONG));
+    assertThrows(ActorStoppedException.class, () -> Flows.askFirst(List.of(slow), "?", LONG));
   }
 
   @Test

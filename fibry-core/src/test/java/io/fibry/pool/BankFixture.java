@@ -1,5 +1,6 @@
 package io.fibry.pool;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
@@ -7,6 +8,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
@@ -110,6 +112,17 @@ final class BankFixture implements AutoCloseable {
         result.completeExceptionally(failure);
       }
     });
+  }
+
+  /** The time-out of a question, since the time passes while it waits. */
+  AskTimeoutException late(Duration limit, Callable<?> question) {
+    var late = new CompletableFuture<AskTimeoutException>();
+    elsewhere(() -> assertThrows(AskTimeoutException.class, question::call), late);
+    Patience.eventually(() -> {
+      clock.advance(limit);
+      return late.isDone();
+    });
+    return Patience.value(late);
   }
 
   Actor<Order> ada() {

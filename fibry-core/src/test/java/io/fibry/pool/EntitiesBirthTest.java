@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.AskTimeoutException;
 import io.fibry.Gate;
 import io.fibry.Strategy;
 import io.fibry.pool.BankFixture.Balance;
@@ -196,7 +195,11 @@ class EntitiesBirthTest {
     elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
-    assertThrows(AskTimeoutException.class, () -> accounts.actor("ada").ask(new Balance(), Duration.ofMillis(20)));
+    var limit = Duration.ofMillis(20);
+
+    var late = bank.late(limit, () -> accounts.actor("ada").ask(new Balance(), limit));
+
+    assertEquals(limit, late.waited());
   }
 
   @Test

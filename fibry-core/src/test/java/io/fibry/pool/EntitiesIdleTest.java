@@ -242,6 +242,37 @@ class EntitiesIdleTest {
     many.close();
   }
 
+  @Promise("23.12")
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aThousandThatHangDoNotKeepOthersAlive(boolean closing) {
+    var leaving = new AtomicInteger();
+    var gate = new CountDownLatch(1);
+    try (var logged = new Logged()) {
+      var many = Entities.of(bank.scope.anonymous(), BankFixture.IDLE,
+          (ActorBuilder<Object> how, Integer key) -> how.initialState(() -> key).onStop(state -> {
+            leaving.incrementAndGet();
+            if (state < 1_000) Patience.await(gate);
+          }).newActor((Integer state, Pay pay) -> {}));
+      for (int key = 0; key < 1_000; key++) many.actor(key).sendMessage(new Pay(key));
+      if (closing) for (int key = 1_000; key < 1_100; key++) many.actor(key).sendMessage(new Pay(key));
+      if (closing) many.sendPoisonPill();
+      else bank.idle();
+      Patience.eventually(() -> leaving.get() >= (closing ? 900 : 1_000));
+      if (!closing) for (int key = 1_000; key < 1_100; key++) many.actor(key).sendMessage(new Pay(key));
+      Patience.eventually(() -> {
+        if (closing) bank.clock.advance(Duration.ofSeconds(1));
+        else bank.idle();
+        return leaving.get() == 1_100;
+      });
+
+      assertTrue(logged.text().contains("none of 1000 actors of entities '"), logged::text);
+      gate.countDown();
+      Patience.eventually(() -> many.size() == 0);
+      many.close();
+    }
+  }
+
   @Test
   void idleForAsLongAsThereIsTime() {
     try (var old = Entities.of(ActorSystem.anonymous(), Duration.ofSeconds(Long.MAX_VALUE),

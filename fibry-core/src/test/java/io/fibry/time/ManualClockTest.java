@@ -175,4 +175,42 @@ class ManualClockTest {
 
     assertEquals(List.of(), log);
   }
+
+  // ---- awaitDone
+
+  @Test
+  void aWaitForAFutureEndsWhenTheClockHasReachedItsLimit() throws InterruptedException {
+    var clock = new ManualClock();
+    var never = new CompletableFuture<String>();
+    var done = new CompletableFuture<Boolean>();
+    var waiting = Patience.elsewhere(() -> {
+      try {
+        done.complete(clock.awaitDone(never, Duration.ofHours(1)));
+      } catch (InterruptedException interrupted) {
+        done.completeExceptionally(interrupted);
+      }
+    });
+    Patience.parked(waiting);
+    assertFalse(done.isDone());
+    clock.advance(Duration.ofHours(1));
+
+    assertFalse(Patience.value(done));
+    assertFalse(clock.awaitDone(never, Duration.ZERO));
+    assertFalse(Scheduler.system().awaitDone(never, Duration.ofNanos(1)));
+    assertEquals(0, never.getNumberOfDependents());
+  }
+
+  @Test
+  void aWaitForAFutureEndsWhenItIsDoneInWhateverWay() throws InterruptedException {
+    var failed = CompletableFuture.failedFuture(new IllegalStateException());
+    var cancelled = new CompletableFuture<String>();
+    cancelled.cancel(true);
+    for (var clock : List.of(new ManualClock(), Scheduler.system()))
+      for (var future : List.of(failed, cancelled, CompletableFuture.completedFuture("a")))
+        assertTrue(clock.awaitDone(future, Duration.ofHours(1)));
+
+    var later = new CompletableFuture<String>();
+    Patience.elsewhere(() -> later.completeExceptionally(new IllegalStateException()));
+    assertTrue(new ManualClock().awaitDone(later, Duration.ofHours(1)));
+  }
 }

@@ -40,7 +40,7 @@ final class Delivery implements AutoCloseable {
   private final Store store;
   private final Home home;
   private final Kinds<?> kind;
-  private final Scheduler scheduler;
+  final Scheduler scheduler;
   private final Map<String, Hand> hands = new HashMap<>(); // by key; this and all below under this object's monitor
   private final Set<String> begun = new HashSet<>(); // of messages that waited when the process began
   private final Calendar calendar;

@@ -1,9 +1,13 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
+import io.fibry.AskTimeoutException;
 import io.fibry.Exitable;
 import io.fibry.Fronted;
+import io.fibry.LastingAddress;
 import io.fibry.Request;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
@@ -16,7 +20,6 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -25,7 +28,7 @@ import java.util.function.Supplier;
  * The address of a durable actor. Where its kind keeps messages, they are stored on the sender's
  * thread, and then sent.
  */
-final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
+final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, LastingAddress {
   private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
 
   private final Actor<Object> front;
@@ -45,6 +48,16 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
   @Override
   protected Actor<Object> front() {
     return front;
+  }
+
+  @Override
+  public Exitable owner() {
+    return LastingAddress.owner(front);
+  }
+
+  @Override
+  public ActorBuilder<Object> beside() {
+    return ActorSystem.beside(front);
   }
 
   static Exitable behind(Exitable one) {
@@ -99,7 +112,8 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
     try {
       var stored = delivery.store().accept(waiting, kind.keeps()).toCompletableFuture();
       try {
-        boolean kept = stored.get(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
+        if (!isDoneIn(stored, limit)) throw new TimeoutException();
+        boolean kept = stored.get();
         if (!kept) delivery.drop(key, waiting.id());
         known = true;
         return kept;
@@ -115,29 +129,31 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
     }
   }
 
+  /** By the clock of the actor's scope, which has no time for a wait without a limit. */
+  private boolean isDoneIn(CompletableFuture<?> future, Duration limit) throws InterruptedException {
+    if (limit != FOR_EVER) return delivery.scheduler.awaitDone(future, limit);
+    try {
+      future.get();
+    } catch (ExecutionException | CancellationException failed) {} // is for the caller, who gets it again
+    return true;
+  }
+
   // ---- requests
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request) {
-    if (!isKept()) {
-      awaitOrder(FOR_EVER);
-      return front.ask(plain(request));
-    }
-    var kept = keepRequest(request, FOR_EVER);
-    try {
-      awaitOrder(FOR_EVER);
-      return front.ask(kept);
-    } finally {
-      delivery.release(key, kept.id());
-    }
+    var limit = beside().forBlocks().askLimit();
+    if (isKept()) return ask(request, limit);
+    var left = awaitOrder(request, limit);
+    return left == limit ? front.ask(plain(request)) : front.ask(plain(request), left);
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    if (!isKept()) return front.ask(plain(request), awaitOrder(limit));
+    if (!isKept()) return front.ask(plain(request), awaitOrder(request, limit));
     var kept = keepRequest(request, limit);
     try {
-      return front.ask(kept, awaitOrder(limit));
+      return front.ask(kept, awaitOrder(request, limit));
     } finally {
       delivery.release(key, kept.id());
     }
@@ -145,16 +161,16 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    if (!isKept()) return inOrder(FOR_EVER, left -> front.sendMessageReturn(plain(request)));
+    if (!isKept()) return inOrder(request, FOR_EVER, left -> front.sendMessageReturn(plain(request)));
     var kept = keepRequest(request, FOR_EVER);
-    return inHand(kept, () -> inOrder(FOR_EVER, left -> front.sendMessageReturn(kept)));
+    return inHand(kept, () -> inOrder(request, FOR_EVER, left -> front.sendMessageReturn(kept)));
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
-    if (!isKept()) return inOrder(limit, left -> front.sendMessageReturn(plain(request), left));
+    if (!isKept()) return inOrder(request, limit, left -> front.sendMessageReturn(plain(request), left));
     var kept = keepRequest(request, limit);
-    return inHand(kept, () -> inOrder(limit, left -> front.sendMessageReturn(kept, left)));
+    return inHand(kept, () -> inOrder(request, limit, left -> front.sendMessageReturn(kept, left)));
   }
 
   /** Until it is answered. */
@@ -171,36 +187,47 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M> {
   }
 
   /**
-   * Until the request overtakes no message. An interrupt or a limit that is over is the front's to
-   * tell.
+   * Until the request overtakes no message. An interrupt is the front's to tell.
    */
-  private Duration awaitOrder(Duration limit) {
+  private Duration awaitOrder(Request<?, ?> request, Duration limit) {
     var order = delivery.order(key);
     if (order.isDone() || !limit.isPositive()) return limit;
-    long begin = System.nanoTime();
+    long begin = delivery.scheduler.nanoTime();
     try {
-      order.get(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
+      if (!isDoneIn(order, limit)) throw late(request, limit);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-    } catch (TimeoutException | ExecutionException late) {
-      // nothing is left of the limit
     }
     return left(limit, begin);
   }
 
-  private <R> CompletableFuture<R> inOrder(Duration limit, Function<Duration, CompletableFuture<R>> sending) {
+  private <R> CompletableFuture<R> inOrder(Request<?, R> request, Duration limit,
+      Function<Duration, CompletableFuture<R>> sending) {
     var order = delivery.order(key);
     if (order.isDone() || !limit.isPositive()) return sending.apply(limit);
-    long begin = System.nanoTime();
+    long begin = delivery.scheduler.nanoTime();
     var answer = new CompletableFuture<R>();
-    order.completeOnTimeout(null, TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS).thenRun(() -> {
+    if (limit != FOR_EVER) {
+      var late = delivery.scheduler.after(limit, // elsewhere: what is chained to it is code of the asker
+          () -> Thread.startVirtualThread(() -> answer.completeExceptionally(late(request, limit))));
+      order.thenRun(late::cancel);
+    }
+    order.thenRun(() -> {
       if (!answer.isDone()) send(answer, () -> sending.apply(left(limit, begin)));
     });
     return answer;
   }
 
-  private static Duration left(Duration limit, long begin) {
-    var left = limit.minusNanos(System.nanoTime() - begin);
+  private AskTimeoutException late(Request<?, ?> request, Duration limit) {
+    String shown = beside().forBlocks().showsMessages() ? "{request}" : request.getClass().getSimpleName();
+    return new AskTimeoutException(
+        "actor '" + name() + "' was not asked " + shown + " within " + limit.toMillis()
+            + " ms, since messages that wait for it at the store come first",
+        name(), request, limit, null);
+  }
+
+  private Duration left(Duration limit, long begin) {
+    var left = limit.minusNanos(delivery.scheduler.nanoTime() - begin);
     return left.isPositive() ? left : Duration.ofNanos(1);
   }
 

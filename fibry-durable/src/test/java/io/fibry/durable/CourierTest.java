@@ -1,10 +1,14 @@
 package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
 import io.fibry.Exitable;
 import io.fibry.Request;
 import io.fibry.store.MemoryStore;
@@ -24,6 +28,8 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that wait since a courier looks at what waits for their actor. */
 class CourierTest {
@@ -32,6 +38,7 @@ class CourierTest {
   private static final Store.Id ADA = new Store.Id("list", "ada");
   private static final Duration IDLE = Duration.ofDays(1);
   private static final int MANY = 1_000;
+  private static final Duration LIMIT = Duration.ofSeconds(20); // of an ask, by the clock of the scope
   private static final Durable.Kind<Add> KIND = Durable.kind("list", Add.class);
   private static final Durable<Add> LIST = KIND.keepsMessages(9).state("").by((items, add, context) -> {
     context.reply(add, items + add.item());
@@ -39,7 +46,8 @@ class CourierTest {
   });
 
   private final ManualClock clock = new ManualClock();
-  private final ActorScope scope = ActorSystem.openScope("courier-test", options -> options.withScheduler(clock));
+  private final ActorScope scope =
+      ActorSystem.openScope("courier-test", options -> options.withScheduler(clock).withAskLimit(LIMIT));
   private final MemoryStore memory = MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime()));
   private final Semaphore begun = new Semaphore(0); // looks
   private final Semaphore mayLook = new Semaphore(0);
@@ -119,6 +127,28 @@ class CourierTest {
 
     assertEquals("a", Patience.value(waiting.join()));
     Patience.ended(ada::waitForExit);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anAskWaitsForThemNoLongerThanItsScopeSays(boolean keeps) {
+    var kind = keeps ? LIST : KIND.state("").by((String items, Add add, DurableContext<Add> context) -> items);
+    var ada = kind.newActor(scope.named("ada"), store);
+    Sharing.look(store, ADA);
+    Patience.acquired(begun);
+    var late = new CompletableFuture<AskTimeoutException>();
+    var future = ada.sendMessageReturn(new Add("b"), LIMIT);
+    Patience.elsewhere(() -> late.complete(assertThrows(AskTimeoutException.class, () -> ada.ask(new Add("a")))));
+
+    Patience.eventually(() -> {
+      clock.advance(LIMIT);
+      return late.isDone();
+    });
+
+    assertEquals(LIMIT, late.join().waited());
+    assertTrue(late.join().getMessage().endsWith("come first"), late.join()::getMessage);
+    assertInstanceOf(AskTimeoutException.class, Patience.failure(future));
+    ada.kill();
   }
 
   /** The courier before may wait for room in the mailbox when the next one looks. */

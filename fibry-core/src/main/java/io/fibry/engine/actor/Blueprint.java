@@ -12,11 +12,13 @@ import io.fibry.Strategy;
 import io.fibry.engine.cell.Behaviour;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Dispatch;
+import io.fibry.engine.cell.Outside;
 import io.fibry.engine.cell.Owner;
 import io.fibry.engine.cell.Settings;
 import io.fibry.engine.jvm.Texts;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.Luggage;
 import io.fibry.engine.queue.GuardedQueue;
 import io.fibry.engine.queue.SharedQueue;
 import io.fibry.mailbox.Mailbox;
@@ -25,9 +27,11 @@ import io.fibry.mailbox.Sharing;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -156,6 +160,11 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
+  public ForBlocks<M> outside() {
+    return changed(copy -> copy.owner = new Outside(owner));
+  }
+
+  @Override
   public ForBlocks<M> inside(String kind) {
     var part = owner.openPart(Objects.requireNonNull(kind, "kind"), label);
     return changed(copy -> copy.owner = part);
@@ -194,6 +203,11 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
+  public Duration askLimit() {
+    return owner.options().askLimit();
+  }
+
+  @Override
   public boolean showsMessages() {
     return owner.options().messageTexts();
   }
@@ -201,6 +215,11 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   @Override
   public String shown(Object message) {
     return Texts.shown(message, showsMessages());
+  }
+
+  @Override
+  public Executor carrying(Actor<?> to, Object message) {
+    return Luggage.of(owner.options().carriers(), to, message);
   }
 
   @Override
@@ -232,7 +251,7 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
         Behaviour.returningInContext(settings(), (Handler.ReturningInContext<Object, Object>) checked(handler)));
   }
 
-  private static <H> H checked(H handler) {
+  static <H> H checked(H handler) {
     return Objects.requireNonNull(handler, "handler");
   }
 
@@ -246,10 +265,10 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
 
   @Override
   public <S> ActorBuilder.Stateful<S, M> initialState(Callable<? extends S> initial) {
-    return new WithState<>(this, Objects.requireNonNull(initial, "initial"), null, null);
+    return new StatefulBlueprint<>(this, Objects.requireNonNull(initial, "initial"), null, null);
   }
 
-  private Settings settings() {
+  Settings settings() {
     var strategy = strategy();
     var carriers = owner.options().carriers();
     if (!carriers.isEmpty()) Baggage.used = true;
@@ -260,7 +279,7 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
     return shared;
   }
 
-  private Behaviour surrounded(Behaviour behaviour) {
+  Behaviour surrounded(Behaviour behaviour) {
     return around == null ? behaviour : behaviour.within(around);
   }
 
@@ -268,7 +287,7 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
     return admitted(surrounded(behaviour));
   }
 
-  private ActorCell admitted(Behaviour behaviour) {
+  ActorCell admitted(Behaviour behaviour) {
     if (isShared()) return makePool(behaviour);
     var mailbox = mailbox();
     var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox,
@@ -281,8 +300,9 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   void admit(Cell cell) {
-    if (!owner.tracks(label)) return;
-    cell.introduce(label, type);
+    boolean tracked = owner.tracks(label);
+    if (tracked || label != null) cell.introduce(label, type);
+    if (!tracked) return;
     try {
       owner.admit(cell, label);
     } catch (IllegalStateException closed) {
@@ -304,97 +324,11 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
     return pool;
   }
 
-  private ActorCell makeSink(Behaviour behaviour) {
+  ActorCell makeSink(Behaviour behaviour) {
     if (isShared() && sharing.looks()) throw new IllegalArgumentException(
         "a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
     if (mailbox().ordered()) throw new IllegalArgumentException(
         "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
     return admitted(behaviour);
-  }
-
-  private record WithState<S, M>(Blueprint<M> blueprint, Callable<?> initial, Handler<Object> stop,
-      Handler.Returning<Object, Object> copy) implements ActorBuilder.Stateful<S, M> {
-    @Override
-    public ActorBuilder.Stateful<S, M> onStop(Handler<S> hook) {
-      return new WithState<>(blueprint, initial, (Handler<Object>) Objects.requireNonNull(hook, "hook"), copy);
-    }
-
-    @Override
-    public ActorBuilder.Stateful<S, M> rollback(Handler.Returning<S, S> copy) {
-      return new WithState<>(blueprint, initial, stop,
-          (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
-    }
-
-    private <N> ActorBuilder.Stateful<S, N> of(ActorBuilder<N> changed) {
-      return new WithState<>((Blueprint<N>) changed, initial, stop, copy);
-    }
-
-    @Override
-    public ActorBuilder.Stateful<S, M> strategy(Strategy strategy) {
-      return of(blueprint.strategy(strategy));
-    }
-
-    @Override
-    public <N extends M> ActorBuilder.Stateful<S, N> mailbox(Mailbox<? super N> mailbox) {
-      return of(blueprint.<N>mailbox(mailbox));
-    }
-
-    @Override
-    public ActorBuilder.Stateful<S, M> onFailure(FailurePolicy policy) {
-      return of(blueprint.onFailure(policy));
-    }
-
-    @Override
-    public <N extends M> ActorBuilder.Stateful<S, N> protocol(Class<N> type) {
-      return of(blueprint.protocol(type));
-    }
-
-    @Override
-    public <N extends M> ActorBuilder.Stateful<S, N> around(Handler.Around<? super N> around) {
-      return of(blueprint.<N>around(around));
-    }
-
-    @Override
-    public ActorBuilder.Stateful<S, M> inlineRequests() {
-      return of(blueprint.inlineRequests());
-    }
-
-    @Override
-    public <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler) {
-      return (Actor<N>) make(
-          Behaviour.stateful(blueprint.settings(), (Handler.Stateful<Object, Object>) checked(handler)));
-    }
-
-    @Override
-    public <N extends M> Actor<N> newActor(Handler.StatefulInContext<S, N> handler) {
-      return (Actor<N>) make(Behaviour.statefulInContext(blueprint.settings(),
-          (Handler.StatefulInContext<Object, Object>) checked(handler)));
-    }
-
-    @Override
-    public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler) {
-      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturning(blueprint.settings(),
-          (Handler.StatefulReturning<Object, Object, Object>) checked(handler)));
-    }
-
-    @Override
-    public <N extends M,
-        R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler) {
-      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturningInContext(blueprint.settings(),
-          (Handler.StatefulReturningInContext<Object, Object, Object>) checked(handler)));
-    }
-
-    @Override
-    public Sink<S> newSink() {
-      return (Sink<S>) (Sink<?>) blueprint.makeSink(stateful(Behaviour.ofSink(blueprint.settings())));
-    }
-
-    private ActorCell make(Behaviour behaviour) {
-      return blueprint.admitted(stateful(behaviour));
-    }
-
-    private Behaviour stateful(Behaviour behaviour) {
-      return new Behaviour.WithState(blueprint.surrounded(behaviour), initial, stop, copy);
-    }
   }
 }

@@ -24,7 +24,16 @@ public abstract class Owner {
     return name;
   }
 
-  private final FailureLog failureLog = new FailureLog();
+  private final FailureLog failureLog;
+
+  protected Owner() {
+    this.failureLog = new FailureLog();
+  }
+
+  /** With the failure log of another one. */
+  Owner(Owner other) {
+    this.failureLog = other.failureLog;
+  }
 
   /** Of all its actors. */
   final FailureLog failureLog() {

@@ -57,6 +57,11 @@ public final class Scope extends Members implements ActorScope {
     return other == null ? ROOT : other.single(ROOT, Scope::newRoot);
   }
 
+  /** In the scope of an actor; in the root, if the engine has not made it. */
+  public static ActorBuilder<Object> beside(Exitable actor) {
+    return (actor instanceof Cell cell ? cell.owner().scope() : root()).anonymous();
+  }
+
   @Override
   public ActorScope scope() {
     return this;

@@ -35,7 +35,7 @@ import kotlinx.coroutines.withContext
 public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_024, Overflow.DROP_OLDEST)): Flow<T> {
   val topic = this
   return callbackFlow<T> {
-    val reader = ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(mailbox)
+    val reader = ActorSystem.beside(topic).strategy(Strategy.FIBER).mailbox(mailbox)
       .newActor(Handler<T> { message -> channel.trySendBlocking(message) })
     reader.closeOnExit(AutoCloseable { channel.close() })
     try {
@@ -53,7 +53,7 @@ public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_
  * the caller's thread, so it watches on return.
  */
 private fun Topic<*>.stopAtExit(reader: Actor<*>) {
-  val watcher = ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
+  val watcher = ActorSystem.beside(this).strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
     .newActor(Handler.InContext<Any> { message, context ->
       if (message is ExitReason) reader.sendPoisonPill() else context.watch(this) { reason -> reason }
     })

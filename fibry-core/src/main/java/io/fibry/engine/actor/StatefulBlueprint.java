@@ -1,0 +1,101 @@
+package io.fibry.engine.actor;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorWithReturn;
+import io.fibry.FailurePolicy;
+import io.fibry.Handler;
+import io.fibry.Sink;
+import io.fibry.Strategy;
+import io.fibry.engine.cell.Behaviour;
+import io.fibry.mailbox.Mailbox;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+
+/** A builder of actors that have state. */
+@SuppressWarnings("unchecked") // ActorBuilder checks types
+record StatefulBlueprint<S, M>(Blueprint<M> blueprint, Callable<?> initial, Handler<Object> stop,
+    Handler.Returning<Object, Object> copy) implements ActorBuilder.Stateful<S, M> {
+  @Override
+  public ActorBuilder.Stateful<S, M> onStop(Handler<S> hook) {
+    return new StatefulBlueprint<>(blueprint, initial, (Handler<Object>) Objects.requireNonNull(hook, "hook"), copy);
+  }
+
+  @Override
+  public ActorBuilder.Stateful<S, M> rollback(Handler.Returning<S, S> copy) {
+    return new StatefulBlueprint<>(blueprint, initial, stop,
+        (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
+  }
+
+  private <N> ActorBuilder.Stateful<S, N> of(ActorBuilder<N> changed) {
+    return new StatefulBlueprint<>((Blueprint<N>) changed, initial, stop, copy);
+  }
+
+  @Override
+  public ActorBuilder.Stateful<S, M> strategy(Strategy strategy) {
+    return of(blueprint.strategy(strategy));
+  }
+
+  @Override
+  public <N extends M> ActorBuilder.Stateful<S, N> mailbox(Mailbox<? super N> mailbox) {
+    return of(blueprint.<N>mailbox(mailbox));
+  }
+
+  @Override
+  public ActorBuilder.Stateful<S, M> onFailure(FailurePolicy policy) {
+    return of(blueprint.onFailure(policy));
+  }
+
+  @Override
+  public <N extends M> ActorBuilder.Stateful<S, N> protocol(Class<N> type) {
+    return of(blueprint.protocol(type));
+  }
+
+  @Override
+  public <N extends M> ActorBuilder.Stateful<S, N> around(Handler.Around<? super N> around) {
+    return of(blueprint.<N>around(around));
+  }
+
+  @Override
+  public ActorBuilder.Stateful<S, M> inlineRequests() {
+    return of(blueprint.inlineRequests());
+  }
+
+  @Override
+  public <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler) {
+    return (Actor<N>) make(
+        Behaviour.stateful(blueprint.settings(), (Handler.Stateful<Object, Object>) Blueprint.checked(handler)));
+  }
+
+  @Override
+  public <N extends M> Actor<N> newActor(Handler.StatefulInContext<S, N> handler) {
+    return (Actor<N>) make(Behaviour.statefulInContext(blueprint.settings(),
+        (Handler.StatefulInContext<Object, Object>) Blueprint.checked(handler)));
+  }
+
+  @Override
+  public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler) {
+    return (ActorWithReturn<N, R>) make(Behaviour.statefulReturning(blueprint.settings(),
+        (Handler.StatefulReturning<Object, Object, Object>) Blueprint.checked(handler)));
+  }
+
+  @Override
+  public <N extends M,
+      R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler) {
+    return (ActorWithReturn<N, R>) make(Behaviour.statefulReturningInContext(blueprint.settings(),
+        (Handler.StatefulReturningInContext<Object, Object, Object>) Blueprint.checked(handler)));
+  }
+
+  @Override
+  public Sink<S> newSink() {
+    return (Sink<S>) (Sink<?>) blueprint.makeSink(stateful(Behaviour.ofSink(blueprint.settings())));
+  }
+
+  private ActorCell make(Behaviour behaviour) {
+    return blueprint.admitted(stateful(behaviour));
+  }
+
+  private Behaviour stateful(Behaviour behaviour) {
+    return new Behaviour.WithState(blueprint.surrounded(behaviour), initial, stop, copy);
+  }
+}

@@ -1,0 +1,30 @@
+package io.fibry.engine.message;
+
+import io.fibry.Actor;
+import io.fibry.Carrier;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/** Baggage that a block keeps until it sends the message: set while the block's code runs. */
+public record Luggage(List<Carrier<?>> carriers, Actor<?> to, Object message, Baggage baggage) implements Executor {
+
+  /** Captures on this thread. */
+  public static Luggage of(List<Carrier<?>> carriers, Actor<?> to, Object message) {
+    return new Luggage(carriers, to, message, Baggage.of(Baggage.captured(carriers, to, message)));
+  }
+
+  @Override
+  public void execute(Runnable code) {
+    var toClose = baggage == null ? null : baggage.room();
+    if (toClose == null) {
+      code.run();
+      return;
+    }
+    try {
+      baggage.set(carriers, to, message, toClose);
+      code.run();
+    } finally {
+      Baggage.close(carriers, to, toClose);
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package io.fibry.pool;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
+import io.fibry.FailurePolicy;
+import io.fibry.Handler;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.text.Lines;
+import io.fibry.time.Scheduler;
+import java.util.concurrent.Executor;
+
+/**
+ * Short-lived actors that work for the addresses of entities. All are of the scope of the entities:
+ * of its clock, its limit, its carriers and its dead letters.
+ */
+final class EntityHelpers {
+  private final ActorBuilder.ForBlocks<?> home;
+  private final ActorScope inside; // of the entities
+
+  EntityHelpers(ActorBuilder.ForBlocks<?> home, ActorScope inside) {
+    this.home = home;
+    this.inside = inside;
+  }
+
+  Scheduler clock() {
+    return home.scheduler();
+  }
+
+  String shown(Object message) {
+    return home.shown(message);
+  }
+
+  Executor carrying(Actor<?> to, Object message) {
+    return home.carrying(to, message);
+  }
+
+  ActorBuilder<Object> beside() {
+    return home.scope().anonymous();
+  }
+
+  static String name(Object key) {
+    return "entity " + Lines.escaped(key.toString());
+  }
+
+  /** An actor that has ended: messages to it are dead letters. */
+  <M> Actor<M> ended(String name) {
+    Actor<M> actor =
+        outside(name).strategy(Strategy.CALLER).mailbox(Mailbox.unbounded()).newActor(nothing -> {});
+    actor.askExit();
+    return actor;
+  }
+
+  /** An actor that asks for somebody else, who waits for its answer. */
+  <A> ActorWithReturn<Object, A> relay(String name, Handler.ReturningInContext<Object, A> handler) {
+    return outside(name).uncounted().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
+        .onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn(handler);
+  }
+
+  private ActorBuilder.ForBlocks<Object> outside(String name) {
+    return home.scope().named(name).forBlocks().outside();
+  }
+
+  /**
+   * Runs code on a fiber of a member, so that the scope is not quiet before the end of the code.
+   *
+   * @throws IllegalStateException if the entities have ended
+   */
+  void run(Runnable code) {
+    var member = inside.anonymous().forBlocks().uncounted().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
+        .newSink();
+    member.execute(code);
+    member.sendPoisonPill();
+  }
+}

@@ -1,0 +1,71 @@
+package io.fibry;
+
+import static java.util.Map.entry;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Blocks make their actors in the scope of their builder. One that works in the root scope ignores
+ * the clock, the limit, the carriers and the dead letters of the scope of its user, who cannot see
+ * it. So each file of a library that names the root scope has a reason here.
+ */
+class RootScopeRulesTest {
+  private static final Pattern ROOT_SCOPE =
+      Pattern.compile("\\bActorSystem\\s*(\\.|::)\\s*(anonymous|named|root|configure|find)\\b"
+          + "|\\bScope\\s*(\\.|::)\\s*(root|ROOT)\\b|\\bScope ROOT\\b|\\bimport static io\\.fibry\\.ActorSystem\\b");
+  private static final Pattern LIBRARY = Pattern.compile("(fibry-(?!bench)[a-z-]+|integrations/fibry-[a-z0-9-]+)/"
+      + "src/(main|boot|agent)/.*/([A-Za-z]+\\.(java|kt))");
+  private static final Pattern NO_CODE =
+      Pattern.compile("(?m)^\\s*(\\*|/\\*|//).*$|\"(?:[^\"\\\\]|\\\\.)*\"");
+
+  private static final String SERVER = "is a server in this process, and so in the scope of none of its users";
+
+  private static final Map<String, String> REASONS = Map.ofEntries(
+      entry("ActorSystem.java", "is the root scope"),
+      entry("Scope.java", "makes the root scope"),
+      entry("Flows.java", "a publisher without a builder is promised to work in the root scope"),
+      entry("Stereotypes.java", "its users want actors without a word about scopes"),
+      entry("Actors.kt", "its builder is the root's unless told otherwise"),
+      entry("Builders.kt", "its builder is the root's unless told otherwise"),
+      entry("Dispatchers.kt", "is made of a strategy, which is in no scope"),
+      entry("UdpReceiver.java", "waits for packets by the clock of the system, and users see its handler only"),
+      entry("SubscriberWatch.java", "handles nothing of a user, and must not keep the scope of its topic alive"),
+      entry("Cluster.java", "its scope is the root unless told otherwise"),
+      entry("MemoryNetwork.java", SERVER),
+      entry("MemoryQueue.java", SERVER),
+      entry("MemoryTable.java", SERVER),
+      entry("Taking.java", "hands work of NATS to the workers, who are in the scope of the cluster"),
+      entry("Node.java", "is the root scope of a simulated process"),
+      entry("Trial.java", "closes the root scope of a simulated process"));
+
+  @Test
+  void eachFileThatNamesTheRootScopeHasAReason() throws IOException {
+    var found = new TreeSet<String>();
+    for (var file : Repository.files(".java", ".kt")) {
+      var library = LIBRARY.matcher(Repository.ROOT.relativize(file).toString());
+      if (library.matches() && namesRoot(Files.readString(file))) found.add(library.group(3));
+    }
+
+    assertEquals(new TreeSet<>(REASONS.keySet()), found);
+  }
+
+  private static boolean namesRoot(String source) {
+    return ROOT_SCOPE.matcher(NO_CODE.matcher(source).replaceAll("")).find();
+  }
+
+  @Test
+  void theRuleSeesEachWayToNameIt() {
+    for (var code : new String[] {"ActorSystem.anonymous()", "ActorSystem\n  .named(name)", "ActorSystem::anonymous",
+      "Scope.root()", "import static io.fibry.ActorSystem.anonymous;"}) assertTrue(namesRoot(code), code);
+    for (var code : new String[] {"scope.anonymous()", "  // ActorSystem.anonymous()", "ActorSystem.openScope(name)"})
+      assertFalse(namesRoot(code), code);
+  }
+}

@@ -1,0 +1,178 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.Carrier;
+import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
+import io.fibry.Logged;
+import io.fibry.StressHarness;
+import io.fibry.flow.Flows;
+import io.fibry.pubsub.Topic;
+import io.fibry.support.Patience;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Entities under random use, in a scope with a carrier and without texts of messages: whatever
+ * happens to a message, its tenant goes along, its text is not shown, and the root scope knows
+ * nothing of it.
+ */
+class EntitiesScopeStressTest {
+  private static final long SEED = StressHarness.seed();
+  private static final int THREADS = 4;
+  private static final int KEYS = 6;
+  private static final int USES = Boolean.getBoolean("fibry.soak") ? 20_000 : 400; // of each thread
+  private static final Duration IDLE = Duration.ofMillis(8);
+  private static final Duration LIMIT = Duration.ofMillis(3);
+  private static final String SECRET = "a secret of ";
+  private static final ThreadLocal<String> TENANT = new ThreadLocal<>();
+
+  private record Order(String tenant) {
+    @Override
+    public String toString() {
+      return SECRET + tenant;
+    }
+  }
+
+  private final Carrier<String> carrier = new Carrier<>() {
+    @Override
+    public String capture() {
+      return TENANT.get();
+    }
+
+    @Override
+    public AutoCloseable set(String captured) {
+      var before = TENANT.get();
+      TENANT.set(captured);
+      return () -> TENANT.set(before);
+    }
+  };
+
+  private final AtomicLong births = new AtomicLong();
+  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  private final ActorScope.Options before = ActorScope.Options.defaults();
+  private final ActorScope scope = ActorSystem.openScope("shop",
+      o -> o.withCarrier(carrier).withMessageTexts(false).withAskLimit(LIMIT).withDeadLetters(letter -> {}));
+  private final Entities.WithReturn<Integer, Order, String> orders = Entities.withReturn(
+      scope.named("order").onFailure(FailurePolicy.goOn()), IDLE, this::birth);
+  private final Topic<Order> topic = Topic.of(scope.anonymous());
+
+  @AfterEach
+  void close() {
+    ActorSystem.configure(o -> before);
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private ActorWithReturn<Order, String> birth(ActorBuilder<Object> how, Integer key) {
+    var random = new SplittableRandom(SEED ^ births.incrementAndGet());
+    if (random.nextInt(4) == 0) LockSupport.parkNanos(random.nextInt(5_000_000));
+    if (random.nextInt(20) == 0) throw new IllegalArgumentException("planned");
+    return how.newActorWithReturn(this::handle);
+  }
+
+  private String handle(Order order, ActorContext<Order> context) {
+    if (!order.tenant.equals(TENANT.get())) faults.add(order.tenant + " was handled for " + TENANT.get());
+    if (order.tenant.hashCode() % 50 == 0) throw new IllegalStateException("planned");
+    return order.tenant;
+  }
+
+  @Test
+  void whateverHappensItHappensInTheScope() {
+    System.out.println("entities in a scope: -Dfibry.seed=" + SEED);
+    ActorSystem.configure(o -> o.withDeadLetters(letter -> {
+      if (letter.message() instanceof Order order) faults.add("the root has a dead letter of " + order.tenant);
+    }));
+    for (int key = 0; key < KEYS; key += 2) topic.subscribe(orders.actor(key));
+
+    try (var logged = new Logged()) {
+      var users = new ArrayList<Thread>();
+      for (int i = 0; i < THREADS; i++) {
+        var random = new SplittableRandom(SEED + i);
+        String name = "t" + i + "-";
+        users.add(Patience.elsewhere(() -> use(random, name)));
+      }
+      users.forEach(Patience::joined);
+      orders.close();
+      topic.close();
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      assertEquals(List.of(), List.copyOf(faults), () -> "-Dfibry.seed=" + SEED);
+      assertFalse(logged.text().contains(SECRET), logged::text);
+    }
+    var report = scope.report();
+    assertEquals(report.sent(),
+        report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum(), report::toString);
+  }
+
+  private void use(SplittableRandom random, String name) {
+    for (int i = 0; i < USES; i++) {
+      String tenant = name + i;
+      TENANT.set(tenant);
+      try {
+        use(random, new Order(tenant));
+      } catch (IllegalArgumentException | IllegalStateException planned) {
+        check(planned);
+        if (!planned.getMessage().equals("planned")) faults.add(planned.toString());
+      } catch (RuntimeException refused) {
+        check(refused);
+      } finally {
+        TENANT.remove();
+      }
+    }
+  }
+
+  private void check(Throwable thrown) {
+    for (var at = thrown; at != null; at = at.getCause())
+      if (String.valueOf(at.getMessage()).contains(SECRET)) faults.add("shown: " + at.getMessage());
+  }
+
+  private void use(SplittableRandom random, Order order) {
+    var address = orders.actor(random.nextInt(KEYS));
+    switch (random.nextInt(12)) {
+      case 0, 1 -> address.sendMessage(order);
+      case 2, 3 -> answered(order, address.ask(order));
+      case 4 -> answered(order, address.ask(order, Duration.ofMillis(1 + random.nextInt(20))));
+      case 5 -> address.sendMessageReturn(order, LIMIT).whenComplete((answer, failure) -> {
+        if (failure == null) answered(order, answer);
+        else check(failure);
+      });
+      case 6, 7 -> address.sendMessageLater(order, Duration.ofMillis(random.nextInt(4)));
+      case 8 -> {
+        var all = List.of(address, orders.actor(random.nextInt(KEYS)), orders.actor(random.nextInt(KEYS)));
+        if (random.nextBoolean()) Flows.askAll(all, order, LIMIT).forEach(answer -> answered(order, answer));
+        else answered(order, Flows.askFirst(all, order, LIMIT));
+      }
+      case 9 -> topic.publish(order);
+      case 10 -> end(random).accept(address);
+      default -> LockSupport.parkNanos(random.nextInt(12_000_000));
+    }
+  }
+
+  private static Consumer<Actor<?>> end(SplittableRandom random) {
+    return List.<Consumer<Actor<?>>>of(Exitable::askExit, Exitable::kill, Exitable::sendPoisonPill, Exitable::close)
+        .get(random.nextInt(4));
+  }
+
+  private void answered(Order order, String answer) {
+    if (!order.tenant.equals(answer)) faults.add(order.tenant + " was answered " + answer);
+  }
+}
