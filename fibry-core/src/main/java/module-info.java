@@ -29,6 +29,7 @@ import org.jspecify.annotations.NullMarked;
  * examples in the <a href="https://fibry.io/fibry">repository</a>.
  */
 @NullMarked
+@SuppressWarnings("module") // the modules named below are built after this one
 module io.fibry {
   requires java.net.http;
   requires jdk.jfr;
@@ -44,5 +45,6 @@ module io.fibry {
   exports io.fibry.pool;
   exports io.fibry.pubsub;
   exports io.fibry.stereotype;
+  exports io.fibry.text to io.fibry.cluster, io.fibry.durable, io.fibry.jdbc, io.fibry.nats;
   exports io.fibry.time;
 }

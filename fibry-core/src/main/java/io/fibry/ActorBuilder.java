@@ -283,6 +283,15 @@ public interface ActorBuilder<M> {
     String shown(Object message);
 
     /**
+     * {@return how the text of a {@link RequestException} names its request: by a character that
+     * becomes the request's text when somebody reads the exception, or by its class, as the scope's
+     * options say}
+     *
+     * @param request that was not answered
+     */
+    String asked(Object request);
+
+    /**
      * Captures what the scope's carriers take along from this thread.
      *
      * @param to will be sent the message

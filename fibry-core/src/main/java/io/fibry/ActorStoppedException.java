@@ -1,17 +1,17 @@
 package io.fibry;
 
+import io.fibry.engine.jvm.Texts;
+
 /** The actor had ended, or ended before it answered. */
 public final class ActorStoppedException extends RequestException {
   private static final long serialVersionUID = 1;
-  private static final String REASON = "{reason}";
 
   private final transient ExitReason reason;
 
   /**
    * For tests that fake an actor.
    *
-   * @param text what happened; "{request}" stands for the text of the message, "{reason}" for that
-   *     of the reason
+   * @param text what happened
    * @param actor its name
    * @param request the message
    * @param reason why it ended
@@ -23,11 +23,13 @@ public final class ActorStoppedException extends RequestException {
 
   @Override
   String filled(String text) {
-    int at = text.indexOf(REASON);
-    if (at < 0) return super.filled(text);
-    String why =
-        reason instanceof ExitReason.Failed failed ? "Failed: " + shown(failed.cause()) : String.valueOf(reason);
-    return super.filled(text.substring(0, at)) + why + super.filled(text.substring(at + REASON.length()));
+    String filled = super.filled(text);
+    return filled.contains(Texts.REASON) ? filled.replace(Texts.REASON, why()) : filled;
+  }
+
+  private String why() {
+    return reason instanceof ExitReason.Failed failed ? "Failed: " + shown(failed.cause())
+        : String.valueOf(reason);
   }
 
   /** {@return why it ended} */

@@ -15,7 +15,7 @@ public final class AskCycleException extends RequestException {
   /**
    * For tests that fake an actor.
    *
-   * @param text what happened; "{request}" stands for the text of the message
+   * @param text what happened
    * @param actor its name
    * @param request the message
    * @param ring names; the first is also the last

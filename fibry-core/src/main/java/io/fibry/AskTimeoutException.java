@@ -16,7 +16,7 @@ public final class AskTimeoutException extends RequestException {
   /**
    * For tests that fake an actor.
    *
-   * @param text what happened; "{request}" stands for the text of the message
+   * @param text what happened
    * @param actor its name
    * @param request the message
    * @param waited the limit

@@ -7,7 +7,7 @@ public final class CircuitOpenException extends RequestException {
   /**
    * For circuit breakers, and for tests that fake one.
    *
-   * @param text what happened; "{request}" stands for the text of the message
+   * @param text what happened
    * @param breaker its name
    * @param request the message
    */

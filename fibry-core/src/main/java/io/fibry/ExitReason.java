@@ -1,5 +1,7 @@
 package io.fibry;
 
+import io.fibry.text.Lines;
+
 /** Why something ended. */
 public sealed interface ExitReason {
   // the texts are written here, since those of a record fail for ever if first used without memory
@@ -28,7 +30,7 @@ public sealed interface ExitReason {
   record Failed(Throwable cause) implements ExitReason {
     @Override
     public String toString() {
-      return "Failed: " + cause;
+      return "Failed: " + Lines.text(cause);
     }
   }
 

@@ -10,7 +10,7 @@ public final class MailboxFullException extends RequestException {
   /**
    * For tests that fake an actor.
    *
-   * @param text what happened; "{request}" stands for the text of the message
+   * @param text what happened
    * @param actor its name
    * @param request the message
    * @param capacity of the mailbox

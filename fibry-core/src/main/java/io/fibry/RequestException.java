@@ -9,7 +9,6 @@ public abstract sealed class RequestException extends RuntimeException
     permits ActorStoppedException, MailboxFullException, AskTimeoutException, AskCycleException, NoReplyException,
     CircuitOpenException, UnansweredException {
   private static final long serialVersionUID = 1;
-  private static final String REQUEST = "{request}";
 
   /** The name of the actor. */
   private final String actor;
@@ -34,7 +33,7 @@ public abstract sealed class RequestException extends RuntimeException
 
   /** Puts texts of a user's code where they belong. */
   String filled(String text) {
-    return text.contains(REQUEST) ? text.replace(REQUEST, shown(request)) : text;
+    return text.contains(Texts.REQUEST) ? text.replace(Texts.REQUEST, shown(request)) : text;
   }
 
   static String shown(Object code) {

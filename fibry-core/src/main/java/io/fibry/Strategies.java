@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.engine.jvm.CallerRuns;
+import io.fibry.engine.jvm.Texts;
 import io.fibry.engine.jvm.Threads;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -44,7 +45,7 @@ final class Strategies {
 
     @Override
     public String toString() {
-      return "on(" + executor + ")";
+      return "on(" + Texts.text(executor) + ")";
     }
   }
 }

@@ -10,7 +10,7 @@ public abstract non-sealed class UnansweredException extends RequestException {
   /**
    * For libraries.
    *
-   * @param text what happened; "{request}" stands for the text of the message
+   * @param text what happened
    * @param actor the name of the actor
    * @param request the message
    * @param cause why; null: nothing else failed

@@ -75,6 +75,18 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
+  void noNameStandsForTheTextOfAMessage() {
+    var actor = scope.named("safe {request} and {reason}").newActorWithReturn((Pin pin) -> 1);
+    actor.close();
+
+    texts.add(assertThrows(ActorStoppedException.class, () -> actor.ask(new Pin())).getMessage());
+
+    assertOnlyTheClassIsShown(1);
+    assertTrue(texts.getFirst().contains("'safe {request} and {reason}'"), texts::getFirst);
+  }
+
+  @Promise("19.13")
+  @Test
   void dumpsWatchdogsAndDeadLetters() {
     var actor = stuck("safe", Mailbox.unbounded());
     texts.add(scope.dump());

@@ -6,6 +6,7 @@ import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.durable.Once;
 import io.fibry.pubsub.Subscription;
+import io.fibry.text.Lines;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
@@ -92,7 +93,7 @@ final class FarQueue<M> implements WorkQueue<M> {
       var failed = FAILED.decode(one.work());
       return new Aside<>(one.number(), read(failed.work), failed.times, failed.reason, failed.at);
     } catch (CodecException foreign) {
-      return new Aside<>(one.number(), Optional.empty(), 0, "it is none: " + foreign.getMessage(), Instant.EPOCH);
+      return new Aside<>(one.number(), Optional.empty(), 0, "it is none: " + Lines.message(foreign), Instant.EPOCH);
     }
   }
 

@@ -3,7 +3,7 @@ package io.fibry.cluster;
 import io.fibry.AskTimeoutException;
 import io.fibry.Request;
 import io.fibry.cluster.LostException.Loss;
-import io.fibry.time.Scheduler;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -18,8 +18,7 @@ final class FarRequest<R> {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(2); // then twice as long
   private static final Duration LONGEST_PAUSE = Duration.ofMillis(100);
 
-  private final Engine engine;
-  private final Scheduler clock;
+  private final Surroundings around;
   private final Route route;
   private final Relay.Sent<R> sent;
   private final Duration limit;
@@ -30,13 +29,12 @@ final class FarRequest<R> {
   private Duration pause = FIRST_PAUSE; // of one sending after the other
   private int times; // it was sent; likewise
 
-  FarRequest(Engine engine, Scheduler clock, Route route, Relay.Sent<R> sent, Duration limit) {
-    this.engine = engine;
-    this.clock = clock;
+  FarRequest(Surroundings around, Route route, Relay.Sent<R> sent, Duration limit) {
+    this.around = around;
     this.route = route;
     this.sent = sent;
     this.limit = limit;
-    this.end = clock.nanoTime() + Math.min(Long.MAX_VALUE / 2, limit.toNanos());
+    this.end = around.clock().nanoTime() + Math.min(Long.MAX_VALUE / 2, limit.toNanos());
     this.headers = sent.headers(route);
     if (recorded != null) answer.whenComplete(
         (value, failure) -> Recorder.endRequest(recorded, sent.to().actor(), sent.request(), times, failure));
@@ -51,11 +49,11 @@ final class FarRequest<R> {
   }
 
   void send() {
-    var left = Duration.ofNanos(Math.max(1, end - clock.nanoTime()));
+    var left = Duration.ofNanos(Math.max(1, end - around.clock().nanoTime()));
     times++;
     headers.put(Route.TIME_LEFT, Long.toString(Math.max(1, left.toMillis())));
     try {
-      engine.request(Wire.to(route.subject(), headers, sent.body()), left).whenComplete(this::ended);
+      around.engine().request(Wire.to(route.subject(), headers, sent.body()), left).whenComplete(this::ended);
     } catch (RuntimeException unsendable) {
       answer.completeExceptionally(unsendable);
     }
@@ -67,27 +65,29 @@ final class FarRequest<R> {
     if (id == null || answer.isDone()) return;
     answer.cancel(false);
     try {
-      engine.publish(Wire.to(route.takingBack(), Map.of(Route.ID, id), new byte[0]));
+      around.engine().publish(Wire.to(route.takingBack(), Map.of(Route.ID, id), new byte[0]));
     } catch (LostException cut) {
-      LoggerFactory.getLogger(Cluster.class).debug("{} is not taken back", sent, cut);
+      LoggerFactory.getLogger(Cluster.class).debug("a request to actor '{}' is not taken back", sent.to().actor(), cut);
     }
   }
 
   private void ended(Wire wire, Throwable failure) {
     try {
       boolean nobody = failure == null ? Outcome.isGone(wire) : loss(failure) == Loss.NOBODY;
-      if (nobody && !answer.isDone() && route.absent().get().isEmpty() && clock.nanoTime() + pause.toNanos() - end < 0)
+      if (nobody && !answer.isDone() && route.absent().get().isEmpty()
+          && around.clock().nanoTime() + pause.toNanos() - end < 0)
         sendLater();
-      else if (failure == null) Outcome.tell(answer, sent.request(), sent.to().actor(), wire, sent::answer);
+      else if (failure == null) Outcome.tell(answer, sent, wire, around);
       else answer.completeExceptionally(lost(failure));
     } catch (Throwable unreadable) { // of a codec, or of memory
       answer.completeExceptionally(new UnreachableException("the answer of actor '" + sent.to().actor()
-          + "' to {request} cannot be read", sent.to().actor(), sent.request(), unreadable, true));
+          + "' to " + around.asked(sent.named()) + " cannot be read", sent.to().actor(), sent.request(), unreadable,
+          true));
     }
   }
 
   private void sendLater() {
-    clock.after(pause, this::send);
+    around.clock().after(pause, this::send);
     var next = pause.multipliedBy(2);
     pause = next.compareTo(LONGEST_PAUSE) < 0 ? next : LONGEST_PAUSE;
   }
@@ -100,11 +100,14 @@ final class FarRequest<R> {
     String actor = sent.to().actor();
     Request<?, R> request = sent.request();
     if (loss(failure) == Loss.LATE) return new AskTimeoutException("actor '" + actor
-        + "' on another node has not answered {request} in time; it may handle it all the same", actor, request, limit,
+        + "' on another node has not answered " + around.asked(sent.named())
+        + " in time; it may handle it all the same",
+        actor, request, limit,
         null);
     String why = loss(failure) == Loss.NOBODY
-        ? route.absent().get().orElse("at the moment no node has its key") : failure.getMessage();
-    return new UnreachableException("{request} did not reach actor '" + actor + "': " + why, actor, request, failure,
+        ? route.absent().get().orElse("at the moment no node has its key") : Lines.message(failure);
+    return new UnreachableException(around.asked(sent.named()) + " did not reach actor '" + actor + "': " + why, actor,
+        request, failure,
         loss(failure) == Loss.UNKNOWN);
   }
 }

@@ -11,6 +11,7 @@ import io.fibry.cluster.Cluster.Member;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.pubsub.Subscription;
+import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;
@@ -173,7 +174,7 @@ final class Lease {
       signs.ask(new Leave());
     } catch (AskTimeoutException late) {
       LoggerFactory.getLogger(Cluster.class).warn("node '{}' leaves without a word: {}", self().name(),
-          late.getMessage());
+          Lines.message(late));
     }
     signs.close();
   }
@@ -216,7 +217,7 @@ final class Lease {
       else if (!update() && isStillOurs()) update();
     } catch (LostException cut) {
       LoggerFactory.getLogger(Cluster.class).warn("node '{}' could not give a sign of life: {}", self().name(),
-          cut.getMessage());
+          Lines.message(cut));
     }
   }
 

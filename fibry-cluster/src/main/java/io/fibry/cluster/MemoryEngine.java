@@ -2,6 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -129,7 +130,7 @@ final class MemoryEngine implements Engine {
 
   @Override
   public Optional<String> trouble() {
-    return closed ? Optional.of(cut().getMessage()) : Optional.empty();
+    return closed ? Optional.of(Lines.message(cut())) : Optional.empty();
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.fibry.RequestException;
 import io.fibry.UnansweredException;
 import io.fibry.cluster.Relay.Tell;
 import io.fibry.cluster.Tells.Receipt;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -49,15 +50,18 @@ final class Outbox {
   private final int mostTells; // of a bundle
   private final int mostUnderWay; // bundles
   private final Function<Tells, FarRequest<Receipt>> sending;
+  private final Function<Object, String> asked; // how an exception names a message
   private final Semaphore room = new Semaphore(ROOM, true); // of all threads
   private final ArrayDeque<Load> gathered = new ArrayDeque<>();
   private int underWay; // bundles
 
-  Outbox(Duration longest, int mostTells, Function<Tells, FarRequest<Receipt>> sending) {
+  Outbox(Duration longest, int mostTells, Function<Tells, FarRequest<Receipt>> sending,
+      Function<Object, String> asked) {
     this.longest = longest;
     this.mostTells = mostTells;
     this.mostUnderWay = MANY / mostTells;
     this.sending = sending;
+    this.asked = asked;
   }
 
   // ---- for senders
@@ -174,7 +178,7 @@ final class Outbox {
     }
   }
 
-  private static void lose(List<Tell> tells, Throwable failure, Actor<Object> relay) {
+  private void lose(List<Tell> tells, Throwable failure, Actor<Object> relay) {
     boolean unknown =
         failure instanceof UnreachableException far ? far.mayHaveRun() : failure instanceof RequestException;
     for (var one : tells) relay.sendMessage(failure instanceof UnansweredException told && tells.size() == 1
@@ -182,12 +186,12 @@ final class Outbox {
   }
 
   private static String why(Throwable failure) {
-    return failure instanceof RequestException ? failure.getMessage() : failure.toString();
+    return failure instanceof RequestException ? Lines.message(failure) : Lines.thrown(failure);
   }
 
-  private static Lost lost(Tell tell, String why, boolean mayHaveArrived) {
+  private Lost lost(Tell tell, String why, boolean mayHaveArrived) {
     String actor = tell.to().actor();
-    return new Lost(tell, new UnreachableException("{request} did not get to actor '" + actor + "'"
+    return new Lost(tell, new UnreachableException(asked.apply(tell.message()) + " did not get to actor '" + actor + "'"
         + (mayHaveArrived ? ", as far as is known here: " : ": ") + why, actor, tell.message(), null, mayHaveArrived));
   }
 }

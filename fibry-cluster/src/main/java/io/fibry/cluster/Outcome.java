@@ -7,6 +7,7 @@ import io.fibry.ExitReason;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
 import io.fibry.Request;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -14,7 +15,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -64,7 +64,7 @@ final class Outcome {
 
   static Wire ofFailure(String to, Throwable thrown) {
     var failure = thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
-    String text = oneLine(String.valueOf(failure.getMessage()));
+    String text = brief(Lines.message(failure));
     return switch (failure) {
       case MailboxFullException full -> wire(to, Status.FULL, text, Map.of(NUMBER, Integer.toString(full.capacity())));
       case ActorStoppedException stopped -> wire(to, Status.STOPPED, text, Map.of(TYPE, typeOf(stopped.reason())));
@@ -78,11 +78,10 @@ final class Outcome {
 
   /** What was thrown, in a line. */
   static String brief(Throwable thrown) {
-    return oneLine(thrown.toString());
+    return brief(Lines.thrown(thrown));
   }
 
-  private static String oneLine(String text) {
-    String line = text.replaceAll("\\p{Cntrl}+", " ");
+  private static String brief(String line) {
     return line.length() <= MOST_TEXT ? line : line.substring(0, MOST_TEXT) + " ..";
   }
 
@@ -105,27 +104,28 @@ final class Outcome {
   }
 
   /** Tells the asker. */
-  static <R> void tell(CompletableFuture<R> asker, Request<?, R> request, String actor, Wire wire,
-      Function<byte[], R> read) {
+  static <R> void tell(CompletableFuture<R> asker, Relay.Sent<R> sent, Wire wire, Surroundings around) {
     var status = statusOf(wire);
-    if (status.filter(Status.OK::equals).isPresent()) asker.complete(read.apply(wire.body()));
-    else asker.completeExceptionally(failure(status, request, actor, wire));
+    if (status.filter(Status.OK::equals).isPresent()) asker.complete(sent.answer(wire.body()));
+    else asker.completeExceptionally(failure(status, sent, wire, around.asked(sent.named())));
   }
 
   private static Optional<Status> statusOf(Wire wire) {
     return wire.header(STATUS).map(STATUSES::get);
   }
 
-  private static Throwable failure(Optional<Status> status, Request<?, ?> request, String actor, Wire wire) {
-    String text = wire.header(TEXT).orElse("no reason was told");
+  private static Throwable failure(Optional<Status> status, Relay.Sent<?> sent, Wire wire, String asked) {
+    var request = sent.request();
+    String actor = sent.to().actor();
+    String text = wire.header(TEXT).map(Lines::escaped).orElse("no reason was told");
     if (status.isEmpty()) return new UnreachableException(
-        "the answer of actor '" + actor + "' to {request} is none: " + wire, actor, request, null, true);
+        "the answer of actor '" + actor + "' to " + asked + " is none: " + wire, actor, request, null, true);
     return switch (status.get()) {
       case FULL -> new MailboxFullException(text, actor, request, (int) number(wire));
       case STOPPED -> new ActorStoppedException(text, actor, request, reason(wire, text));
       case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null);
       case NO_REPLY -> new NoReplyException(text, actor, request);
-      case GONE -> new UnreachableException("{request} did not reach actor '" + actor + "': " + text, actor, request,
+      case GONE -> new UnreachableException(asked + " did not reach actor '" + actor + "': " + text, actor, request,
           null, false);
       case CYCLE -> new AskCycleException(text, actor, request, List.of(wire.header(RING).orElse(actor).split("\t")));
       default -> new FarFailureException(text, wire.header(TYPE).orElse("an unknown class"));
@@ -160,6 +160,6 @@ final class Outcome {
 
   /** Of an end, in a line. */
   static String brief(ExitReason reason) {
-    return oneLine(reason.toString());
+    return brief(reason.toString());
   }
 }

@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
+import io.fibry.text.Lines;
 import java.util.Objects;
 import java.util.function.Supplier;
 
@@ -21,7 +22,7 @@ record Protocol<M>(Class<M> type, Codec<M> messages) {
       return new Protocol<>(type, messages);
     } catch (IllegalArgumentException none) {
       throw new IllegalArgumentException(
-          "messages of " + type.getName() + " cannot be sent to another node: " + none.getMessage(), none);
+          "messages of " + type.getName() + " cannot be sent to another node: " + Lines.message(none), none);
     }
   }
 

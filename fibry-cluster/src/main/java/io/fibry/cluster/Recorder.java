@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.text.Lines;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
@@ -109,7 +110,7 @@ final class Recorder {
     event.end();
     if (!event.shouldCommit()) return;
     event.node = node;
-    event.ended = failure == null ? "confirmed" : String.valueOf(failure.getMessage());
+    event.ended = failure == null ? "confirmed" : Lines.message(failure);
     event.commit();
   }
 

@@ -43,6 +43,11 @@ final class Relay {
     /** As texts show it. */
     Request<?, R> request();
 
+    /** Its class stands in texts where a scope keeps the rest to itself. */
+    default Object named() {
+      return request();
+    }
+
     default Map<String, String> headers(Route route) {
       return route.headers(to().key());
     }
@@ -71,6 +76,11 @@ final class Relay {
     }
 
     @Override
+    public Object named() {
+      return message;
+    }
+
+    @Override
     public Map<String, String> headers(Route route) {
       var headers = Sent.super.headers(route);
       headers.put(Route.KEEP, "");
@@ -88,20 +98,18 @@ final class Relay {
     }
   }
 
-  private final Engine engine;
-  private final Scheduler clock;
+  private final Surroundings around;
   private final Route route;
   private final Duration longest; // for requests without a limit, and receipts
   private final Outbox outbox;
   private final Actor<Object> actor;
 
   private Relay(Surroundings around, Route route, Duration longest) {
-    this.engine = around.engine();
-    this.clock = around.clock();
+    this.around = around;
     this.route = route;
     this.longest = longest;
     this.outbox =
-        new Outbox(longest, route.mostTells(), tells -> new FarRequest<>(engine, clock, route, tells, longest));
+        new Outbox(longest, route.mostTells(), tells -> new FarRequest<>(around, route, tells, longest), around::asked);
     this.actor = around.scope().named(route.name()).onFailure(FailurePolicy.goOn()).newActor(this::handle);
   }
 
@@ -153,7 +161,7 @@ final class Relay {
 
   private <R> void ask(Request<?, R> asked, Sent<R> sent, ActorContext<Object> context) {
     var limit = context.timeLeft().orElse(longest);
-    var far = new FarRequest<>(engine, clock, route, sent, limit);
+    var far = new FarRequest<>(around, route, sent, limit);
     far.askedBy(Askers.here());
     context.replyWhen(asked, far.answer(), far::giveUp);
     if (limit.isPositive()) far.send();

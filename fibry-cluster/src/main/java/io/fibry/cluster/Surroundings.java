@@ -14,6 +14,11 @@ import java.time.Duration;
 record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects, Lease lease,
     Membership membership, String node, Duration calm, UnderWay underWay) {
 
+  /** How exceptions name a request of this node. */
+  String asked(Object request) {
+    return scope.anonymous().forBlocks().asked(request);
+  }
+
   /** Of this node, until it has to join again. */
   String life() {
     return node + "." + lease.self().id();

@@ -71,6 +71,11 @@ record Tells(List<Relay.Tell> tells, byte[] body) implements Request<Tells, Tell
   }
 
   @Override
+  public Object named() {
+    return tells.size() == 1 ? tells.getFirst().message() : this;
+  }
+
+  @Override
   public Map<String, String> headers(Route route) {
     var headers = route.headers(Optional.empty());
     headers.put(Route.TELLS, Integer.toString(tells.size()));

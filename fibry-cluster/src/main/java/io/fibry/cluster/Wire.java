@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.text.Lines;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -68,6 +69,6 @@ public record Wire(String subject, Optional<String> answerTo, Map<String, String
   /** {@return where to, and how much: not the bytes} */
   @Override
   public String toString() {
-    return subject + " " + headers + ", " + body.length + " bytes";
+    return Lines.escaped(subject + " " + headers) + ", " + body.length + " bytes";
   }
 }

@@ -202,7 +202,7 @@ abstract class FarContract {
 
     var failure = assertThrows(FarFailureException.class, () -> far().ask(new Fail("no\nmoney")));
 
-    assertEquals("no money", failure.getMessage());
+    assertEquals("no\\nmoney", failure.getMessage());
     assertEquals(IllegalStateException.class.getName(), failure.type());
   }
 

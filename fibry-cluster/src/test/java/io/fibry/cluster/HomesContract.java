@@ -13,7 +13,6 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.pool.Entities;
-import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.time.Duration;
@@ -113,21 +112,6 @@ abstract class HomesContract {
 
   private long sum() {
     return cents.values().stream().mapToLong(LongAdder::sum).sum();
-  }
-
-  @Test
-  void anAddressStaysSubscribedWhateverItsEntityDoes() {
-    try (var a = join("a")) {
-      home(a);
-      Topic<Account> payday = Topic.of(scope.anonymous());
-      payday.subscribe(addresses(a).actor("ada"));
-      for (int i = 1; i <= 3; i++) {
-        payday.publish(new Pay(5));
-        int paid = 5 * i;
-        Patience.eventually(() -> sum() == paid);
-      }
-      payday.close();
-    }
   }
 
   @Test

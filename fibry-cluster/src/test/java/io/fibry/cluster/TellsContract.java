@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
@@ -112,6 +113,22 @@ abstract class TellsContract {
     var why = assertInstanceOf(UnreachableException.class, letter.cause().orElseThrow());
     assertEquals(text, why.getMessage());
     assertEquals(mayHaveRun, why.mayHaveRun());
+  }
+
+  @Test
+  void aScopeThatKeepsTextsToItselfDoesSoForOtherNodes() {
+    try (var hidden = senders.openScope("hidden", options -> options.withMessageTexts(false))) {
+      var clerk = join("hidden", hidden).actor("clerk", Clerk.class);
+
+      assertTrue(clerk.sendMessage(new Note(4711)));
+      var letter = letter();
+      var failure = assertThrows(UnreachableException.class, () -> clerk.ask(new Seen()));
+
+      checkLost(letter, "Note did not reach actor 'clerk': no node offers it", false);
+      assertFalse(letter.toString().contains("4711"), letter::toString);
+      assertEquals("Seen did not reach actor 'clerk': no node offers it", failure.getMessage());
+      nodes.removeLast().close();
+    }
   }
 
   @Test

@@ -12,6 +12,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -73,6 +74,21 @@ abstract class TopicContract {
     Patience.eventually(() -> read.size() == 500 && here.size() == 500);
     assertEquals(expected, all());
     assertEquals(expected, List.copyOf(here));
+  }
+
+  @Test
+  void anAddressStaysSubscribedWhateverItsEntityDoes() {
+    a.host("reader", News.class, scope.anonymous(), Duration.ofMillis(1),
+        (builder, key) -> builder.newActor((News one) -> read.add(one.number())));
+    Topic<News> here = Topic.of(scope.anonymous());
+    here.subscribe(a.entities("reader", News.class).actor("ada"));
+
+    for (int i = 1; i <= 3; i++) { // it may be put away after each
+      int number = i;
+      here.publish(new News(number));
+      Patience.eventually(() -> read.contains(number));
+    }
+    assertEquals(List.of(1, 2, 3), all());
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.fibry.block;
 import io.fibry.Exitable;
 import io.fibry.Fronted;
 import io.fibry.RequestException;
+import io.fibry.engine.jvm.Texts;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
@@ -59,7 +60,7 @@ public abstract class FrontedGroup<B extends Exitable> extends Fronted<B> {
 
     @Override
     public String toString() {
-      return resource.toString();
+      return Texts.text(resource);
     }
   }
 

@@ -9,6 +9,7 @@ import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.block.Rethrown;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -111,7 +112,8 @@ final class GroupRequest<M, R> {
   private record Question<A>(GroupRequest<?, ?> group) implements Request<Question<A>, A> {
     @Override
     public String toString() {
-      return group.message + " (of " + group.actors.size() + " actors; not answered by " + group.missing() + ")";
+      return Lines.text(group.message) + " (of " + group.actors.size() + " actors; not answered by " + group.missing()
+          + ")";
     }
   }
 

@@ -53,21 +53,21 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
 
   private Hooks<M, R> withBefore(Handler<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
-    Handler<M> added = message -> run.accept(new HookCall("before", message, () -> hook.handle(message)));
+    Handler<M> added = message -> run.accept(new HookCall(builder, "before", message, () -> hook.handle(message)));
     return new HookChain<>(builder, started, body, ChangedCopy.with(beforeHooks, added), afterHooks, errorHooks);
   }
 
   private Hooks<M, R> withAfter(After<M, R> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     After<M, R> added =
-        (message, reply) -> run.accept(new HookCall("after", message, () -> hook.after(message, reply)));
+        (message, reply) -> run.accept(new HookCall(builder, "after", message, () -> hook.after(message, reply)));
     return new HookChain<>(builder, started, body, beforeHooks, ChangedCopy.with(afterHooks, added), errorHooks);
   }
 
   private Hooks<M, R> withOnError(OnError<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     OnError<M> added = (message, failure) -> run
-        .accept(new HookCall("on the error at", message, () -> hook.failed(message, failure)));
+        .accept(new HookCall(builder, "on the error at", message, () -> hook.failed(message, failure)));
     return new HookChain<>(builder, started, body, beforeHooks, afterHooks, ChangedCopy.with(errorHooks, added));
   }
 
@@ -86,7 +86,8 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
     return reply;
   }
 
-  private record HookCall(String when, Object message, Handler.Task code) implements Handler<Void> {
+  private record HookCall(ActorBuilder<?> builder, String when, Object message, Handler.Task code)
+      implements Handler<Void> {
     void run() {
       contain(code);
     }
@@ -108,7 +109,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
 
     @Override
     public String toString() {
-      return "hook " + when + " " + message;
+      return "hook " + when + " " + builder.forBlocks().shown(message);
     }
   }
 

@@ -1,8 +1,10 @@
 package io.fibry.fsm;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.AskCycleException;
+import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.util.List;
 import java.util.Objects;
@@ -14,7 +16,7 @@ final class MachineRun {
   record Begin(Object state) {
     @Override
     public String toString() {
-      return "the beginning in " + shown(state);
+      return "the beginning in " + Lines.text(state);
     }
   }
 
@@ -22,11 +24,12 @@ final class MachineRun {
   private record TimeOver(Object state) {
     @Override
     public String toString() {
-      return "the end of the time in " + shown(state);
+      return "the end of the time in " + Lines.text(state);
     }
   }
 
   private final Function<Class<?>, StateRules> table;
+  private final ActorBuilder.ForBlocks<?> home; // its scope may keep texts to itself
   private final Object initial;
   private Object state;
   private StateRules rules;
@@ -35,8 +38,9 @@ final class MachineRun {
   private Scheduler.Timer timer; // sends `timeOver`
   private boolean postponed; // a message waits for another state
 
-  MachineRun(Function<Class<?>, StateRules> table, Object initial) {
+  MachineRun(Function<Class<?>, StateRules> table, ActorBuilder.ForBlocks<?> home, Object initial) {
     this.table = table;
+    this.home = home;
     this.initial = initial;
     this.state = initial;
     this.rules = table.apply(initial.getClass());
@@ -62,7 +66,7 @@ final class MachineRun {
 
   /** A failure leaves the old state, or stays in the new one once that is set. */
   private void move(Object next, ActorContext<Object> context) throws Exception {
-    if (Objects.requireNonNull(next, () -> "the next state of actor '" + self.name() + "' after " + shown(state)
+    if (Objects.requireNonNull(next, () -> "the next state of actor '" + self.name() + "' after " + home.shown(state)
         + " was null; to stay, return the given state") == state)
       return;
     var there = table.apply(next.getClass());
@@ -105,18 +109,9 @@ final class MachineRun {
   }
 
   private String refusal(Object message) {
-    return "actor '" + self.name() + "' is in state " + shown(state) + " and does not take " + shown(message)
+    return "actor '" + self.name() + "' is in state " + home.shown(state) + " and does not take "
+        + home.shown(message)
         + "; there it takes " + rules.taken() + ". Say what it does by on(" + state.getClass().getSimpleName()
         + ".class, " + message.getClass().getSimpleName() + ".class, ..), or postpone it";
-  }
-
-  /** For texts. */
-  private static String shown(Object value) {
-    try {
-      String text = String.valueOf(value);
-      return text.length() <= 200 ? text : text.substring(0, 200) + "…";
-    } catch (Throwable unprintable) {
-      return value.getClass().getName();
-    }
   }
 }

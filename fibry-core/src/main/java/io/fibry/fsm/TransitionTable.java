@@ -156,14 +156,15 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   public Actor<M> newActor(ActorBuilder<? super M> how) {
     var builder = (ActorBuilder<Object>) Objects.requireNonNull(how, "how");
     check();
-    var mailbox = builder.forBlocks().mailbox();
+    var home = builder.forBlocks();
+    var mailbox = home.mailbox();
     boolean begins = rules(initial.getClass()).begins();
     if (mailbox.ordered() && (begins || afters().findAny().isPresent()))
       throw new IllegalArgumentException(this
           + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it "
           + "another mailbox");
     if (ons().anyMatch(On::postpones) && !mailbox.isSelective()) builder = builder.mailbox(mailbox.selective());
-    var actor = builder.initialState(() -> new MachineRun(this::rules, initial)).onStop(MachineRun::stop)
+    var actor = builder.initialState(() -> new MachineRun(this::rules, home, initial)).onStop(MachineRun::stop)
         .newActor(MachineRun::handle);
     if (begins) actor.sendMessage(new MachineRun.Begin(initial));
     return (Actor<M>) (Actor<?>) actor;

@@ -5,6 +5,7 @@ import io.fibry.io.Downloader.Download;
 import io.fibry.io.Downloader.Options;
 import io.fibry.io.Downloader.Refused;
 import io.fibry.text.Durations;
+import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -88,7 +89,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
       await(exchange);
       response = exchange.join();
     } catch (ConnectException | HttpConnectTimeoutException unreached) {
-      var failure = new ConnectException(uri + " could not be reached: " + unreached);
+      var failure = new ConnectException(uri + " could not be reached: " + Lines.thrown(unreached));
       failure.initCause(unreached);
       return new Answer(null, failure, true, Duration.ZERO);
     } finally {
@@ -123,7 +124,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
         case CancellationException gone -> throw gone;
         case ConnectException unreached -> throw unreached;
         case HttpTimeoutException late -> throw late;
-        default -> throw new IOException(uri + " could not be downloaded: " + failure.getMessage(), failure);
+        default -> throw new IOException(uri + " could not be downloaded: " + Lines.message(failure), failure);
       }
     }
   }

@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Iterator;
@@ -38,7 +39,7 @@ abstract class ClientReader<T> implements Iterable<T> {
           next = read();
         } catch (IOException failure) {
           ended = true;
-          throw new UncheckedIOException(failure.getMessage(), failure);
+          throw new UncheckedIOException(Lines.message(failure), failure);
         }
         ended = next == null;
         if (ended) in.socket.step.begin("the end of " + in);

@@ -3,6 +3,7 @@ package io.fibry.net;
 import io.fibry.Exitable;
 import io.fibry.block.StackSafeLock;
 import io.fibry.text.Durations;
+import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.lang.invoke.ConstantBootstraps;
@@ -218,7 +219,7 @@ final class ClientSocket implements AutoCloseable {
         link.write(bytes, offset + done, Math.min(PIECE, length - done));
       }
     } catch (Error half) { // what follows must not look like the rest
-      cut(this + " was cut off: " + half + " broke a write off", false);
+      cut(this + " was cut off: " + Lines.thrown(half) + " broke a write off", false);
       throw half;
     } finally {
       WRITE_DEADLINE.setOpaque(this, 0L);

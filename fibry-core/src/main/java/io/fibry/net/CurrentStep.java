@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.Steps;
+import io.fibry.text.Lines;
 
 /**
  * What a conversation is at: a line, a frame, an exchange. While it reads or writes, the client has
@@ -18,7 +19,7 @@ final class CurrentStep implements Steps {
 
     @Override
     public String toString() {
-      return what.toString();
+      return Lines.line(what.toString());
     }
   }
 

@@ -2,6 +2,7 @@ package io.fibry.net;
 
 import io.fibry.Handler;
 import io.fibry.block.Rethrown;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -49,7 +50,7 @@ final class Forwarder implements Handler<ClientConnection> {
       socket.connect(address, (int) CONNECT_LIMIT.toMillis());
     } catch (IOException refused) {
       var failure = new ConnectException(
-          client + " was cut off, since its target " + target + " cannot be reached: " + refused.getMessage());
+          client + " was cut off, since its target " + target + " cannot be reached: " + Lines.message(refused));
       failure.initCause(refused);
       throw client.clientFault(failure);
     }
@@ -64,14 +65,14 @@ final class Forwarder implements Handler<ClientConnection> {
       } catch (Throwable broken) {
         failure[0] = broken;
         // a mere close would make a broken answer look whole
-        client.reset("the target of " + client + " broke off: " + broken.getMessage());
+        client.reset("the target of " + client + " broke off: " + Lines.message(broken));
       }
     });
     try {
       pump(fromClient, fromTarget.socket, bytesThere);
       answers.join(); // it ends with the sockets
     } catch (Throwable broken) {
-      client.reset(client + " broke off: " + broken.getMessage()); // the target must not take it for the end
+      client.reset(client + " broke off: " + Lines.message(broken)); // the target must not take it for the end
       throw broken;
     }
     if (failure[0] != null) throw Rethrown.<Exception>as(failure[0]);

@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.text.Lines;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,7 +24,8 @@ public record HttpAccess(Instant begun, InetSocketAddress client, String method,
   /** {@return a line for a log, without what a client could forge lines with} */
   @Override
   public String toString() {
-    return client.getAddress().getHostAddress() + " \"" + method + " " + path.replace("\"", "%22") + "\" " + status
+    return client.getAddress().getHostAddress() + " \"" + Lines.escaped(method + " " + path.replace("\"", "%22"))
+        + "\" " + status
         + " " + sent + " bytes " + took.toMillis() + " ms";
   }
 }

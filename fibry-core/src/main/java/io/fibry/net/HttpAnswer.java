@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.net.AnswerBody.Framing;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -75,22 +76,22 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   }
 
   void header(String name, String value) {
-    refuseLate("header " + name);
+    refuseLate("header " + Lines.line(name));
     if (name.isEmpty() || !name.chars().allMatch(RequestHead::isToken)) throw new IllegalArgumentException(
-        "'" + shown(name) + "' cannot be the name of a header; give letters, digits and dashes");
+        "'" + Lines.line(name) + "' cannot be the name of a header; give letters, digits and dashes");
     if (!value.chars().allMatch(c -> c >= 0x20 && c < 0x7f || c == '\t' || c >= 0xa0 && c <= 0xff))
-      throw new IllegalArgumentException("header " + name + " cannot have the value '" + shown(value)
+      throw new IllegalArgumentException("header " + name + " cannot have the value '" + Lines.line(value)
           + "', which is not one line of Latin-1; encode it");
     switch (name.toLowerCase(Locale.ROOT)) {
       case "content-length" -> {
         if (value.isEmpty() || value.length() > 18 || !value.chars().allMatch(c -> c >= '0' && c <= '9'))
-          throw new IllegalArgumentException("a Content-Length of '" + value + "'; give a number of bytes");
+          throw new IllegalArgumentException("a Content-Length of '" + Lines.line(value) + "'; give a number of bytes");
         length = Long.parseLong(value);
         return;
       }
       case "connection" -> {
         if (!value.equalsIgnoreCase("close")) throw new IllegalArgumentException(
-            "Connection: " + value + " is the server's business; only close can be asked for");
+            "Connection: " + Lines.line(value) + " is the server's business; only close can be asked for");
         keepsAlive = false;
         return;
       }
@@ -106,11 +107,6 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
         if (headers.get(i).equalsIgnoreCase(name)) headers.subList(i, i + 2).clear();
     headers.add(name);
     headers.add(value);
-  }
-
-  private static String shown(String text) {
-    var shown = text.length() > 100 ? text.substring(0, 100) + ".." : text;
-    return shown.replaceAll("[^ -~]", "?");
   }
 
   void refuseLate(String what) {

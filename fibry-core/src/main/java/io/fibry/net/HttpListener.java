@@ -3,7 +3,6 @@ package io.fibry.net;
 import io.fibry.ActorBuilder;
 import io.fibry.block.ChangedCopy;
 import io.fibry.block.FailureStacks;
-import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -54,7 +53,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   @Override
   public String log(Throwable failure, Exchange exchange, String answered) {
     var number = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
-    var shown = home.showsMessages() ? Lines.line(exchange.toString()) : "an exchange";
+    var shown = home.showsMessages() ? exchange.toString() : "an exchange";
     if (stacks.isDue(failure))
       LOG.error("{}: failure {} of {} was answered {}", this, number, shown, answered, failure);
     else LOG.error("{}: failure {} of {} was answered {}; its stack is like one of the last second: {}", this, number,

@@ -234,7 +234,7 @@ public final class HttpRoutes {
     exchange.returnOnly("the text");
     var text = handler.handle(exchange);
     exchange.endHandling();
-    exchange.answer.text(Objects.requireNonNull(text, () -> "the handler of " + exchange.path()
+    exchange.answer.text(Objects.requireNonNull(text, () -> "the handler of " + exchange
         + " answered null; let it answer a text, the empty one if there is nothing to say"));
   }
 
@@ -243,7 +243,7 @@ public final class HttpRoutes {
     exchange.returnOnly("the object");
     Object object = handler.handle(exchange);
     exchange.endHandling();
-    Objects.requireNonNull(object, () -> "the handler of " + exchange.path()
+    Objects.requireNonNull(object, () -> "the handler of " + exchange
         + " answered null; let it answer an object, or throw new HttpException(404, ..)");
     exchange.answer.bytes(form.type(), form.write(object));
   }

@@ -9,6 +9,7 @@ import io.fibry.Strategy;
 import io.fibry.block.FrontedGroup;
 import io.fibry.block.Rethrown;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -227,7 +228,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
     if (faults > 0) log.info(
         "{}: {} conversations were ended by their clients or by a limit since the last line, which comes at most once "
             + "a minute; the last: {}",
-        this, faults, failure.getMessage());
+        this, faults, Lines.message(failure));
     else log.debug("{}: a conversation was ended by its client or by a limit", this, failure);
   }
 

@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -38,7 +39,7 @@ final class ListenerSocket {
     try {
       return new ServerSocket(address.getPort(), BACKLOG, address.getAddress());
     } catch (IOException taken) {
-      throw new UncheckedIOException("cannot listen on " + address + ": " + taken.getMessage()
+      throw new UncheckedIOException("cannot listen on " + address + ": " + Lines.message(taken)
           + "; end what listens there, or give another port or address (port 0: any free port)", taken);
     }
   }
@@ -65,7 +66,7 @@ final class ListenerSocket {
   void failed(Object listener, String what, Throwable failure) {
     long number = failures.count();
     if (number > 0) log.warn("{} could not {} and tries again ({} such failures since the last line, which comes at "
-        + "most once a minute): {}", listener, what, number, failure.toString());
+        + "most once a minute): {}", listener, what, number, Lines.thrown(failure));
     try {
       shut.await(pause, TimeUnit.MILLISECONDS);
     } catch (InterruptedException none) {

@@ -2,6 +2,7 @@ package io.fibry.net;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -127,7 +128,7 @@ final class OpenExchange implements Exchange {
     try {
       return new UrlEncoded(new String(read(), StandardCharsets.ISO_8859_1)).all(); // it decodes bytes
     } catch (IllegalArgumentException malformed) {
-      throw refused(400, "the body has " + malformed.getMessage());
+      throw refused(400, "the body has " + Lines.message(malformed));
     }
   }
 
@@ -148,7 +149,7 @@ final class OpenExchange implements Exchange {
   private void checkType(String type) {
     var given = header("Content-Type").map(OpenExchange::withoutParameters);
     if (given.isPresent() && !given.get().equalsIgnoreCase(withoutParameters(type)))
-      throw refused(415, "the body is of type " + given.get() + " instead of " + type);
+      throw refused(415, "the body is of type " + Lines.line(given.get()) + " instead of " + type);
   }
 
   private static String withoutParameters(String type) {
@@ -194,7 +195,7 @@ final class OpenExchange implements Exchange {
 
   private void refuseWhereReturned(String what) {
     if (returns != null) throw new IllegalStateException(
-        what + " on a route that answers with " + returns + " its handler returns; make " + path()
+        what + " on a route that answers with " + returns + " its handler returns; make " + this
             + " a stream(..) route");
   }
 
@@ -226,6 +227,6 @@ final class OpenExchange implements Exchange {
 
   @Override
   public String toString() {
-    return method() + " " + path();
+    return Lines.line(method() + " " + path());
   }
 }

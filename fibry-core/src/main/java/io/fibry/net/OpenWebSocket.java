@@ -9,6 +9,7 @@ import io.fibry.block.Rethrown;
 import io.fibry.block.StackSafeLock;
 import io.fibry.net.ClientOutbox.Format;
 import io.fibry.text.Durations;
+import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -259,6 +260,6 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
 
   @Override
   public String toString() {
-    return "WebSocket " + exchange.path() + " of " + socket;
+    return "WebSocket " + Lines.line(exchange.path()) + " of " + socket;
   }
 }

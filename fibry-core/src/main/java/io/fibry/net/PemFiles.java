@@ -57,7 +57,7 @@ final class PemFiles implements Supplier<SSLContext> {
       this.seen = times();
       this.context = read();
     } catch (IOException unreadable) {
-      throw new UncheckedIOException("a certificate cannot be read: " + unreadable, unreadable);
+      throw new UncheckedIOException("a certificate cannot be read: " + Lines.thrown(unreadable), unreadable);
     }
     this.next = clock.getAsLong() + PERIOD;
   }
@@ -103,7 +103,7 @@ final class PemFiles implements Supplier<SSLContext> {
       return contextOf(chain, privateKey(chain[0]));
     } catch (GeneralSecurityException | IllegalArgumentException unusable) {
       throw new IllegalArgumentException(
-          "no certificate and its key in " + certificates + " and " + key + ": " + Lines.line(unusable.getMessage())
+          "no certificate and its key in " + certificates + " and " + key + ": " + Lines.message(unusable)
               + "; give the certificates in PEM form, the server's first, and its key in PKCS #8 form "
               + "('openssl pkcs8 -topk8 -nocrypt' makes it)",
           unusable);

@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -46,7 +47,7 @@ final class PollerWarmUp {
       socket.accept().close();
     } catch (SocketTimeoutException asPlanned) {} catch (IOException | LinkageError failure) {
       LoggerFactory.getLogger("io.fibry.net.TcpAcceptor")
-          .warn("could not start the JDK's poller of sockets before it is needed: {}", failure.toString());
+          .warn("could not start the JDK's poller of sockets before it is needed: {}", Lines.thrown(failure));
     } finally {
       DONE.countDown();
     }

@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.text.Lines;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -326,7 +327,7 @@ final class TlsLink implements Link {
   static SSLException named(SSLException failure, String client) {
     var cause = failure.getCause(); // the engine may have wrapped what it means
     return new SSLException(
-        client + " was cut off by TLS: " + failure.getMessage() + (cause == null ? "" : ": " + cause.getMessage()),
+        client + " was cut off by TLS: " + Lines.message(failure) + (cause == null ? "" : ": " + Lines.message(cause)),
         failure);
   }
 

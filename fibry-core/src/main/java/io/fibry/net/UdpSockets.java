@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.DatagramSocket;
@@ -26,7 +27,7 @@ record UdpSockets(DatagramSocket in, DatagramSocket out) implements AutoCloseabl
       return bound(address, group.isPresent(), at);
     } catch (IOException refused) {
       throw new UncheckedIOException("no UDP server can listen on port " + port + " of "
-          + at.getAddress().getHostAddress() + ": " + refused.getMessage()
+          + at.getAddress().getHostAddress() + ": " + Lines.message(refused)
           + "; give an address of this machine and a free port, or 0", refused);
     }
   }

@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.text.Lines;
 import java.util.Objects;
 
 /** What a client of a WebSocket sends. Immutable and thread-safe, if nobody changes the array. */
@@ -18,7 +19,7 @@ public sealed interface WebSocketMessage {
 
     @Override
     public String toString() {
-      return "text '" + text + "'";
+      return "text '" + Lines.line(text) + "'";
     }
   }
 

@@ -8,6 +8,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.ClosedWatchServiceException;
@@ -49,7 +50,7 @@ record DirectoryWatch(Path directory, WatchService changes, Actor<Path> handling
       waiting.sendMessage(new DirectoryWatch(absolute, changes, handling));
       return handling;
     } catch (IOException unwatchable) {
-      throw new UncheckedIOException("the system cannot watch " + absolute + ": " + unwatchable.getMessage(),
+      throw new UncheckedIOException("the system cannot watch " + absolute + ": " + Lines.message(unwatchable),
           unwatchable);
     } finally {
       waiting.sendPoisonPill();

@@ -9,6 +9,16 @@ public final class Lines {
 
   private Lines() {}
 
+  /** An object in one line, cut if long; a string in quotes. Its toString runs on this thread. */
+  public static String text(Object object) {
+    try {
+      return object instanceof CharSequence text ? '"' + line(text.toString()).replace("\"", "\\\"") + '"'
+          : line(String.valueOf(object));
+    } catch (Throwable unprintable) { // a ring of toStrings overflows the stack
+      return object.getClass().getName() + " (its toString threw " + unprintable.getClass().getName() + ")";
+    }
+  }
+
   /** In one line, cut if long. */
   public static String line(String text) {
     return text.length() <= LONGEST + CUT ? escaped(text)
@@ -24,6 +34,25 @@ public final class Lines {
       else line.append(c);
     }
     return line.toString();
+  }
+
+  /** The message of a failure, in one line; its class if it has none. */
+  public static String message(Throwable failure) {
+    try {
+      String said = failure.getMessage();
+      return said == null ? failure.getClass().getName() : escaped(said);
+    } catch (Throwable unreadable) { // a getMessage of the user's
+      return failure.getClass().getName() + " (its getMessage threw " + unreadable.getClass().getName() + ")";
+    }
+  }
+
+  /** A failure in one line: its class and its message. */
+  public static String thrown(Throwable failure) {
+    try {
+      return escaped(failure.toString());
+    } catch (Throwable unreadable) { // a toString of the user's
+      return failure.getClass().getName() + " (its toString threw " + unreadable.getClass().getName() + ")";
+    }
   }
 
   private static String escape(char c) {

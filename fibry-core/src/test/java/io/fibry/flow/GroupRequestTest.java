@@ -207,7 +207,7 @@ class GroupRequestTest {
         () -> gate.entered.getCount() == 0);
 
     assertEquals(LIMIT, late.waited());
-    assertTrue(late.getMessage().contains("how are you? (of 2 actors; not answered by [slow])"), late::getMessage);
+    assertTrue(late.getMessage().contains("\"how are you?\" (of 2 actors; not answered by [slow])"), late::getMessage);
   }
 
   @Test

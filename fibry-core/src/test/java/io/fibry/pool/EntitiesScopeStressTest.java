@@ -18,6 +18,7 @@ import io.fibry.StressHarness;
 import io.fibry.flow.Flows;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
+import io.fibry.support.Soak;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +41,7 @@ class EntitiesScopeStressTest {
   private static final long SEED = StressHarness.seed();
   private static final int THREADS = 4;
   private static final int KEYS = 6;
-  private static final int USES = Boolean.getBoolean("fibry.soak") ? 20_000 : 400; // of each thread
+  private static final int USES = Soak.ON ? 20_000 : 400; // of each thread
   private static final Duration IDLE = Duration.ofMillis(8);
   private static final Duration LIMIT = Duration.ofMillis(3);
   private static final String SECRET = "a secret of ";

@@ -1,6 +1,7 @@
 package io.fibry.codec;
 
 import io.fibry.Request;
+import io.fibry.text.Lines;
 import java.lang.reflect.ParameterizedType;
 import java.util.Arrays;
 import java.util.Objects;
@@ -30,7 +31,7 @@ final class AnswerCodecs {
     try {
       return (Codec<Object>) Codec.of(answer);
     } catch (IllegalArgumentException none) {
-      throw none(request, none.getMessage(), none);
+      throw none(request, Lines.message(none), none);
     }
   }
 

@@ -1,6 +1,6 @@
 package io.fibry.codec;
 
-import io.fibry.codec.text.Lines;
+import io.fibry.text.Lines;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

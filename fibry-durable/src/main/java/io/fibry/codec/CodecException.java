@@ -1,6 +1,6 @@
 package io.fibry.codec;
 
-import io.fibry.codec.text.Lines;
+import io.fibry.text.Lines;
 
 /** Bytes that are not a value of the type, or a value that has no form in bytes. */
 public final class CodecException extends RuntimeException {

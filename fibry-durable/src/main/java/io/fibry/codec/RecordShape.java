@@ -1,6 +1,6 @@
 package io.fibry.codec;
 
-import io.fibry.codec.text.Lines;
+import io.fibry.text.Lines;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -86,7 +86,7 @@ final class RecordShape implements Shape {
       } catch (CodecException failure) {
         throw failure.in(field.name);
       } catch (ClassCastException polluted) { // by code without type arguments
-        throw CodecException.here("its values are not of their types: " + polluted.getMessage()).in(field.name);
+        throw CodecException.here("its values are not of their types: " + Lines.message(polluted)).in(field.name);
       }
     }
     out.end();

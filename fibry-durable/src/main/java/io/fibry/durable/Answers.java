@@ -2,6 +2,7 @@ package io.fibry.durable;
 
 import io.fibry.Request;
 import io.fibry.codec.Codec;
+import io.fibry.text.Lines;
 
 /** How the answers to messages that are {@code Once} become bytes. */
 final class Answers {
@@ -20,7 +21,7 @@ final class Answers {
       return Codec.ofAnswers(request);
     } catch (IllegalArgumentException none) {
       throw new IllegalArgumentException(
-          request.getName() + " is Once, and its answer cannot be remembered: " + none.getMessage(), none);
+          request.getName() + " is Once, and its answer cannot be remembered: " + Lines.message(none), none);
     }
   }
 }

@@ -3,6 +3,7 @@ package io.fibry.durable;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
+import io.fibry.text.Lines;
 import java.util.List;
 import java.util.Optional;
 
@@ -22,7 +23,7 @@ record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes) {
     try {
       return bytes();
     } catch (CodecException tooLarge) {
-      throw new CodecException("a turn of " + actor + " cannot be stored: " + tooLarge.getMessage(), tooLarge);
+      throw new CodecException("a turn of " + actor + " cannot be stored: " + Lines.message(tooLarge), tooLarge);
     }
   }
 

@@ -1,6 +1,6 @@
 package io.fibry.durable;
 
-import io.fibry.codec.text.Lines;
+import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.time.Instant;

@@ -3,7 +3,7 @@ package io.fibry.durable;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.codec.TypeCodec;
-import io.fibry.codec.text.Lines;
+import io.fibry.text.Lines;
 import java.util.Objects;
 
 /** A codec of a user, held to what it promises: no null, and {@link CodecException}s only. */

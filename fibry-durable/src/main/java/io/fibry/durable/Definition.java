@@ -5,10 +5,10 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
-import io.fibry.codec.text.Lines;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import io.fibry.store.recorder.Recorder;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -72,7 +72,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
     check(how, store);
     String key = kind.checkedKey(how.forBlocks().name()
         .orElseThrow(() -> kind.refused("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
-    var delivery = new Delivery(store, kind, how.forBlocks().scheduler(), key::equals);
+    var delivery = new Delivery(store, kind, how.forBlocks(), key::equals);
     var actor = living(how, delivery, key).closeOnExit(delivery);
     start(actor, () -> delivery.start(same -> actor));
     return new DurableActor<>(actor, kind, delivery, key, actor);
@@ -85,7 +85,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
 
   Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle, Predicate<String> keys) {
     check(how, store);
-    return entitiesOf(how, new Delivery(store, kind, how.forBlocks().scheduler(), keys), idle);
+    return entitiesOf(how, new Delivery(store, kind, how.forBlocks(), keys), idle);
   }
 
   private <B> Entities<String, M> entitiesOf(ActorBuilder<B> how, Delivery delivery, Duration idle) {

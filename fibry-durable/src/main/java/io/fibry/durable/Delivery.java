@@ -1,10 +1,10 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
-import io.fibry.time.Scheduler;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -40,7 +40,7 @@ final class Delivery implements AutoCloseable {
   private final Store store;
   private final Home home;
   private final Kinds<?> kind;
-  final Scheduler scheduler;
+  final ActorBuilder.ForBlocks<?> how; // the clock, and texts
   private final Map<String, Hand> hands = new HashMap<>(); // by key; this and all below under this object's monitor
   private final Set<String> begun = new HashSet<>(); // of messages that waited when the process began
   private final Calendar calendar;
@@ -49,13 +49,13 @@ final class Delivery implements AutoCloseable {
   private Instant start = Instant.MIN; // what was due then has waited for this process
   private boolean closed;
 
-  Delivery(Store store, Kinds<?> kind, Scheduler scheduler, Predicate<String> keys) {
+  Delivery(Store store, Kinds<?> kind, ActorBuilder.ForBlocks<?> how, Predicate<String> keys) {
     this.store = store;
     this.home = Home.of(store);
     this.kind = kind;
-    this.scheduler = scheduler;
+    this.how = how;
     this.keys = keys;
-    this.calendar = new Calendar(this::now, scheduler, this::wake);
+    this.calendar = new Calendar(this::now, how.scheduler(), this::wake);
   }
 
   Store store() {
@@ -256,7 +256,7 @@ final class Delivery implements AutoCloseable {
       free(key);
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Durable.class).warn("what waits for {} could not be given to it", kind.id(key), failure);
-      retry(key, failure.toString());
+      retry(key, "its courier failed");
     }
   }
 

@@ -131,7 +131,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
 
   /** By the clock of the actor's scope, which has no time for a wait without a limit. */
   private boolean isDoneIn(CompletableFuture<?> future, Duration limit) throws InterruptedException {
-    if (limit != FOR_EVER) return delivery.scheduler.awaitDone(future, limit);
+    if (limit != FOR_EVER) return delivery.how.scheduler().awaitDone(future, limit);
     try {
       future.get();
     } catch (ExecutionException | CancellationException failed) {} // is for the caller, who gets it again
@@ -192,7 +192,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
   private Duration awaitOrder(Request<?, ?> request, Duration limit) {
     var order = delivery.order(key);
     if (order.isDone() || !limit.isPositive()) return limit;
-    long begin = delivery.scheduler.nanoTime();
+    long begin = delivery.how.scheduler().nanoTime();
     try {
       if (!isDoneIn(order, limit)) throw late(request, limit);
     } catch (InterruptedException interrupt) {
@@ -205,10 +205,10 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
       Function<Duration, CompletableFuture<R>> sending) {
     var order = delivery.order(key);
     if (order.isDone() || !limit.isPositive()) return sending.apply(limit);
-    long begin = delivery.scheduler.nanoTime();
+    long begin = delivery.how.scheduler().nanoTime();
     var answer = new CompletableFuture<R>();
     if (limit != FOR_EVER) {
-      var late = delivery.scheduler.after(limit, // elsewhere: what is chained to it is code of the asker
+      var late = delivery.how.scheduler().after(limit, // elsewhere: what is chained to it is code of the asker
           () -> Thread.startVirtualThread(() -> answer.completeExceptionally(late(request, limit))));
       order.thenRun(late::cancel);
     }
@@ -219,15 +219,18 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
   }
 
   private AskTimeoutException late(Request<?, ?> request, Duration limit) {
-    String shown = beside().forBlocks().showsMessages() ? "{request}" : request.getClass().getSimpleName();
     return new AskTimeoutException(
-        "actor '" + name() + "' was not asked " + shown + " within " + limit.toMillis()
+        "actor '" + name() + "' was not asked " + delivery.how.asked(request) + " within " + limit.toMillis()
             + " ms, since messages that wait for it at the store come first",
         name(), request, limit, null);
   }
 
+  private NotStoredException notStored(Object request, StoreException why) {
+    return NotStoredException.ofMessage(id().toString(), delivery.how.asked(request), request, why);
+  }
+
   private Duration left(Duration limit, long begin) {
-    var left = limit.minusNanos(delivery.scheduler.nanoTime() - begin);
+    var left = limit.minusNanos(delivery.how.scheduler().nanoTime() - begin);
     return left.isPositive() ? left : Duration.ofNanos(1);
   }
 
@@ -257,16 +260,16 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     var waiting = kind.waiting(key, (M) request, delivery.now());
     try {
       if (keep(waiting, limit)) return kept(waiting, request, true, since);
-      throw NotStoredException.ofMessage(id().toString(), request,
+      throw notStored(request,
           new StoreFullException(kind.keeps() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while a request to " + id() + " was stored");
     } catch (TimeoutException late) {
-      throw NotStoredException.ofMessage(id().toString(), request,
+      throw notStored(request,
           new StoreBusyException("the store has not said within " + limit + " that it has it"));
     } catch (StoreException refused) {
-      throw NotStoredException.ofMessage(id().toString(), request, refused);
+      throw notStored(request, refused);
     }
   }
 

@@ -9,6 +9,7 @@ import io.fibry.Handler;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
+import io.fibry.text.Lines;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -59,7 +60,7 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name) impleme
           .map(event -> new Fact<>(turn.key(), turn.number(), turn.at(), events.decode(event))).toList();
     } catch (CodecException unknown) {
       throw new CodecException("turn " + turn.number() + " of " + new Store.Id(kind, turn.key())
-          + " cannot be followed: " + unknown.getMessage(), unknown);
+          + " cannot be followed: " + Lines.message(unknown), unknown);
     }
   }
 

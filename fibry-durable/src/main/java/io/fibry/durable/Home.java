@@ -1,11 +1,11 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
-import io.fibry.codec.text.Lines;
 import io.fibry.store.Copy;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.text.Lines;
 import java.lang.ref.WeakReference;
 import java.time.Instant;
 import java.util.List;

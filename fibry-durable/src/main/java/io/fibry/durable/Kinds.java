@@ -2,6 +2,7 @@ package io.fibry.durable;
 
 import io.fibry.codec.Codec;
 import io.fibry.store.Store;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -64,7 +65,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
       return Codec.of(Objects.requireNonNull(type, what));
     } catch (IllegalArgumentException none) {
       throw new IllegalArgumentException(
-          "the " + what + " of kind '" + kind + "' cannot be stored: " + none.getMessage(),
+          "the " + what + " of kind '" + kind + "' cannot be stored: " + Lines.message(none),
           none);
     }
   }

@@ -8,6 +8,7 @@ import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
 import io.fibry.store.recorder.Recorder;
+import io.fibry.text.Lines;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,7 +94,7 @@ final class Live<S, E, M> {
       sinceWhole += bytes.length;
       return next;
     } catch (CodecException unknown) {
-      throw new CodecException("turn " + turn + " of " + id + " cannot be read: " + unknown.getMessage(), unknown);
+      throw new CodecException("turn " + turn + " of " + id + " cannot be read: " + Lines.message(unknown), unknown);
     }
   }
 
@@ -128,7 +129,8 @@ final class Live<S, E, M> {
     var turn = new Turn<>(this, state, asked, asked, core);
     if (turns.waits(asked) || turn.known().isPresent()) handle(turn);
     else core.replyWhen(asked, CompletableFuture.failedFuture(new NoReplyException(
-        "{request} was handled by another life of " + id + ", whose answer is not known here", id.toString(), asked)));
+        delivery.how.asked(asked) + " was handled by another life of " + id + ", whose answer is not known here",
+        id.toString(), asked)));
   }
 
   /** Where calls were lost, it has some before that one. */
@@ -250,13 +252,12 @@ final class Live<S, E, M> {
 
   private void failed(Turn<S, E, M> turn, Throwable failure) {
     if (turn.kept().isEmpty() || turn.isCutOff()) return; // another life handles it
-    boolean aside = false;
+    boolean aside = isOfTheMessage(failure);
     try {
-      if (isOfTheMessage(failure)) {
-        putAside(turn, failure.toString());
-        aside = true;
-      } else beginNot(turn.kept().get());
+      if (aside) putAside(turn, Lines.thrown(failure));
+      else beginNot(turn.kept().get());
     } catch (Throwable again) {
+      aside = false;
       failure.addSuppressed(again);
     }
     if (!aside && !turn.kept().get().asked()) delivery.halt(id.key()); // it goes on waiting
@@ -372,7 +373,7 @@ final class Live<S, E, M> {
   }
 
   NotStoredException notStored(Object request, Throwable failure) {
-    return NotStoredException.ofTurn(id.toString(), request, Turns.cause(failure));
+    return NotStoredException.ofTurn(id.toString(), delivery.how.asked(request), request, Turns.cause(failure));
   }
 
   void awaitLast() throws InterruptedException {
@@ -383,18 +384,12 @@ final class Live<S, E, M> {
 
   void end() throws InterruptedException {
     try {
-      awaitStored();
-    } finally {
-      turns.leave();
-    }
-  }
-
-  private void awaitStored() throws InterruptedException {
-    try {
       turns.last().exceptionally(logged -> null).get();
       told.get();
     } catch (ExecutionException never) {
       throw new AssertionError(never);
+    } finally {
+      turns.leave();
     }
   }
 }

@@ -1,8 +1,8 @@
 package io.fibry.durable;
 
 import io.fibry.codec.Codec;
-import io.fibry.codec.text.Lines;
 import io.fibry.store.Store;
+import io.fibry.text.Lines;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

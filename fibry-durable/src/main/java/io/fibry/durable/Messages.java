@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.codec.Codec;
+import io.fibry.text.Lines;
 import java.util.Optional;
 
 /**
@@ -14,7 +15,7 @@ record Messages<M>(Class<M> type, Optional<Codec<M>> codec, String lacks) {
     try {
       return new Messages<>(type, Optional.of(Codec.of(type)), "");
     } catch (IllegalArgumentException none) {
-      return new Messages<>(type, Optional.empty(), none.getMessage());
+      return new Messages<>(type, Optional.empty(), Lines.message(none));
     }
   }
 

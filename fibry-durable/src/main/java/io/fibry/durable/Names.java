@@ -1,7 +1,7 @@
 package io.fibry.durable;
 
-import io.fibry.codec.text.Lines;
 import io.fibry.store.Store;
+import io.fibry.text.Lines;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 

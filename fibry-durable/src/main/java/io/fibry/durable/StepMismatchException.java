@@ -1,6 +1,6 @@
 package io.fibry.durable;
 
-import io.fibry.codec.text.Lines;
+import io.fibry.text.Lines;
 
 /**
  * A handler does other steps, or in another order, than it did when the same message came before.

@@ -2,7 +2,7 @@ package io.fibry.durable;
 
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
-import io.fibry.codec.text.Lines;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -95,7 +95,7 @@ final class Steps {
     try {
       return CODECS.get(type);
     } catch (IllegalArgumentException none) {
-      throw new IllegalArgumentException("what " + step + " answers cannot be stored: " + none.getMessage(), none);
+      throw new IllegalArgumentException("what " + step + " answers cannot be stored: " + Lines.message(none), none);
     }
   }
 
@@ -106,7 +106,7 @@ final class Steps {
     try {
       return codec.decode(result);
     } catch (CodecException unknown) {
-      throw new CodecException("what " + text(name) + " answered cannot be read: " + unknown.getMessage(), unknown);
+      throw new CodecException("what " + text(name) + " answered cannot be read: " + Lines.message(unknown), unknown);
     }
   }
 
@@ -124,7 +124,7 @@ final class Steps {
 
   /** It fails again when the message comes again, if the handler goes on. */
   private StepFailedException failed(String id, String name, Throwable failure) {
-    String text = Mail.brief(text(name) + " failed: " + failure);
+    String text = Mail.brief(text(name) + " failed: " + Lines.thrown(failure));
     failed.add(new Note.Step(id, name, Optional.empty(), text));
     return new StepFailedException(text, failure);
   }

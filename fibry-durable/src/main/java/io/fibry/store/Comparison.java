@@ -78,12 +78,12 @@ final class Comparison {
     var first = Copying.read(from, id);
     var second = Copying.read(to, id);
     if (first.last() != second.last() || !Arrays.deepEquals(first.bodies().toArray(), second.bodies().toArray()))
-      throw differs(id, "its turns");
+      throw differs(id.toString(), "its turns");
     var waits = from.waiting(id, Waiting.NEVER, Integer.MAX_VALUE);
     var copies = to.waiting(id, Waiting.NEVER, Integer.MAX_VALUE);
-    if (waits.size() != copies.size()) throw differs(id, "what waits for it");
+    if (waits.size() != copies.size()) throw differs(id.toString(), "what waits for it");
     for (int i = 0; i < waits.size(); i++)
-      if (!isSame(waits.get(i), copies.get(i))) throw differs(id, "what waits for it");
+      if (!isSame(waits.get(i), copies.get(i))) throw differs(id.toString(), "what waits for it");
   }
 
   private static boolean isSame(Waiting one, Waiting other) {
@@ -91,7 +91,7 @@ final class Comparison {
         && Arrays.equals(one.body(), other.body());
   }
 
-  private IllegalStateException differs(Object what, String of) {
+  private IllegalStateException differs(String what, String of) {
     return new IllegalStateException(what + " is not the same at " + from + " and at " + to + ": " + of
         + " differ. Was it in use meanwhile? Copy again into an empty store");
   }

@@ -4,6 +4,7 @@ import io.fibry.store.Store.Id;
 import io.fibry.store.Store.Past;
 import io.fibry.store.Store.Turn;
 import io.fibry.store.Store.Waiting;
+import io.fibry.text.Lines;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -193,7 +194,7 @@ final class Copying {
       giving.stored.toCompletableFuture().get();
     } catch (ExecutionException refused) {
       throw new StoreWriteException(giving.what + " could not be copied to " + to + ": "
-          + refused.getCause().getMessage() + ". The copy is not finished", refused.getCause());
+          + Lines.message(refused.getCause()) + ". The copy is not finished", refused.getCause());
     }
   }
 

@@ -1,6 +1,6 @@
 package io.fibry.store;
 
-import io.fibry.codec.text.Lines;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -157,7 +157,7 @@ class CourierTest {
     var gone = new CopyOnWriteArrayList<String>();
     var waits = new CountDownLatch(1);
     var room = new CountDownLatch(1);
-    try (var delivery = new Delivery(store, (Kinds<Add>) KIND, clock, key -> true)) {
+    try (var delivery = new Delivery(store, (Kinds<Add>) KIND, scope.anonymous().forBlocks(), key -> true)) {
       delivery.start(none -> null); // nothing waits for it
       delivery.told("ada", Instant.MIN);
       Patience.acquired(begun);
@@ -184,7 +184,7 @@ class CourierTest {
 
   @Test
   void afterOneThatFailedTheNextOneComesThoughSomethingIsDueBefore() {
-    try (var delivery = new Delivery(store, (Kinds<Add>) KIND, clock, key -> true)) {
+    try (var delivery = new Delivery(store, (Kinds<Add>) KIND, scope.anonymous().forBlocks(), key -> true)) {
       delivery.start(none -> null);
       delivery.told("ada", Instant.EPOCH.plusMillis(500));
       delivery.told("ada", Instant.MIN);

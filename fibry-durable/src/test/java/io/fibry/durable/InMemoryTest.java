@@ -32,6 +32,21 @@ class InMemoryTest extends DurableContract {
   }
 
   @Test
+  void aScopeThatKeepsTextsToItselfDoesSoForWhatIsNotStored() {
+    try (var hidden = scope.openScope("hidden", options -> options.withMessageTexts(false))) {
+      var ada = Bank.ACCOUNT.newActor(hidden.named("ada"), store);
+      ada.sendMessage(new Deposit(5_000));
+      assertEquals(5_000, ada.ask(new Balance()));
+      ((MemoryStore) store).failNext(1);
+
+      var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Withdraw(4_711)));
+
+      assertEquals("account 'ada' handled Withdraw, and could not store what it did: a write failed, as the test has "
+          + "asked for", failure.getMessage());
+    }
+  }
+
+  @Test
   void aStoreThatRefusesAgainAndAgainIsToldOnce() {
     var ada = Bank.ACCOUNT.newActor(scope.named("refused"), store); // no other test logs this name
     ada.ask(new Balance());

@@ -218,6 +218,11 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
+  public String asked(Object request) {
+    return Texts.asked(request, showsMessages());
+  }
+
+  @Override
   public Executor carrying(Actor<?> to, Object message) {
     return Luggage.of(owner.options().carriers(), to, message);
   }

@@ -33,11 +33,11 @@ public final class FailureLog {
 
   /** {@link #OMITTED}, or how many equal ones were left out since the last line. */
   public int admit(Throwable failure, long now) {
-    return admit(failure.getClass(), line(failure), now);
+    return admit(failure.getClass(), String.valueOf(line(failure)), now);
   }
 
   /** Likewise; what has this type and this place is equal. */
-  public int admit(Class<?> type, Object place, long now) {
+  public int admit(Class<?> type, String place, long now) {
     return admit(type.getName() + " at " + place, now);
   }
 

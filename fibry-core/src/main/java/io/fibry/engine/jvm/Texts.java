@@ -5,6 +5,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Messages as text for people: one line, whatever they hold. */
 public final class Texts {
+  /**
+   * Stands in the text of an exception for that of its request, which is made when somebody reads
+   * the exception. No name and no text of a message has this character, so none can ask for that
+   * text.
+   */
+  public static final String REQUEST = "\1";
+  /** Stands for the text of the reason why an actor ended. */
+  public static final String REASON = "\2";
+
   private static final int MOST_UNFINISHED = 4; // per class of messages
   // texts being made
   private static final ClassValue<AtomicInteger> UNFINISHED = new ClassValue<>() {
@@ -42,6 +51,14 @@ public final class Texts {
     return whole ? shown(message) : type(message);
   }
 
+  /**
+   * How an exception names a request: by a place for its text, which is made when somebody reads
+   * the exception, or by its class.
+   */
+  public static String asked(Object request, boolean whole) {
+    return whole ? REQUEST : type(request);
+  }
+
   /** For where a message must not be read. */
   public static String type(Object message) {
     if (message == null) return "null";
@@ -75,11 +92,6 @@ public final class Texts {
 
   /** Like {@link #shown}, on this thread: the text may look at what belongs to the thread. */
   public static String text(Object message) {
-    try {
-      return message instanceof CharSequence text ? '"' + Lines.line(text.toString()).replace("\"", "\\\"") + '"'
-          : Lines.line(String.valueOf(message));
-    } catch (Throwable unprintable) { // a ring of toStrings overflows the stack
-      return message.getClass().getName() + " (its toString threw " + unprintable.getClass().getName() + ")";
-    }
+    return Lines.text(message);
   }
 }

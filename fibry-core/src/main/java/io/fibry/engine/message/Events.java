@@ -162,12 +162,7 @@ public final class Events {
   }
 
   private static String text(Throwable thrown) {
-    try {
-      String text = thrown.getMessage();
-      return text == null ? null : Lines.line(text);
-    } catch (Throwable unprintable) {
-      return "(its getMessage threw " + unprintable.getClass().getName() + ")";
-    }
+    return Lines.line(Lines.message(thrown));
   }
 
   @Category("Fibry")

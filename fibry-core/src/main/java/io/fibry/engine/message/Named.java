@@ -9,6 +9,11 @@ public interface Named {
   /** Whether logs and errors may say what its messages do. */
   boolean showsMessages();
 
+  /** How an exception names a request. */
+  default String asked(Object request) {
+    return Texts.asked(request, showsMessages());
+  }
+
   default String shown(Object message) {
     return Texts.shown(message, showsMessages());
   }

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Makes what an asker is thrown in place of an answer. {@code {request}} and {@code {reason}}
- * become texts when the exception's is read.
+ * Makes what an asker is thrown in place of an answer. The texts of the request and of the reason
+ * are made when somebody reads the exception's.
  */
 public final class Refusals {
   /** One for all: many cancelled requests may stay in a mailbox. */
@@ -44,19 +44,15 @@ public final class Refusals {
     return cause == EXPIRED ? LATE : new Failed(cause);
   }
 
-  /** What the text of an exception says of the message. */
-  private static String asked(Named actor, Object request) {
-    return actor.showsMessages() ? "{request}" : Texts.type(request);
-  }
-
   public static ActorStoppedException stopped(Named actor, Object request, ExitReason reason) {
     return new ActorStoppedException(
-        "actor '" + actor.name() + "' ended ({reason}) and did not answer " + asked(actor, request), actor.name(),
+        "actor '" + actor.name() + "' ended (" + Texts.REASON + ") and did not answer " + actor.asked(request),
+        actor.name(),
         request, reason);
   }
 
   public static NoReplyException noReply(Named actor, Object request) {
-    return new NoReplyException("actor '" + actor.name() + "' handled " + asked(actor, request)
+    return new NoReplyException("actor '" + actor.name() + "' handled " + actor.asked(request)
         + " and did not answer it; its handler must call context.reply, replyWhen or replyFailure", actor.name(),
         request);
   }
@@ -64,14 +60,14 @@ public final class Refusals {
   public static MailboxFullException full(Named actor, Object request, int capacity) {
     return new MailboxFullException(
         "the mailbox of actor '" + actor.name() + "' is full (" + capacity + " messages): it did not take "
-            + asked(actor, request) + "; ask again later, or give it a larger mailbox or Overflow.BLOCK",
+            + actor.asked(request) + "; ask again later, or give it a larger mailbox or Overflow.BLOCK",
         actor.name(), request, capacity);
   }
 
   /** The mailbox has room, but is too slow. */
   public static MailboxFullException slow(Named actor, Object request, int capacity, long foreseen, Duration target) {
     return new MailboxFullException(
-        "the mailbox of actor '" + actor.name() + "' is full: " + asked(actor, request) + " would have waited about "
+        "the mailbox of actor '" + actor.name() + "' is full: " + actor.asked(request) + " would have waited about "
             + Durations.textOfNanos(foreseen) + ", longer than " + Durations.text(target)
             + "; ask again later, or give it more workers or a longer within(..)",
         actor.name(), request, capacity);
@@ -83,14 +79,14 @@ public final class Refusals {
         : begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not";
     var stack = diagnosis == null ? null : diagnosis.stack();
     return new AskTimeoutException(
-        "actor '" + actor.name() + "' did not answer " + asked(actor, request) + " within " + deadline + ": " + why
+        "actor '" + actor.name() + "' did not answer " + actor.asked(request) + " within " + deadline + ": " + why
             + deadline.advice() + (stack == null ? "" : stack.place()),
         actor.name(), request, deadline.limit, stack);
   }
 
   /** No time was left to send the request. */
   public static AskTimeoutException tooLate(Named actor, Object request, Deadline deadline) {
-    return new AskTimeoutException("actor '" + actor.name() + "' was not asked " + asked(actor, request)
+    return new AskTimeoutException("actor '" + actor.name() + "' was not asked " + actor.asked(request)
         + ", since no time was left for it: " + deadline + deadline.advice(), actor.name(), request, deadline.limit,
         null);
   }

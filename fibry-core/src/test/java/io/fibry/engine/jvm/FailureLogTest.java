@@ -56,11 +56,11 @@ class FailureLogTest {
 
   @Test
   void itKeepsFewKinds() {
-    for (int place = 0; place < 64; place++) assertEquals(0, log.admit(Byte.class, place, 0));
-    assertEquals(FailureLog.OMITTED, log.admit(Byte.class, 0, 0));
-    assertEquals(0, log.admit(Void.class, 0, 0));
+    for (int place = 0; place < 64; place++) assertEquals(0, log.admit(Byte.class, String.valueOf(place), 0));
+    assertEquals(FailureLog.OMITTED, log.admit(Byte.class, "0", 0));
+    assertEquals(0, log.admit(Void.class, "0", 0));
 
-    assertEquals(0, log.admit(Byte.class, 0, 0));
-    assertEquals(FailureLog.OMITTED, log.admit(Void.class, 0, 0));
+    assertEquals(0, log.admit(Byte.class, "0", 0));
+    assertEquals(FailureLog.OMITTED, log.admit(Void.class, "0", 0));
   }
 }

@@ -1,6 +1,7 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.Store;
+import io.fibry.text.Lines;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -90,7 +91,7 @@ public record Check(String store, long bytes, long frames, long actors, long tur
       System.out.println(found);
       System.exit(found.isWhole() ? 0 : 1);
     } catch (RuntimeException failure) {
-      System.err.println(failure.getMessage());
+      System.err.println(Lines.message(failure));
       System.exit(2);
     }
   }

@@ -1,6 +1,7 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.Store;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -47,7 +48,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     try {
       return on(FileDisk.open(Objects.requireNonNull(folder, "folder")), options);
     } catch (IOException failure) {
-      throw new UncheckedIOException(folder + " cannot be opened as a store: " + failure, failure);
+      throw new UncheckedIOException(folder + " cannot be opened as a store: " + Lines.thrown(failure), failure);
     }
   }
 
@@ -64,7 +65,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
       var known = Objects.requireNonNull(options, "options").apply(Options.USUAL);
       return LogStore.open(disk, Objects.requireNonNull(known, "what options answers"));
     } catch (IOException failure) {
-      throw closed(disk, new UncheckedIOException(disk + " cannot be opened as a store: " + failure, failure));
+      throw closed(disk,
+          new UncheckedIOException(disk + " cannot be opened as a store: " + Lines.thrown(failure), failure));
     } catch (RuntimeException failure) {
       throw closed(disk, failure);
     } catch (Error failure) {
@@ -85,7 +87,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     try (var disk = FileDisk.reading(Objects.requireNonNull(folder, "folder"))) {
       return Survey.of(disk);
     } catch (IOException failure) {
-      throw new UncheckedIOException(folder + " cannot be read as a store: " + failure, failure);
+      throw new UncheckedIOException(folder + " cannot be read as a store: " + Lines.thrown(failure), failure);
     }
   }
 
@@ -107,7 +109,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     try (var disk = FileDisk.reading(folder); var target = FileDisk.open(to)) {
       return Salvage.run(disk, target);
     } catch (IOException failure) {
-      throw new UncheckedIOException("what is whole in " + folder + " cannot be written to " + to + ": " + failure,
+      throw new UncheckedIOException(
+          "what is whole in " + folder + " cannot be written to " + to + ": " + Lines.thrown(failure),
           failure);
     }
   }
@@ -144,7 +147,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     try (var to = FileDisk.open(Objects.requireNonNull(folder, "folder"))) {
       backup(to);
     } catch (IOException failure) {
-      throw new UncheckedIOException(this + " could not be copied to " + folder + ": " + failure, failure);
+      throw new UncheckedIOException(this + " could not be copied to " + folder + ": " + Lines.thrown(failure),
+          failure);
     }
   }
 

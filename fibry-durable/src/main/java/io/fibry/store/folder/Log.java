@@ -5,6 +5,7 @@ import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.store.folder.FolderStore.Forces;
 import io.fibry.store.recorder.Recorder;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -119,7 +120,7 @@ final class Log {
   }
 
   private void checkWhole() {
-    if (broken) throw new StoreBrokenException(why == null ? disk + " is broken" : why.getMessage(), why, false);
+    if (broken) throw new StoreBrokenException(why == null ? disk + " is broken" : Lines.message(why), why, false);
   }
 
   private boolean fits(long size) {

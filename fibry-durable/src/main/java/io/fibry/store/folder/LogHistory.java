@@ -1,10 +1,10 @@
 package io.fibry.store.folder;
 
-import io.fibry.codec.text.Lines;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Instant;
@@ -109,7 +109,8 @@ final class LogHistory implements Store.History {
     try {
       return frames(until);
     } catch (IOException failure) {
-      throw new StoreReadException("the history of " + kind + " cannot be read from " + store + ": " + failure,
+      throw new StoreReadException(
+          "the history of " + kind + " cannot be read from " + store + ": " + Lines.thrown(failure),
           failure);
     }
   }

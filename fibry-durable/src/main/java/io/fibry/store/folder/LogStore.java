@@ -6,6 +6,7 @@ import io.fibry.store.StoreException;
 import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.recorder.Recorder;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -152,7 +153,7 @@ final class LogStore extends FolderStore {
       var stored = stored(name, offset);
       if (stored != null && expected.test(stored)) return stored;
     } catch (IOException failure) {
-      throw new StoreReadException(actor + " cannot be read from " + this + ": " + failure, failure);
+      throw new StoreReadException(actor + " cannot be read from " + this + ": " + Lines.thrown(failure), failure);
     }
     throw new StoreDamagedException(this + ": " + name + " is damaged at " + offset + ", where a turn of " + actor
         + ", or a message for it, was. Other actors are not concerned; put back a copy of the file");
@@ -365,7 +366,7 @@ final class LogStore extends FolderStore {
         Backup.run(disk, to, id, log.full(), log.forced(), this::checkOpen);
       });
     } catch (IOException failure) {
-      throw new UncheckedIOException(this + " could not be copied to " + to + ": " + failure, failure);
+      throw new UncheckedIOException(this + " could not be copied to " + to + ": " + Lines.thrown(failure), failure);
     }
   }
 
@@ -379,7 +380,7 @@ final class LogStore extends FolderStore {
     try {
       disk.close();
     } catch (IOException failure) {
-      throw new UncheckedIOException(this + " could not be closed: " + failure, failure);
+      throw new UncheckedIOException(this + " could not be closed: " + Lines.thrown(failure), failure);
     }
   }
 

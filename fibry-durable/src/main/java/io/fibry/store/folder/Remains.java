@@ -1,6 +1,7 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.folder.Check.Wrong;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -89,7 +90,7 @@ final class Remains {
     try {
       return Identity.read(disk);
     } catch (RuntimeException | IOException failure) {
-      note(Identity.NAME, 0, "it is missing, or damaged: " + failure.getMessage());
+      note(Identity.NAME, 0, "it is missing, or damaged: " + Lines.message(failure));
     }
     for (int one : Segment.numbers(disk)) {
       var header = ByteBuffer.allocate(Segment.HEADER);

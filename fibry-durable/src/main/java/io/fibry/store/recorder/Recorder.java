@@ -1,5 +1,6 @@
 package io.fibry.store.recorder;
 
+import io.fibry.text.Lines;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
 import jdk.jfr.Description;
@@ -144,7 +145,7 @@ public final class Recorder {
   /** A disk may be one of the user's own. */
   private static String text(Throwable failure) {
     try {
-      return failure.toString();
+      return Lines.thrown(failure);
     } catch (Throwable unprintable) {
       return failure.getClass().getName();
     }

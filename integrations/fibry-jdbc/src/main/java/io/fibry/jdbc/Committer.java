@@ -6,6 +6,7 @@ import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.text.Lines;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -132,10 +133,10 @@ final class Committer {
 
   private StoreException refusal(Throwable failure) {
     if (failure instanceof LostCommitException)
-      return new StoreBusyException(store + " lost the connection during a commit: " + failure.getMessage(), failure);
+      return new StoreBusyException(store + " lost the connection during a commit: " + Lines.message(failure), failure);
     if (failure instanceof SQLException full && FULL.equals(full.getSQLState()))
       return new StoreFullException(store + " has no room; it goes on when there is some", failure);
-    return new StoreWriteException(store + " could not write: " + failure.getMessage(), failure);
+    return new StoreWriteException(store + " could not write: " + Lines.message(failure), failure);
   }
 
   private void refuse(Entry<?> entry, Throwable why) {

@@ -1,5 +1,6 @@
 package io.fibry.jdbc;
 
+import io.fibry.text.Lines;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
@@ -24,7 +25,7 @@ final class Database {
     private static final long serialVersionUID = 1;
 
     LostCommitException(SQLException cause) {
-      super(cause.getMessage(), cause.getSQLState(), cause);
+      super(Lines.message(cause), cause.getSQLState(), cause);
     }
   }
 

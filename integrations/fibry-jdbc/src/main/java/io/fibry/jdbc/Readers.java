@@ -3,6 +3,7 @@ package io.fibry.jdbc;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreReadException;
+import io.fibry.text.Lines;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -50,7 +51,7 @@ final class Readers implements AutoCloseable {
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof StoreException known) throw known;
       throw new StoreReadException(
-          what + " could not be read from " + store + ": " + failed.getCause().getMessage(), failed.getCause());
+          what + " could not be read from " + store + ": " + Lines.message(failed.getCause()), failed.getCause());
     } finally {
       task.cancel(false); // where no thread has begun it, and nobody waits
     }

@@ -3,6 +3,7 @@ package io.fibry.jdbc;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
+import io.fibry.text.Lines;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -54,7 +55,7 @@ final class TableStore extends JdbcStore {
       store.committer.start();
       return store;
     } catch (SQLException failure) {
-      throw new StoreReadException(name + " cannot be opened: " + failure.getMessage(), failure);
+      throw new StoreReadException(name + " cannot be opened: " + Lines.message(failure), failure);
     }
   }
 

@@ -3,6 +3,7 @@ package io.fibry.nats;
 import io.fibry.codec.Codec;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.text.Lines;
 import io.nats.client.api.MessageInfo;
 import java.util.List;
 
@@ -51,7 +52,7 @@ record JournalEntry(String by, long life, long number, long from, List<Done> don
       return read(message.getData());
     } catch (RuntimeException unknown) {
       throw new StoreDamagedException("message " + message.getSeq() + " of stream " + message.getStream()
-          + " is no turn of " + LogSubjects.actor(message.getSubject()) + ": " + unknown.getMessage());
+          + " is no turn of " + LogSubjects.actor(message.getSubject()) + ": " + Lines.message(unknown));
     }
   }
 

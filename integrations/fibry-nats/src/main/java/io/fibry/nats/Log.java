@@ -5,6 +5,7 @@ import io.fibry.cluster.LostException.Loss;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
+import io.fibry.text.Lines;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.Message;
@@ -116,7 +117,7 @@ class Log {
     for (int i = 0; i < all.size() - 1; i++) try {
       link.requests().publish(message(all.get(i), part(i == 0 ? expecting(before) : new Headers(), id, i)).build());
     } catch (LostException cut) {
-      return CompletableFuture.completedFuture(new Stored.Again(cut.getMessage(), false));
+      return CompletableFuture.completedFuture(new Stored.Again(Lines.message(cut), false));
     }
     return publish(all.getLast(), part(new Headers(), id, all.size() - 1).put("Nats-Batch-Commit", "1"));
   }

@@ -4,6 +4,7 @@ import io.fibry.cluster.Engine;
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.cluster.Network;
+import io.fibry.text.Lines;
 import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
@@ -199,7 +200,7 @@ public final class NatsNetwork implements Network {
     try {
       return Nats.connect(options);
     } catch (AuthenticationException refused) {
-      throw new LostException(Loss.DENIED, "the server of NATS refuses this program: " + refused.getMessage());
+      throw new LostException(Loss.DENIED, "the server of NATS refuses this program: " + Lines.message(refused));
     } catch (IOException cut) {
       throw new LostException(Loss.CUT, "no server of NATS can be used: " + Troubles.text(cut));
     } catch (InterruptedException interrupt) {

@@ -7,6 +7,7 @@ import io.fibry.cluster.Wire;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreReadException;
+import io.fibry.text.Lines;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.api.MessageInfo;
 import io.nats.client.api.RetentionPolicy;
@@ -104,7 +105,7 @@ final class NatsQueue implements Engine.Queue {
     try {
       return reading.get();
     } catch (StoreReadException | StoreClosedException failed) {
-      throw new LostException(Loss.CUT, subject + " cannot be read: " + failed.getMessage());
+      throw new LostException(Loss.CUT, subject + " cannot be read: " + Lines.message(failed));
     }
   }
 }

@@ -2,6 +2,7 @@ package io.fibry.nats;
 
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
+import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import io.nats.client.Connection;
 import io.nats.client.Message;
@@ -66,7 +67,7 @@ final class Requests {
       }
       int code = message.getStatus().getCode();
       if (code == END || code == NONE) answer.complete(so);
-      else fail(Loss.NOBODY, "the server refuses " + subject + ": " + message.getStatus().getMessage());
+      else fail(Loss.NOBODY, "the server refuses " + subject + ": " + Lines.escaped(message.getStatus().getMessage()));
     }
   }
 

@@ -3,6 +3,7 @@ package io.fibry.nats;
 import io.fibry.store.Store.History;
 import io.fibry.store.Store.Past;
 import io.fibry.store.StoreClosedException;
+import io.fibry.text.Lines;
 import io.nats.client.api.MessageInfo;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -74,7 +75,7 @@ final class StreamHistory implements History {
     try {
       return store.log().page(filter, seq, PAGE);
     } catch (CancellationException interrupt) {
-      if (Thread.interrupted()) throw new InterruptedException(interrupt.getMessage());
+      if (Thread.interrupted()) throw new InterruptedException(Lines.message(interrupt));
       throw interrupt;
     }
   }

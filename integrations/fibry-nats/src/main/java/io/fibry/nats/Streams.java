@@ -2,6 +2,7 @@ package io.fibry.nats;
 
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
+import io.fibry.text.Lines;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.api.StreamConfiguration;
@@ -37,7 +38,7 @@ final class Streams {
   }
 
   private static RuntimeException refused(StreamConfiguration wanted, JetStreamApiException refused) {
-    String text = "stream " + wanted.getName() + " cannot be made: " + refused.getMessage();
+    String text = "stream " + wanted.getName() + " cannot be made: " + Lines.message(refused);
     return refused.getErrorCode() == 503 ? new LostException(Loss.CUT, text) : new IllegalStateException(text);
   }
 
@@ -74,6 +75,6 @@ final class Streams {
   }
 
   private static void compare(List<String> differences, String what, Object wanted, Object there) {
-    if (!Objects.equals(wanted, there)) differences.add(what + " " + there + " instead of " + wanted);
+    if (!Objects.equals(wanted, there)) differences.add(Lines.escaped(what + " " + there + " instead of " + wanted));
   }
 }

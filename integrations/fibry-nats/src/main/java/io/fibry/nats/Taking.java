@@ -9,6 +9,7 @@ import io.fibry.cluster.LostException;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreReadException;
+import io.fibry.text.Lines;
 import io.nats.client.Message;
 import io.nats.client.impl.NatsMessage;
 import java.time.Duration;
@@ -118,7 +119,7 @@ final class Taking implements Subscription {
 
   /** The server that has the consumer ends, or somebody has deleted it. */
   private void fails(String why) {
-    if (!broken) LOG.warn("work of {} does not come at the moment: {}", subject, why);
+    if (!broken) LOG.warn("work of {} does not come at the moment: {}", subject, Lines.escaped(why));
     broken = true;
   }
 
@@ -127,7 +128,7 @@ final class Taking implements Subscription {
       log.makeConsumer(consumer, subject, GIVEN_UP);
     } catch (StoreReadException | StoreClosedException failed) {
       throw new LostException(LostException.Loss.CUT,
-          "work of " + subject + " cannot be taken: " + failed.getMessage());
+          "work of " + subject + " cannot be taken: " + Lines.message(failed));
     }
   }
 

@@ -1,5 +1,6 @@
 package io.fibry.nats;
 
+import io.fibry.text.Lines;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
 import io.nats.client.Consumer;
@@ -39,7 +40,7 @@ final class Troubles implements ErrorListener, ConnectionListener {
 
   @Override
   public void errorOccurred(Connection connection, String error) {
-    LOG.warn("{}: the server of NATS says: {}", who, error);
+    LOG.warn("{}: the server of NATS says: {}", who, Lines.escaped(error));
     var denied = DENIED.matcher(error.strip());
     if (denied.matches())
       readers.forEach(one -> one.denied(denied.group(1).equalsIgnoreCase("publish"), denied.group(2)));
@@ -57,7 +58,8 @@ final class Troubles implements ErrorListener, ConnectionListener {
 
   @Override
   public void messageDiscarded(Connection connection, Message message) {
-    LOG.warn("{}: a message to {} did not leave, since its thread was interrupted", who, message.getSubject());
+    LOG.warn("{}: a message to {} did not leave, since its thread was interrupted", who,
+        Lines.escaped(message.getSubject()));
   }
 
   @Override
@@ -73,9 +75,11 @@ final class Troubles implements ErrorListener, ConnectionListener {
 
   /** Why, in the words of the innermost cause that has some. */
   static String text(Throwable failure) {
-    String text = Optional.ofNullable(failure.getMessage()).orElse(failure.getClass().getSimpleName());
-    for (var cause = failure.getCause(); cause != null; cause = cause.getCause())
-      if (cause.getMessage() != null && !text.contains(cause.getMessage())) text += ": " + cause.getMessage();
+    String text = Lines.message(failure);
+    for (var cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+      String said = Lines.message(cause);
+      if (!text.contains(said)) text += ": " + said;
+    }
     return text;
   }
 }

@@ -1,2 +1,0 @@
-/** Texts of users, in logs and exceptions. */
-package io.fibry.codec.text;

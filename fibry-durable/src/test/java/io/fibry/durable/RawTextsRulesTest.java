@@ -1,0 +1,26 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.support.RawTexts;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** No text of a user's gets into a log or an exception as it is. */
+class RawTextsRulesTest {
+  /** Places at which a text is needed as it is, each with its reason. */
+  private static final Map<String, String> REASONS = Map.ofEntries(
+      Map.entry("FollowReader.java: fact", "the core shows it as a message"),
+      Map.entry("Kept.java: message", "the core shows it as a message"),
+      Map.entry("LogStore.java: actor", "an id, or a text of the store's"),
+      Map.entry("Recorder.java: store", "a store, or its disk"),
+      Map.entry("Scalars.java: value", "is stored"));
+
+  @Test
+  void textsOfUsersAreMadeSafe() throws IOException {
+    assertEquals(REASONS.keySet(), RawTexts.in(Path.of("src/main/java")),
+        "write the text of a user's object by Texts, Lines, shown or asked; or give a reason here");
+  }
+}
