@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Raw texts are found, and what is plain, or made safe, is not. */
 class RawTextsTest {
   private static final String HEAD = """
+      package io.fibry;
       import java.util.*;
       class Case<K> {
         enum Color { RED }
