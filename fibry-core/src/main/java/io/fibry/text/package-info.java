@@ -1,2 +1,5 @@
-/** Times and texts of users, as errors and logs show them; used everywhere. Not exported. */
+/**
+ * Times and texts of users, as errors and logs show them; used everywhere. Exported to other
+ * modules of Fibry only.
+ */
 package io.fibry.text;
