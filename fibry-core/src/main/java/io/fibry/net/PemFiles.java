@@ -16,13 +16,17 @@ import java.security.Signature;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateFactory;
 import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,6 +41,7 @@ final class PemFiles implements Supplier<SSLContext> {
 
   private final Path certificates;
   private final Path key;
+  private final Optional<Path> authorities; // of clients
   private final LongSupplier clock; // nanoseconds
   private volatile SSLContext context;
   // under the monitor
@@ -44,14 +49,15 @@ final class PemFiles implements Supplier<SSLContext> {
   private List<FileTime> refused; // times of files that were logged as unusable; null: none since
   private volatile long next; // look; also read without the monitor, which is good enough
 
-  PemFiles(Path certificates, Path key) {
-    this(certificates, key, System::nanoTime);
+  PemFiles(Path certificates, Path key, Optional<Path> authorities) {
+    this(certificates, key, authorities, System::nanoTime);
   }
 
   /** By another clock, for tests. */
-  PemFiles(Path certificates, Path key, LongSupplier clock) {
+  PemFiles(Path certificates, Path key, Optional<Path> authorities, LongSupplier clock) {
     this.certificates = certificates;
     this.key = key;
+    this.authorities = authorities;
     this.clock = clock;
     try {
       this.seen = times();
@@ -91,16 +97,16 @@ final class PemFiles implements Supplier<SSLContext> {
   }
 
   private List<FileTime> times() throws IOException {
-    return List.of(Files.getLastModifiedTime(certificates), Files.getLastModifiedTime(key));
+    var times = new ArrayList<>(List.of(Files.getLastModifiedTime(certificates), Files.getLastModifiedTime(key)));
+    if (authorities.isPresent()) times.add(Files.getLastModifiedTime(authorities.get()));
+    return times;
   }
 
   private SSLContext read() throws IOException {
     try {
-      var chain = CertificateFactory.getInstance("X.509")
-          .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(certificates)))
-          .toArray(Certificate[]::new);
-      if (chain.length == 0) throw new GeneralSecurityException("there is no certificate");
-      return contextOf(chain, privateKey(chain[0]));
+      var trusted = trusted();
+      var chain = all(certificates);
+      return contextOf(chain, privateKey(chain[0]), trusted);
     } catch (GeneralSecurityException | IllegalArgumentException unusable) {
       throw new IllegalArgumentException(
           "no certificate and its key in " + certificates + " and " + key + ": " + Lines.message(unusable)
@@ -108,6 +114,35 @@ final class PemFiles implements Supplier<SSLContext> {
               + "('openssl pkcs8 -topk8 -nocrypt' makes it)",
           unusable);
     }
+  }
+
+  private static Certificate[] all(Path file) throws IOException, GeneralSecurityException {
+    var all = CertificateFactory.getInstance("X.509")
+        .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(file))).toArray(Certificate[]::new);
+    if (all.length == 0) throw new GeneralSecurityException("there is no certificate");
+    return all;
+  }
+
+  /** Null: of the JDK, which nobody asks. */
+  private TrustManager[] trusted() throws IOException, GeneralSecurityException {
+    if (authorities.isEmpty()) return null;
+    var store = emptyStore();
+    try {
+      var all = all(authorities.get());
+      for (int i = 0; i < all.length; i++) store.setCertificateEntry("authority" + i, all[i]);
+    } catch (GeneralSecurityException unusable) {
+      throw new IllegalArgumentException("no certificate of an authority in " + authorities.get() + ": "
+          + Lines.message(unusable) + "; give them in PEM form", unusable);
+    }
+    var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(store);
+    return trust.getTrustManagers();
+  }
+
+  private static KeyStore emptyStore() throws IOException, GeneralSecurityException {
+    var store = KeyStore.getInstance("PKCS12");
+    store.load(null, NO_PASSWORD);
+    return store;
   }
 
   private PrivateKey privateKey(Certificate certificate) throws IOException, GeneralSecurityException {
@@ -135,15 +170,14 @@ final class PemFiles implements Supplier<SSLContext> {
     if (!signing.verify(signature)) throw new GeneralSecurityException("the key is that of another certificate");
   }
 
-  private static SSLContext contextOf(Certificate[] chain, PrivateKey key)
+  private static SSLContext contextOf(Certificate[] chain, PrivateKey key, TrustManager[] trusted)
       throws IOException, GeneralSecurityException {
-    var store = KeyStore.getInstance("PKCS12");
-    store.load(null, NO_PASSWORD);
+    var store = emptyStore();
     store.setKeyEntry("server", key, NO_PASSWORD, chain);
     var keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     keys.init(store, NO_PASSWORD);
     var context = SSLContext.getInstance("TLS");
-    context.init(keys.getKeyManagers(), null, null);
+    context.init(keys.getKeyManagers(), trusted, null);
     return context;
   }
 }

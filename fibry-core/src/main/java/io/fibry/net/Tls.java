@@ -2,6 +2,7 @@ package io.fibry.net;
 
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
@@ -15,16 +16,19 @@ import javax.net.ssl.SSLParameters;
 public final class Tls {
   private final Supplier<SSLContext> contexts;
   private final Consumer<SSLParameters> parameters;
+  private final boolean trusting; // the context knows whose certificates it takes
 
-  private Tls(Supplier<SSLContext> contexts, Consumer<SSLParameters> parameters) {
+  private Tls(Supplier<SSLContext> contexts, boolean trusting, Consumer<SSLParameters> parameters) {
     this.contexts = contexts;
+    this.trusting = trusting;
     this.parameters = parameters;
   }
 
   /**
    * With the certificate of this context.
    *
-   * @param context has a key manager
+   * @param context has a key manager; where clients need certificates, a trust manager, too, since
+   *     the JDK's own takes those of all public authorities
    * @return without certificates of clients
    */
   public static Tls of(SSLContext context) {
@@ -40,7 +44,7 @@ public final class Tls {
    * @return without certificates of clients
    */
   public static Tls of(Supplier<SSLContext> contexts) {
-    return new Tls(Objects.requireNonNull(contexts, "contexts"), none -> {});
+    return new Tls(Objects.requireNonNull(contexts, "contexts"), true, none -> {});
   }
 
   /**
@@ -55,7 +59,26 @@ public final class Tls {
    * @throws IllegalArgumentException if they hold no certificate and its key
    */
   public static Tls ofFiles(Path certificates, Path key) {
-    return of(new PemFiles(Objects.requireNonNull(certificates, "certificates"), Objects.requireNonNull(key, "key")));
+    var files = new PemFiles(Objects.requireNonNull(certificates, "certificates"), Objects.requireNonNull(key, "key"),
+        Optional.empty());
+    return new Tls(files, false, none -> {});
+  }
+
+  /**
+   * As {@link #ofFiles(Path, Path)}, and with the authorities of clients, for
+   * {@code setNeedClientAuth(true)} or {@code setWantClientAuth(true)}.
+   *
+   * @param certificates that of the server first, then those that lead to its authority
+   * @param key its private key (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
+   * @param authorities the certificates, in PEM form, of those who sign the certificates of clients
+   * @return without certificates of clients
+   * @throws java.io.UncheckedIOException if a file cannot be read
+   * @throws IllegalArgumentException if they hold no certificate and its key, or no authority
+   */
+  public static Tls ofFiles(Path certificates, Path key, Path authorities) {
+    var files = new PemFiles(Objects.requireNonNull(certificates, "certificates"), Objects.requireNonNull(key, "key"),
+        Optional.of(Objects.requireNonNull(authorities, "authorities")));
+    return new Tls(files, true, none -> {});
   }
 
   /**
@@ -63,11 +86,15 @@ public final class Tls {
    * clients with a certificate that the context trusts; {@code p.setProtocols(..)} leaves old ones
    * out.
    *
-   * @param change of what the context has; done for each connection
+   * @param change of what the context has; done for each connection, and of files without authorities now, too
    * @return a changed copy
+   * @throws IllegalArgumentException if clients are asked for certificates, and only files without
+   *     authorities were given
    */
   public Tls withParameters(Consumer<SSLParameters> change) {
-    return new Tls(contexts, parameters.andThen(Objects.requireNonNull(change, "change")));
+    var changed = new Tls(contexts, trusting, parameters.andThen(Objects.requireNonNull(change, "change")));
+    if (!trusting) changed.engine();
+    return changed;
   }
 
   /** One for each connection; protocols of the application in the order of preference. */
@@ -82,6 +109,9 @@ public final class Tls {
     var all = engine.getSSLParameters();
     all.setApplicationProtocols(application);
     parameters.accept(all);
+    if (!trusting && (all.getNeedClientAuth() || all.getWantClientAuth())) throw new IllegalArgumentException(
+        "clients are asked for certificates, and nothing says whose are taken: by default that is every public "
+            + "authority; give yours, by Tls.ofFiles(certificates, key, authorities)");
     engine.setSSLParameters(all);
     return engine;
   }

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +33,7 @@ class PemFilesTest {
     key = folder.resolve("key.pem");
     Certificates.write(Certificates.of("server", "EC"), certificate, key);
     stamp(0);
-    files = new PemFiles(certificate, key, () -> now);
+    files = new PemFiles(certificate, key, Optional.empty(), () -> now);
   }
 
   private void stamp(int second) throws IOException {

@@ -15,9 +15,13 @@ import java.nio.file.attribute.FileTime;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,7 +66,7 @@ class TlsFilesTest {
 
   /** The acceptor looks at the files when {@link #letItLook} is called. */
   private TcpAcceptor openByHand() {
-    return open(Tls.of(new PemFiles(certificate, key, now::get)));
+    return open(Tls.of(new PemFiles(certificate, key, Optional.empty(), now::get)));
   }
 
   private void letItLook() {
@@ -110,7 +114,7 @@ class TlsFilesTest {
   @Test
   void theFilesAreLookedAtByTheSystemsClock() throws Exception {
     write("old", "EC");
-    var files = new PemFiles(certificate, key);
+    var files = new PemFiles(certificate, key, Optional.empty());
     var before = files.get();
 
     write("new", "EC");
@@ -162,6 +166,38 @@ class TlsFilesTest {
     var other = key.resolveSibling("other.pem");
     Certificates.write(Certificates.of("old", "EC"), other, key);
     assertTrue(refusal().contains("the key is that of another certificate"));
+  }
+
+  /** By default the JDK takes the certificates of every public authority. */
+  @Promise("25.13")
+  @Test
+  void clientsAreAskedForCertificatesOfNamedAuthoritiesOnly() throws Exception {
+    write("server", "EC");
+    for (var change : List.<Consumer<SSLParameters>>of(p -> p.setNeedClientAuth(true), p -> p.setWantClientAuth(true)))
+      assertEquals("clients are asked for certificates, and nothing says whose are taken: by default that is every "
+          + "public authority; give yours, by Tls.ofFiles(certificates, key, authorities)",
+          assertThrows(IllegalArgumentException.class, () -> Tls.ofFiles(certificate, key).withParameters(change))
+              .getMessage());
+    Tls.ofFiles(certificate, key).withParameters(p -> p.setProtocols(new String[] {"TLSv1.3"}));
+
+    var authorities = key.resolveSibling("authorities.pem");
+    var client = Certificates.of("client", "EC");
+    Certificates.write(client, authorities, key.resolveSibling("unused.pem"));
+    var acceptor = open(
+        Tls.ofFiles(certificate, key, authorities).withParameters(p -> p.setNeedClientAuth(true)));
+
+    var server = Certificates.of("server", "EC");
+    assertEquals('x', firstByte(acceptor, Certificates.context(client, server)));
+    assertThrows(IOException.class, () -> firstByte(acceptor, Certificates.context(server, server)));
+    Files.writeString(authorities, "");
+    assertTrue(assertThrows(IllegalArgumentException.class, () -> Tls.ofFiles(certificate, key, authorities))
+        .getMessage().contains("no certificate of an authority in "));
+  }
+
+  private static int firstByte(TcpAcceptor acceptor, SSLContext context) throws IOException {
+    try (var socket = Certificates.connect(context, acceptor.port())) {
+      return socket.getInputStream().read();
+    }
   }
 
   @Test
