@@ -6,18 +6,21 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * How long a client may take to send: for each read, or for all of them together. When a limit for
- * all is over, the bytes that have come until then are read all the same: the client was in time,
- * and this process was late. So a client that sends on and on gains no more than a socket holds.
- * Belongs to the thread that reads.
+ * How long a client may take to send: for each read, or for all of them together. Of all reads, the
+ * time between two of them is the handler's, if bytes wait when the next one begins: the client may
+ * have sent as much as fits. When the limit is over, the bytes that have come until then are read
+ * all the same: the client was in time, and this process was late. So a client that sends on and on
+ * gains no more than a socket holds. Belongs to the thread that reads.
  */
 final class ReadLimit {
   private final Scheduler clock;
   private final Link link;
   private Duration limit; // the check prints it
   private boolean together; // likewise
-  private long nanos; // for each read; 0: no limit
+  private long nanos; // for each read, or for all; 0: no limit
   private long deadline; // of all reads, or of the current one; 0: none
+  private long begun; // the current read
+  private long reading; // nanoseconds of all reads
   private long spare; // bytes that had come when the limit of all reads was over; -1: it is not over
 
   ReadLimit(Scheduler clock, Link link) {
@@ -34,7 +37,9 @@ final class ReadLimit {
   void ofAllReads(Duration limit) {
     this.limit = limit;
     together = true;
-    deadline = after(clock, Durations.nanos(limit));
+    nanos = Durations.nanos(limit);
+    deadline = after(clock, nanos);
+    reading = 0;
     spare = -1;
   }
 
@@ -50,13 +55,22 @@ final class ReadLimit {
       deadline = nanos == 0 ? 0 : after(clock, nanos);
       return length;
     }
-    if (spare < 0 && clock.nanoTime() - deadline < 0) return length;
-    if (spare < 0) spare = link.arrived();
+    if (spare < 0) {
+      begun = clock.nanoTime();
+      if (begun - deadline < 0) return length;
+      long arrived = link.arrived();
+      if (arrived > 0 && reading < nanos) {
+        deadline = after(clock, nanos - reading);
+        return length;
+      }
+      spare = arrived;
+    }
     return spare == 0 || link.available() == 0 ? 0 : (int) Math.min(spare, length);
   }
 
   /** Ends a read. */
   void end(int some) {
+    if (together && spare < 0) reading += clock.nanoTime() - begun;
     if (spare > 0) spare -= Math.max(0, some);
   }
 

@@ -100,11 +100,43 @@ class LateReaderTest {
     assertEquals(" time", read(100));
   }
 
+  /** Reads a byte for which it has waited that long. */
+  private void waitFor(Duration time) throws IOException {
+    var waits = new CompletableFuture<String>();
+    var reader = Patience.elsewhere(() -> {
+      try {
+        waits.complete(read(1));
+      } catch (IOException failure) {
+        waits.completeExceptionally(failure);
+      }
+    });
+    Patience.parked(reader);
+    clock.advance(time);
+    peer.getOutputStream().write('x');
+    assertEquals("x", Patience.value(waits));
+  }
+
+  /** A client that has sent as much as fits sends the rest when some of it was read. */
+  @Promise("25.3")
   @Test
-  void bytesThatCameAfterTheLimitAreNotRead() throws IOException {
+  void whileBytesWaitTheTimeIsThatOfTheHandler() throws IOException {
     client.limitAllReads(LIMIT);
     send("in time");
     clock.advance(Duration.ofSeconds(9));
+    assertEquals("in", read(2));
+    send(", too");
+    clock.advance(Duration.ofSeconds(9));
+    assertEquals(" time, too", read(100));
+
+    clock.advance(LIMIT);
+    assertThrows(SocketTimeoutException.class, () -> read(100));
+  }
+
+  @Test
+  void bytesThatCameAfterTheLimitAreNotRead() throws IOException {
+    client.limitAllReads(LIMIT);
+    waitFor(LIMIT);
+    send("in time");
     assertEquals("in", read(2));
     send(", late");
 
