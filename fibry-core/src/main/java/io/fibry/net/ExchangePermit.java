@@ -1,40 +1,87 @@
 package io.fibry.net;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Lets an exchange be at work. One that waits for its client is not at work, or slow clients would
  * keep out others. Belongs to the thread of its exchange.
  */
 final class ExchangePermit {
-  // shared; above the limit after a resume, which is never refused
-  private final AtomicInteger atWork;
-  private boolean held = true;
+  private static final long PAUSE = 500_000; // ns between two looks for a place at work
 
-  private ExchangePermit(AtomicInteger atWork) {
-    this.atWork = atWork;
+  /**
+   * The places of a server. As many exchanges may wait for their clients as may be at work; further
+   * ones stay at work while they wait. So what clients send slowly has a bound, too.
+   */
+  static final class Places {
+    private final int limit;
+    private final AtomicInteger atWork = new AtomicInteger();
+    private final AtomicInteger waiting = new AtomicInteger(); // for their clients
+    private final AtomicInteger coming = new AtomicInteger(); // back to work; newcomers let them go first
+
+    Places(int limit) {
+      this.limit = limit;
+    }
+
+    /** Null: all places are taken. */
+    ExchangePermit permit() {
+      return coming.get() == 0 && take(atWork, limit) ? new ExchangePermit(this) : null;
+    }
+
+    /** Not an increment that is taken back, and has others refused meanwhile. */
+    static boolean take(AtomicInteger places, int limit) {
+      for (int now = places.get(); now < limit; now = places.get())
+        if (places.compareAndSet(now, now + 1)) return true;
+      return false;
+    }
+
+    int atWork() {
+      return atWork.get();
+    }
   }
 
-  /** Null: {@code limit} exchanges are at work. */
-  static ExchangePermit of(AtomicInteger atWork, int limit) {
-    // not an increment that is taken back, and has others refused meanwhile
-    for (int now = atWork.get(); now < limit; now = atWork.get())
-      if (atWork.compareAndSet(now, now + 1)) return new ExchangePermit(atWork);
-    return null;
+  private final Places places;
+  private AtomicInteger in; // where this is counted; null: nowhere
+
+  private ExchangePermit(Places places) {
+    this.places = places;
+    this.in = places.atWork;
   }
 
   /** The exchange waits for its client. */
   void suspend() {
-    if (held) atWork.decrementAndGet();
+    if (in == places.atWork && Places.take(places.waiting, places.limit)) move(places.waiting);
   }
 
+  /**
+   * The client has sent, or read. Waits for a place at work, unless the thread is interrupted: then
+   * the exchange is about to end. It looks again and again, since a queue could be left half
+   * changed where the handler has used up its stack.
+   */
   void resume() {
-    if (held) atWork.incrementAndGet();
+    if (in != places.waiting) return;
+    boolean back = Places.take(places.atWork, places.limit);
+    if (!back) {
+      places.coming.incrementAndGet();
+      try {
+        while (!(back = Places.take(places.atWork, places.limit)) && !Thread.currentThread().isInterrupted())
+          LockSupport.parkNanos(PAUSE);
+      } finally {
+        places.coming.decrementAndGet();
+      }
+    }
+    move(back ? places.atWork : null);
   }
 
   /** The exchange is not at work any more. */
   void leave() {
-    if (held) atWork.decrementAndGet();
-    held = false;
+    move(null);
+  }
+
+  private void move(AtomicInteger to) {
+    var from = in;
+    in = to;
+    if (from != null) from.decrementAndGet();
   }
 }

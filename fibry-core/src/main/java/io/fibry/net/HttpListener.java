@@ -26,7 +26,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   private final FailureStacks stacks = new FailureStacks();
   private final HttpRoutes routes;
   private final HttpOptions options;
-  private final AtomicInteger atWork = new AtomicInteger(); // exchanges; changed by their permits
+  private final ExchangePermit.Places places;
   // filled by the constructor
   private final Map<HttpRoutes.Entry, RouteCounts> counts = new IdentityHashMap<>();
   private final RouteCounts unrouted = new RouteCounts();
@@ -36,6 +36,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
     this.home = builder.forBlocks();
     this.routes = routes;
     this.options = options;
+    this.places = new ExchangePermit.Places(options.maxExchanges);
     for (var entry : routes.entries()) counts.put(entry, new RouteCounts());
   }
 
@@ -47,7 +48,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
 
   @Override
   public ExchangePermit permit() {
-    return ExchangePermit.of(atWork, options.maxExchanges);
+    return places.permit();
   }
 
   @Override
