@@ -26,6 +26,7 @@ import javax.net.ssl.SSLSession;
  * limits: a time-out of the socket would cost a timer per read.
  */
 final class ClientSocket implements AutoCloseable {
+  private static final Duration LAST_HEAD = Duration.ofSeconds(1); // after the listener stops
   static final int PIECE = 64 * 1024; // bytes written under one write limit
   private static final VarHandle CLOSED = field("closed", boolean.class);
   private static final VarHandle READ_DEADLINE = field("readDeadline", long.class);
@@ -63,10 +64,7 @@ final class ClientSocket implements AutoCloseable {
   private final ClientFaults faults = new ClientFaults();
   private final EndedWithSocket attached = new EndedWithSocket();
 
-  // the listener writes the first one, the conversation the others; each writes before it reads
-  private volatile boolean stopping; // false -> true
-  private volatile boolean idle; // between two requests, or before both sides agree
-  private volatile Exitable endless; // null: none
+  final ListenerEnd listenerEnd = new ListenerEnd();
 
   /** With TLS, if there are engines for it. */
   ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls)
@@ -112,7 +110,7 @@ final class ClientSocket implements AutoCloseable {
   /** Before the conversation. Until both sides agree, nothing is lost by an end. */
   void begin() throws IOException {
     if (!link.agrees()) return;
-    if (!beginIdle()) endInput();
+    if (!listenerEnd.beginIdle()) endInput();
     limitAllReads(limits.handshake());
     READ_DEADLINE.setOpaque(this, readLimit.deadline());
     try {
@@ -121,7 +119,7 @@ final class ClientSocket implements AutoCloseable {
       throw clientFault(failure);
     } finally {
       READ_DEADLINE.setOpaque(this, 0L);
-      endIdle();
+      listenerEnd.endIdle();
     }
     limitEachRead(limits.idle());
   }
@@ -245,35 +243,9 @@ final class ClientSocket implements AutoCloseable {
     IDLE_DEADLINE.setOpaque(this, after(Durations.nanos(limits.idle())));
   }
 
-  /** Between two requests nothing is lost by an end. False: the listener stops. */
-  boolean beginIdle() {
-    idle = true;
-    return !stopping;
-  }
-
-  void endIdle() {
-    idle = false;
-  }
-
-  boolean isStopping() {
-    return stopping;
-  }
-
-  void endWithListener(Exitable endless) {
-    this.endless = endless;
-    if (stopping) end(endless);
-  }
-
-  /** The listener stops: an idle conversation ends. */
+  /** The listener stops: an idle conversation ends, and a head that comes slowly is cut off. */
   void stop() {
-    stopping = true;
-    if (idle) endInput();
-    var actor = endless;
-    if (actor != null) end(actor);
-  }
-
-  private static void end(Exitable endless) { // elsewhere: its end may run code of a user
-    Thread.ofVirtual().inheritInheritableThreadLocals(false).start(endless::sendPoisonPill);
+    if (listenerEnd.come(after(Durations.nanos(LAST_HEAD)))) endInput();
   }
 
   void check(long now) {
@@ -285,6 +257,8 @@ final class ClientSocket implements AutoCloseable {
     else if (passed(totalDeadline, now))
       cut(this + " lasted longer than " + Durations.text(limits.total()) + " (the total limit), so it was cut off",
           true);
+    else if (listenerEnd.waitsInVain(now))
+      cut(this + " had not sent the head of its request when the server ended, so it was cut off", true);
     else if (isIdleTooLong(now)) cut("nothing came from " + this + " or its target for " + Durations.text(limits.idle())
         + " (the idle limit), so both were cut off", true);
     else if (!keptAlive) {
@@ -326,7 +300,7 @@ final class ClientSocket implements AutoCloseable {
       this.late = late;
       this.reason = reason;
     }
-    if (!idle) breakOff();
+    if (!listenerEnd.isIdle()) breakOff();
     close();
   }
 

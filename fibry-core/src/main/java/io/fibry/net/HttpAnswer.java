@@ -136,11 +136,18 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   }
 
   private void whole(byte[] body, byte[] type) throws IOException {
+    if (sent) throw new IllegalStateException("the answer was given, and a request has one");
     boolean untyped = !typed && HttpStatus.hasBody(code);
     var whole = head(Framing.LENGTH, body.length, untyped ? type : NOTHING);
     if (hasBody()) whole.add(body);
     complete = true;
     write(whole.bytes, whole.length);
+  }
+
+  /** Forgets what the handler has written and nobody has sent. */
+  void withdraw() {
+    if (stream != null) stream.forbid();
+    stream = null;
   }
 
   /** Without what the handler has said so far. */

@@ -54,10 +54,12 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     int first = awaitRequest();
     if (first < 0) return false;
     long begun = System.nanoTime();
+    socket.listenerEnd.beginHead();
     socket.limitAllReads(options.headerLimit);
     RequestHead head;
     try {
       head = RequestHead.read(first, in, options);
+      socket.listenerEnd.endHead();
     } catch (Refusal refusal) {
       var answer = new HttpAnswer(out, true, false, false, false);
       refuse(answer, refusal.code);
@@ -125,12 +127,12 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   /** The first byte; -1: no request comes, which is no failure. */
   private int awaitRequest() throws IOException {
     try {
-      return socket.beginIdle() ? in.read() : -1;
+      return socket.listenerEnd.beginIdle() ? in.read() : -1;
     } catch (IOException ended) {
       if (socket.isClientFault(ended)) return -1;
       throw ended;
     } finally {
-      socket.endIdle();
+      socket.listenerEnd.endIdle();
     }
   }
 
@@ -169,6 +171,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
 
   private void refuse(HttpAnswer answer, Throwable failure, OpenExchange exchange) throws IOException {
     Optional<String> text;
+    answer.withdraw();
     try {
       text = routes.answerTo(failure, exchange);
     } catch (Exception unanswerable) { // by a rule

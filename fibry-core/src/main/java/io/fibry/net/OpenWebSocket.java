@@ -52,7 +52,7 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
     this.subprotocol = subprotocol;
     this.reader = new WebSocketReader(exchange.body.in, options, this);
     this.texts = new WebSocketValues<>(reader, text -> text);
-    this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, options.unsent,
+    this.outbox = new ClientOutbox<>(exchange.builder, "messages", socket, options.maxUnsent(),
         new Format<>(OpenWebSocket::size, this::bytes, message -> message == PING));
     outbox.whenWritten(this::sendClose);
     socket.limitEachRead(options.idle);
@@ -64,7 +64,7 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
   }
 
   void converse(Handler<WebSocketConnection> handler) {
-    socket.endWithListener(outbox.door);
+    socket.listenerEnd.ends(outbox.door);
     try {
       handler.handle(this);
     } catch (Throwable failure) {
@@ -216,7 +216,7 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
   }
 
   private WebSocketClose normal() {
-    return new WebSocketClose(socket.isStopping() ? WebSocketClose.GOING_AWAY : WebSocketClose.NORMAL);
+    return new WebSocketClose(socket.listenerEnd.hasCome() ? WebSocketClose.GOING_AWAY : WebSocketClose.NORMAL);
   }
 
   @Override

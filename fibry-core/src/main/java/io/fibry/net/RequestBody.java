@@ -20,7 +20,7 @@ final class RequestBody extends InputStream {
   private static final long LONGEST_CHUNK = Long.MAX_VALUE >> 8; // a longer one could overflow
 
   final ClientInput in;
-  private final HttpOptions options;
+  final HttpOptions options;
   private final Expectation expectation;
   private final boolean chunked;
   private boolean begun;
@@ -192,7 +192,7 @@ final class RequestBody extends InputStream {
 
   /** Whether another request may follow, as far as is known. */
   boolean canEnd() {
-    return failure == null && !in.socket.isStopping()
+    return failure == null && !in.socket.listenerEnd.hasCome()
         && (isRead() || left <= MAX_UNREAD && !expectation.owesContinue());
   }
 

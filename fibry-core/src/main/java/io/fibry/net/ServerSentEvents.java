@@ -30,7 +30,7 @@ final class ServerSentEvents {
     answer.begin("text/event-stream");
     if (answer.hasBody()) outbox.door.sendMessageEvery(PING, PING_PERIOD);
     else outbox.door.sendPoisonPill();
-    socket.endWithListener(outbox.door);
+    socket.listenerEnd.ends(outbox.door);
     return outbox;
   }
 
