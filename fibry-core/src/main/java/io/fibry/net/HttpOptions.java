@@ -32,6 +32,8 @@ public final class HttpOptions implements Cloneable {
   int maxHeaders = 32 << 10;
   int maxUri = 8 << 10;
   int maxExchanges = 1_024;
+  int maxFields = 1_000;
+  HostNames hosts = HostNames.ALL;
   Optional<Tls> tls = Optional.empty();
   Optional<Consumer<HttpAccess>> accessLog = Optional.empty();
 
@@ -52,7 +54,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long a body may take once the handler reads it.
+   * How long a client may take to send a body once the handler reads it. What the handler does
+   * between two reads does not count.
    *
    * @param limit 30 seconds unless changed
    * @return a changed copy
@@ -104,6 +107,28 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
+   * The most fields of a form; one with more is answered 413.
+   *
+   * @param fields 1,000 unless changed; at least 1
+   * @return a changed copy
+   */
+  public HttpOptions withMaxFields(int fields) {
+    return with(copy -> copy.maxFields = ListenerLimits.atLeastOne(fields, "a most fields"));
+  }
+
+  /**
+   * The names by which clients may call this server; a request with another Host header is answered
+   * 421. So no page in a browser reaches it by a name that somebody lets mean its address (DNS
+   * rebinding). Any name will do unless they are given.
+   *
+   * @param names without scheme and port, such as {@code shop.example}
+   * @return a changed copy
+   */
+  public HttpOptions withHosts(String... names) {
+    return with(copy -> copy.hosts = HostNames.of(Objects.requireNonNull(names, "names")));
+  }
+
+  /**
    * The longest headers, all together; longer ones, or over 100, are answered 431.
    *
    * @param bytes 32 kB unless changed; at least 256
@@ -138,9 +163,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How many handlers may be at work; a further request is answered 503. A handler that waits for
-   * its client, to send, to read, or to leave its events, is not at work. Besides, 10,000
-   * connections may be idle.
+   * How many handlers may be at work; a further request is answered 503. As many others may wait
+   * for their clients to send or to read, and then go on as soon as fewer are at work. A handler
+   * whose client listens to events is not at work. Besides, 10,000 connections may be idle.
    *
    * @param exchanges 1,024 unless changed; at least 1
    * @return a changed copy

@@ -161,7 +161,8 @@ public final class HttpRoutes {
 
   /**
    * Runs code around each of these routes, but not around those that are added later. It may set
-   * headers before, throw a {@link HttpException} instead, or catch what the handler throws.
+   * headers before, throw a {@link HttpException} instead, or catch what the handler throws. It
+   * calls next at most once.
    *
    * @param code runs on the connection's actor
    * @return the same routes, with it
@@ -176,6 +177,8 @@ public final class HttpRoutes {
     return exchange -> {
       var gone = new boolean[1];
       code.around(exchange, () -> {
+        if (gone[0]) throw new IllegalStateException("code around '" + entry.pattern
+            + "' called next twice, and a request has one answer; let it call next once");
         gone[0] = true;
         entry.route.answer(exchange);
       });
@@ -266,16 +269,21 @@ public final class HttpRoutes {
 
   /** Null: none takes it. */
   Entry find(String method, String path) {
+    if (path.equals(RequestTarget.SERVER.path())) return null;
     for (var entry : whole.getOrDefault(path, List.of())) if (entry.pattern.takesMethod(method)) return entry;
     for (var entry : open) if (entry.pattern.takesPath(path) && entry.pattern.takesMethod(method)) return entry;
     return null;
   }
 
-  /** Where none takes the method: those that take the path have these; empty: none does. */
+  /**
+   * Where none takes the method: those that take the path have these; empty: none does. All take
+   * {@code *}.
+   */
   String allowed(String path) {
     var methods = new TreeSet<String>();
-    for (var entry : entries) if (entry.pattern.takesPath(path)) entry.pattern.method().ifPresent(methods::add);
-    if (methods.isEmpty()) return "";
+    boolean all = path.equals(RequestTarget.SERVER.path());
+    for (var entry : entries) if (all || entry.pattern.takesPath(path)) entry.pattern.method().ifPresent(methods::add);
+    if (methods.isEmpty() && !all) return "";
     if (methods.contains("GET")) methods.add("HEAD");
     methods.add("OPTIONS");
     return String.join(", ", methods);

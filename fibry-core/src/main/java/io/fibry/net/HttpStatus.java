@@ -61,6 +61,7 @@ final class HttpStatus {
       case 414 -> "URI Too Long";
       case 415 -> "Unsupported Media Type";
       case 417 -> "Expectation Failed";
+      case 421 -> "Misdirected Request";
       case 422 -> "Unprocessable Content";
       case 426 -> "Upgrade Required";
       case 429 -> "Too Many Requests";

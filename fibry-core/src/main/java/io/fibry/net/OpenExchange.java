@@ -126,7 +126,10 @@ final class OpenExchange implements Exchange {
   public Map<String, List<String>> form() {
     checkType("application/x-www-form-urlencoded");
     try {
-      return new UrlEncoded(new String(read(), StandardCharsets.ISO_8859_1)).all(); // it decodes bytes
+      var form = new UrlEncoded(new String(read(), StandardCharsets.ISO_8859_1)); // it decodes bytes
+      int most = body.options.maxFields;
+      if (form.hasMoreThan(most)) throw refused(413, "a form of more than " + most + " fields");
+      return form.all();
     } catch (IllegalArgumentException malformed) {
       throw refused(400, "the body has " + Lines.message(malformed));
     }

@@ -44,6 +44,7 @@ final class RequestHead {
   long bodyLength; // or CHUNKED
   boolean expectsContinue;
   boolean keepsAlive;
+  private boolean closes; // the client has asked for it
 
   private RequestHead(InputStream in, int maxHeaders) {
     this.in = in;
@@ -55,7 +56,7 @@ final class RequestHead {
     head.readRequestLine(first, options.maxUri);
     while (head.readField()) {
     }
-    head.understand(options.maxBody, options.tls.isPresent());
+    head.understand(options);
     return head;
   }
 
@@ -154,7 +155,7 @@ final class RequestHead {
     if (--left < 0) throw new Refusal(431, "headers of more bytes than the server reads");
   }
 
-  private void understand(long maxBody, boolean secure) throws Refusal {
+  private void understand(HttpOptions options) throws Refusal {
     http11 = raw[targetEnd + 7] == '1';
     if (raw[targetEnd + 5] != '1' || !http11 && raw[targetEnd + 7] != '0')
       throw new Refusal(505, "a version other than 1.0 and 1.1");
@@ -182,10 +183,12 @@ final class RequestHead {
     }
     if (host == null ? http11 : !RequestTarget.isHost(host))
       throw new Refusal(400, "no Host header, or one that names no host");
-    frame(length, coding, maxBody);
-    if (methodEnd == 7 && raw[methodEnd] == '*' && targetEnd == methodEnd + 1)
-      throw new Refusal(404, "OPTIONS * asks about the server as a whole");
-    target = RequestTarget.of(raw, methodEnd, targetEnd, host, secure);
+    if (!options.hosts.allow(host)) throw new Refusal(421, "a host that this server is not");
+    keepsAlive &= !closes;
+    frame(length, coding, options.maxBody);
+    boolean ofAll = method.equals("OPTIONS") && targetEnd == methodEnd + 1 && raw[methodEnd] == '*';
+    target = ofAll ? RequestTarget.SERVER
+        : RequestTarget.of(raw, methodEnd, targetEnd, host, options.tls.isPresent());
   }
 
   /** The value of a field that may come once; of another field, the one before. */
@@ -219,9 +222,10 @@ final class RequestHead {
     if (bodyLength == 0) expectsContinue = false;
   }
 
+  /** A close counts, whatever else is asked for. */
   private void connection(String options) {
     for (var option : options.split(",")) {
-      if (option.strip().equalsIgnoreCase("close")) keepsAlive = false;
+      if (option.strip().equalsIgnoreCase("close")) closes = true;
       else if (!http11 && option.strip().equalsIgnoreCase("keep-alive")) keepsAlive = true;
     }
   }

@@ -14,6 +14,10 @@ record RequestTarget(String path, UrlEncoded query) {
   // where a character is allowed: nowhere, in a query, in both
   private static final byte NONE = 0, QUERY = 1, PATH = 2;
   private static final UrlEncoded NO_QUERY = new UrlEncoded("");
+
+  /** Of a question about the server as a whole: {@code OPTIONS *}. No route takes its path. */
+  static final RequestTarget SERVER = new RequestTarget("*", NO_QUERY);
+
   private static final byte[] ALLOWED = new byte[128];
 
   static {

@@ -25,6 +25,12 @@ record UrlEncoded(String text) {
     return null;
   }
 
+  boolean hasMoreThan(int most) {
+    int fields = 0;
+    for (int from = 0; from < text.length() && fields <= most; from = end(from) + 1) fields++;
+    return fields > most;
+  }
+
   /** All, in their order. */
   Map<String, List<String>> all() {
     if (text.isEmpty()) return Map.of();

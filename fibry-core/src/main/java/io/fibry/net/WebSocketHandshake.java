@@ -33,7 +33,9 @@ record WebSocketHandshake(OpenExchange exchange, WebSocketOptions options) {
           "Upgrade", "Sec-WebSocket-Version", VERSION);
     else if (!isKey(one("sec-websocket-key"))) refuse(400, "a key of a WebSocket that is not one of 16 bytes");
     else if (exchange.head.bodyLength != 0) refuse(400, "a body, which a request for a WebSocket cannot have");
-    else if (!isOriginAllowed()) refuse(403, "pages of this origin may not connect");
+    else if (!isOriginAllowed())
+      refuse(403, "pages of this origin may not connect; the server can allow it by withOrigins(..), or name its "
+          + "hosts by withHosts(..)");
     else accept(handler);
   }
 
@@ -96,9 +98,14 @@ record WebSocketHandshake(OpenExchange exchange, WebSocketOptions options) {
     return allowed.contains("*") || allowed.stream().anyMatch(origin::equalsIgnoreCase);
   }
 
-  private static boolean isOfHost(String origin, String host) {
+  /**
+   * From this very server: by a name that means it for certain, and encrypted if the connection is.
+   * One that is not may come from a proxy that has decrypted it.
+   */
+  private boolean isOfHost(String origin, String host) {
     int colon = origin.indexOf("://");
-    if (colon < 0) return false;
+    if (colon < 0 || !exchange.body.options.hosts.know(host)) return false;
+    if (exchange.tls().isPresent() && !origin.regionMatches(true, 0, "https:", 0, 6)) return false;
     var place = origin.substring(colon + 3);
     var port = origin.regionMatches(true, 0, "https:", 0, 6) ? ":443" : ":80"; // left out by browsers
     return !place.isEmpty() && (place.equalsIgnoreCase(host) || (place + port).equalsIgnoreCase(host));

@@ -20,7 +20,7 @@ public final class WebSocketOptions implements Cloneable {
   Duration idle = Duration.ofSeconds(60);
   int message = 1_000_000;
   int frame = MOST;
-  int unsent = 1_000_000;
+  int unsent; // 0: as the longest message, or 1 MB
   Optional<List<String>> origins = Optional.empty(); // empty: the same host
   List<String> subprotocols = List.of();
 
@@ -65,11 +65,16 @@ public final class WebSocketOptions implements Cloneable {
    * How much a connection's actor may have unsent, before its client is cut off. Each message
    * counts 32 bytes more.
    *
-   * @param bytes 1 MB unless changed; at least 1
+   * @param bytes the longest message unless changed, but 1 MB or more; at least 1
    * @return a changed copy
    */
   public WebSocketOptions withMaxUnsent(int bytes) {
     return with(copy -> copy.unsent = atMost(bytes, "a max unsent"));
+  }
+
+  /** With the head of a frame. */
+  int maxUnsent() {
+    return WebSocketFrame.size(unsent == 0 ? Math.max(1_000_000, message) : unsent);
   }
 
   private static int atMost(int bytes, String what) {
@@ -77,8 +82,9 @@ public final class WebSocketOptions implements Cloneable {
   }
 
   /**
-   * Which pages may connect, instead of those from the host that is connected to. Programs that are
-   * no browsers send no origin, and may always.
+   * Which pages may connect, instead of those from the host that is connected to, if that is an
+   * address, {@code localhost}, or named by {@link HttpOptions#withHosts}. Programs that are no
+   * browsers send no origin, and may always.
    *
    * @param origins such as {@code https://shop.example}; {@code "*"} is any
    * @return a changed copy

@@ -154,7 +154,6 @@ class HttpBadInputTest {
         arguments("two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
         arguments("no host in Host", "GET / HTTP/1.1\r\nHost: \r\n\r\n", "400"),
         arguments("a path in Host", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", "400"),
-        arguments("OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "404"),
         arguments("GET *", "GET * HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
         arguments("HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505"),
         arguments("CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", "405"),

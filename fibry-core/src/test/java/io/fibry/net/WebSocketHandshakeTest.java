@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Promise;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -70,6 +72,10 @@ class WebSocketHandshakeTest {
       GET                            | HEAD                         | 405
       Host: localhost                | Host: a;Content-Length: 1    | 400
       Host: localhost                | Host: a;Origin: http://b     | 403
+      Host: localhost                | Host: a;Origin: http://a     | 403
+      Host: localhost                | Host: [::1];Origin: http://[::1] | 101
+      Host: localhost                | Host: 10.0.0.1;Origin: https://10.0.0.1 | 101
+      Host: localhost                | Host: a.localhost;Origin: http://a.localhost | 101
       /chat                          | /                            | 200
       """)
   void whatIsNoHandshakeIsRefused(String part, String instead, int code) throws IOException {
@@ -139,6 +145,33 @@ class WebSocketHandshakeTest {
 
     try (var peer = connect("Origin: " + origin)) {
       assertEquals("" + code, peer.head.substring(9, 12));
+    }
+  }
+
+  /** Its owner could let any name mean this server. */
+  @Promise("27.14")
+  @Test
+  void pagesOfANameMayConnectIfTheServerKnowsIt() throws IOException {
+    server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().webSocket("/", connection -> {}),
+        o -> o.withHosts("shop.example", "localhost"));
+    var request = WebSocketPeer.request("/", "Connection: close").replace("Host: localhost",
+        "Host: shop.example\r\nOrigin: http://shop.example");
+
+    assertTrue(RawClient.talk(server.port(), request).startsWith("HTTP/1.1 101 "));
+    assertTrue(RawClient.talk(server.port(), request.replace("shop.", "evil.")).startsWith("HTTP/1.1 421 "));
+  }
+
+  @Test
+  void aPageThatWasNotEncryptedMayNotConnectToWhatIs() throws IOException {
+    var context = Certificates.context();
+    server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().webSocket("/", connection -> {}),
+        o -> o.withTls(context));
+    for (var scheme : List.of("http", "https")) try (var socket = Certificates.connect(context, server.port())) {
+      socket.getOutputStream().write(WebSocketPeer
+          .request("/", "Connection: close", "Origin: " + scheme + "://localhost").getBytes(StandardCharsets.UTF_8));
+
+      assertEquals(scheme.equals("http") ? "403" : "101",
+          new String(socket.getInputStream().readNBytes(12), StandardCharsets.UTF_8).substring(9));
     }
   }
 

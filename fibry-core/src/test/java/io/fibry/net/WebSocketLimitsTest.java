@@ -193,6 +193,22 @@ class WebSocketLimitsTest {
   }
 
   @Test
+  void theLongestMessageThatIsReadCanBeSentBack() {
+    for (int longest : new int[] {10, 1_000_000, 3_000_000}) {
+      var routes = HttpRoutes.none().webSocket("/", connection -> {
+        for (var text : connection.texts()) connection.textActor().sendMessage(text);
+      }, o -> o.withMaxMessage(longest));
+      server = HttpServer.open(scope.anonymous(), 0, routes, o -> o);
+      try (var peer = connect()) {
+        peer.text("x".repeat(longest));
+
+        assertEquals("text " + "x".repeat(longest), peer.next().toString());
+      }
+      server.kill();
+    }
+  }
+
+  @Test
   void aPingCutsNobodyOffWhoHasAsMuchUnsentAsAllowed() throws IOException {
     open(o -> o.withMaxUnsent(20_000_010).withIdleLimit(Duration.ofSeconds(40)));
     try (var peer = WebSocketPeer.slow(server.port(), "/")) {
