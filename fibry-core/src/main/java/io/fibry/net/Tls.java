@@ -86,7 +86,8 @@ public final class Tls {
    * clients with a certificate that the context trusts; {@code p.setProtocols(..)} leaves old ones
    * out.
    *
-   * @param change of what the context has; done for each connection, and of files without authorities now, too
+   * @param change of what the context has; done for each connection, and now, too, for files
+   *     without authorities
    * @return a changed copy
    * @throws IllegalArgumentException if clients are asked for certificates, and only files without
    *     authorities were given
