@@ -4,17 +4,14 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ExitReason;
-import io.fibry.Fronted;
 import io.fibry.Handler;
-import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.block.Arguments;
+import io.fibry.block.FrontedActor;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.text.Durations;
-import io.fibry.time.Scheduler;
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
  * gatherer hands over its batch and waits for the writer's end; a writer that ends first asks the
  * gatherer to exit. The writer is made first, since a scope ends the last made first.
  */
-final class BatchActor<M> extends Fronted<Actor<M>> implements Actor<M> {
+final class BatchActor<M> extends FrontedActor<M> {
   private static final int ROOM = 1024;
 
   private final Actor<Object> writer;
@@ -98,61 +95,6 @@ final class BatchActor<M> extends Fronted<Actor<M>> implements Actor<M> {
   }
 
   @Override
-  public boolean sendMessage(M message) {
-    return gatherer.sendMessage(message);
-  }
-
-  @Override
-  public boolean sendMessages(List<? extends M> block) {
-    return gatherer.sendMessages(block);
-  }
-
-  @Override
-  public <Q extends M, R> R ask(Request<Q, R> request) {
-    return gatherer.ask(request);
-  }
-
-  @Override
-  public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    return gatherer.ask(request, limit);
-  }
-
-  @Override
-  public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    return gatherer.sendMessageReturn(request);
-  }
-
-  @Override
-  public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
-    return gatherer.sendMessageReturn(request, limit);
-  }
-
-  @Override
-  public Scheduler.Timer sendMessageLater(M message, Duration delay) {
-    return gatherer.sendMessageLater(message, delay);
-  }
-
-  @Override
-  public Scheduler.Timer sendMessageLater(Object key, M message, Duration delay) {
-    return gatherer.sendMessageLater(key, message, delay);
-  }
-
-  @Override
-  public Scheduler.Timer sendMessageEvery(M message, Duration period) {
-    return gatherer.sendMessageEvery(message, period);
-  }
-
-  @Override
-  public Scheduler.Timer sendMessageEvery(Object key, M message, Duration period) {
-    return gatherer.sendMessageEvery(key, message, period);
-  }
-
-  @Override
-  public void execute(Runnable task) {
-    gatherer.execute(task);
-  }
-
-  @Override
   protected Actor<M> front() {
     return gatherer;
   }
@@ -202,10 +144,5 @@ final class BatchActor<M> extends Fronted<Actor<M>> implements Actor<M> {
     if (first() == writer) sendPoisonPill();
     else gatherer.close();
     if (gatherer.onExit().isDone()) waitForExit();
-  }
-
-  @Override
-  public String toString() {
-    return gatherer.toString();
   }
 }
