@@ -5,8 +5,10 @@ import io.fibry.ActorBuilder;
 import io.fibry.FailurePolicy;
 import io.fibry.RequestException;
 import io.fibry.Strategy;
+import io.fibry.block.FrontedActor;
 import io.fibry.mailbox.Mailbox;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -14,8 +16,10 @@ import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 
 /**
- * A client as an actor to write to. Users know the door, which counts unsent bytes and never waits;
- * the writer is a fiber. A message that is not written is a dead letter of one of them.
+ * A client as an actor to write to. Users know the door: who sends to it counts the unsent bytes
+ * and hands the message to the writer, a fiber, without waiting. What is refused, or comes by a
+ * timer, goes through an actor that runs on its sender. A message that is not written is a dead
+ * letter of one of the two.
  */
 final class ClientOutbox<M> {
 
@@ -34,10 +38,52 @@ final class ClientOutbox<M> {
   private final ClientSocket socket;
   private final int maxUnsent;
   private final Format<M> format;
-  // bytes, with overhead; added by the door, subtracted by the writer
+  // bytes, with overhead; added by senders, subtracted by the writer
   private final AtomicLong unsent = new AtomicLong();
   private final Actor<M> writer;
-  final Actor<M> door;
+  private final Actor<M> counter;
+  final Actor<M> door = new Door();
+
+  /** A sender neither waits for others here nor handles their messages. */
+  private final class Door extends FrontedActor<M> {
+    @Override
+    protected Actor<M> front() {
+      return counter;
+    }
+
+    @Override
+    public boolean sendMessage(M message) {
+      long cost = count(List.of(message));
+      if (cost < 0) return counter.sendMessage(message);
+      if (writer.sendMessage(message)) return true;
+      unsent.addAndGet(-cost);
+      return false;
+    }
+
+    @Override
+    public boolean sendMessages(List<? extends M> block) {
+      long cost = count(block);
+      if (cost < 0) return counter.sendMessages(block);
+      if (writer.sendMessages(block)) return true;
+      unsent.addAndGet(-cost);
+      return false;
+    }
+
+    /** Negative: the counter must decide, and say why. */
+    private long count(List<? extends M> block) {
+      if (counter.onExit().isDone()) return -1;
+      long all = 0;
+      try {
+        for (var message : block) {
+          if (format.own.test(message)) return -1;
+          all += cost(message);
+        }
+      } catch (IllegalArgumentException unsendable) {
+        return -1;
+      }
+      return fits(all) ? all : -1;
+    }
+  }
 
   @SuppressWarnings("unchecked") // the door takes nothing else
   ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent, Format<M> format) {
@@ -52,23 +98,33 @@ final class ClientOutbox<M> {
     this.writer =
         quiet.part(name + "/out").strategy(Strategy.FIBER).around((message, next) -> write((M) message))
             .newActor((M message) -> {});
-    this.door =
+    this.counter =
         quiet.part(name).uncounted().strategy(Strategy.CALLER).around((message, next) -> admit((M) message))
             .newActor((M message) -> {});
-    door.closeOnExit(writer::sendPoisonPill);
-    socket.endOnClose(door);
+    counter.closeOnExit(writer::sendPoisonPill);
+    socket.endOnClose(counter);
+  }
+
+  private long cost(M message) {
+    return (long) format.size.applyAsInt(message) + OVERHEAD;
+  }
+
+  /** Counts these bytes if they fit. They are not added and taken back, which others would see. */
+  private boolean fits(long bytes) {
+    for (long now = unsent.get(); now + bytes <= (long) maxUnsent + OVERHEAD; now = unsent.get())
+      if (unsent.compareAndSet(now, now + bytes)) return true;
+    return false;
   }
 
   private void admit(M message) throws IOException {
-    int size = format.size.applyAsInt(message);
-    if (size > maxUnsent) throw new IllegalArgumentException("a message of " + size + " bytes cannot be sent where "
-        + maxUnsent + " may be unsent; send less at once, or allow more");
-    long cost = (long) size + OVERHEAD;
-    boolean own = format.own.test(message); // these are few, and a full allowance is the user's
-    if (unsent.addAndGet(cost) > (long) maxUnsent + OVERHEAD && !own) {
-      unsent.addAndGet(-cost);
+    long cost = cost(message);
+    if (cost > (long) maxUnsent + OVERHEAD) throw new IllegalArgumentException("a message of " + (cost - OVERHEAD)
+        + " bytes cannot be sent where " + maxUnsent + " may be unsent; send less at once, or allow more");
+    if (format.own.test(message)) unsent.addAndGet(cost); // these are few, and a full allowance is the user's
+    else if (!fits(cost)) {
       var reason = socket + " left more than " + maxUnsent + " bytes unsent, so it was cut off";
       socket.reset(reason);
+      counter.askExit(); // now, and not when somebody has closed what ends with the socket
       throw new IOException(reason);
     }
     if (!writer.sendMessage(message)) unsent.addAndGet(-cost);
@@ -79,10 +135,10 @@ final class ClientOutbox<M> {
     try {
       socket.sendFromOutbox(bytes);
     } catch (IOException gone) {
-      door.askExit(); // the conversation may neither read nor write
+      counter.askExit(); // the conversation may neither read nor write
       if (!format.own.test(message)) throw gone;
     } finally {
-      unsent.addAndGet(-(long) format.size.applyAsInt(message) - OVERHEAD); // as the door added
+      unsent.addAndGet(-cost(message)); // as its sender added
     }
   }
 
@@ -93,10 +149,10 @@ final class ClientOutbox<M> {
 
   /** Waits until all is written, or cannot be; the write limit ends that. */
   void finish() {
-    if (socket.isClosed()) door.askExit(); // it was cut off
-    else door.sendPoisonPill();
+    if (socket.isClosed()) counter.askExit(); // it was cut off
+    else counter.sendPoisonPill();
     try {
-      door.waitForExit();
+      counter.waitForExit();
       writer.waitForExit();
     } catch (CancellationException | RequestException closeEndsBoth) {}
   }
