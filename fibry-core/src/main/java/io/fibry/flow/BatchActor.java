@@ -127,9 +127,10 @@ final class BatchActor<M> extends FrontedActor<M> {
     return writing == Thread.currentThread() ? writer : gatherer;
   }
 
+  /** One of the caller's own, who may complete it. */
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return end;
+    return end.copy();
   }
 
   /** The writer ends last, unless both are cut off. */

@@ -59,6 +59,21 @@ class BatchEndTest {
 
   // ---- ending
 
+  @Test
+  void whoeverIsToldOfItsEndCannotDecideIt() {
+    var log = log("FIBER");
+    var cancelled = log.onExit();
+    cancelled.cancel(true);
+    log.onExit().complete(new ExitReason.Killed());
+    log.sendMessage("a");
+
+    assertFalse(log.onExit().isDone());
+    log.close();
+    assertTrue(cancelled.isCancelled());
+    assertEquals(new ExitReason.Finished(), log.onExit().resultNow());
+    assertEquals(List.of(List.of("a")), seen);
+  }
+
   @Promise("22.11")
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
