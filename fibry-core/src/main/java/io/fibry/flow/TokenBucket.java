@@ -3,11 +3,12 @@ package io.fibry.flow;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.PriorityQueue;
 
 /**
  * A token bucket, kept as the time at which it will be full. Each token adds its share of the
- * period; a caller waits until that time is at most a period away. Callers are served in order.
- * Thread-safe.
+ * period; a caller waits until that time is at most a period away. Callers are served in order; one
+ * that is killed leaves its place to the next that comes. Thread-safe.
  */
 final class TokenBucket {
   private final Scheduler clock;
@@ -15,6 +16,8 @@ final class TokenBucket {
   private final long period;
   private long full; // guarded by this, as the next one
   private long fraction; // in `tokens`-ths of a nanosecond, against drift
+  // the times of places that were left; guarded by this
+  private final PriorityQueue<Long> left = new PriorityQueue<>((one, other) -> Long.signum(one - other));
 
   TokenBucket(Scheduler clock, int tokens, Duration period) {
     this.clock = clock;
@@ -24,12 +27,27 @@ final class TokenBucket {
   }
 
   void take() throws InterruptedException {
-    clock.sleepUntil(reserve());
+    long at = reserve();
+    boolean taken = false;
+    try {
+      clock.sleepUntil(at);
+      taken = true;
+    } finally {
+      if (!taken) leave(at);
+    }
+  }
+
+  private synchronized void leave(long at) {
+    left.add(at);
   }
 
   /** Answers when the token is there. */
   private synchronized long reserve() {
     long now = clock.nanoTime();
+    for (var place = left.poll(); place != null; place = left.poll()) {
+      if (place - now > 0) return place;
+      full -= period / tokens; // nobody has used it, so the bucket has one more
+    }
     if (full - now <= 0) {
       full = now;
       fraction = 0;

@@ -78,6 +78,32 @@ class RateLimitTest {
     times.add(clock.nanoTime() / 1_000_000);
   }
 
+  @Test
+  void whoeverIsKilledLeavesHisPlaceToTheNext() {
+    var limited = RateLimit.of(scope.anonymous(), 1, SECOND);
+    Actor<String> first = limited.newActor(this::passed);
+    first.sendMessage("first");
+    pass(1);
+    var killed = new ArrayList<Actor<String>>();
+    for (int i = 0; i < 10; i++) {
+      int waiting = i + 1;
+      Actor<String> actor = limited.newActor(this::passed);
+      actor.sendMessage("killed");
+      Patience.eventually(() -> clock.due.size() == waiting);
+      killed.add(actor);
+    }
+    killed.forEach(Actor::kill);
+    killed.forEach(actor -> Patience.ended(actor::waitForExit));
+
+    first.sendMessage("later");
+    pass(2);
+    clock.manual.advance(SECOND.multipliedBy(20)); // the other places are over: one token is there, not nine
+    for (int i = 0; i < 2; i++) first.sendMessage("later");
+    pass(4);
+
+    assertEquals(List.of(0L, 1_000L, 21_000L, 22_000L), times);
+  }
+
   /** Moves the clock from one wait to the next. */
   private void pass(int messages) {
     while (times.size() < messages) {
