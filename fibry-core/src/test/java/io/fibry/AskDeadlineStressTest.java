@@ -1,0 +1,58 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The time of an ask begins before its message is sent. */
+class AskDeadlineStressTest {
+  private static final int ROUNDS = Soak.ON ? 100_000 : 1_000;
+  private static final Duration LIMIT = Duration.ofSeconds(1);
+
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("deadlines", o -> o.withScheduler(clock));
+
+  private record Question(CountDownLatch handled) implements Request<Question, String> {}
+
+  @AfterEach
+  void close() {
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  /** Once the message is handled, the clock need move once, and no further than the limit. */
+  @Promise("3.6")
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aClockThatMovesAtTheFirstSightOfTheMessageEndsTheWait(boolean waits) {
+    var actor = scope.named("silent").newActor((Question question, ActorContext<Question> context) -> {
+      context.replyWhen(question, new CompletableFuture<>());
+      question.handled.countDown();
+    });
+    for (int i = 0; i < ROUNDS; i++) {
+      var question = new Question(new CountDownLatch(1));
+      var outcome = new CompletableFuture<Throwable>();
+      Patience.elsewhere(() -> {
+        try {
+          if (waits) actor.ask(question, LIMIT);
+          else actor.sendMessageReturn(question, LIMIT).join();
+          outcome.complete(new AssertionError("answered"));
+        } catch (Throwable failure) {
+          outcome.complete(failure instanceof CompletionException ? failure.getCause() : failure);
+        }
+      });
+      Patience.await(question.handled);
+      clock.advance(LIMIT);
+
+      assertInstanceOf(AskTimeoutException.class, Patience.value(outcome));
+    }
+  }
+}
