@@ -29,7 +29,7 @@ class AskDeadlineStressTest {
   }
 
   /** Once the message is handled, the clock need move once, and no further than the limit. */
-  @Promise("3.6")
+  @Promise("4.6")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aClockThatMovesAtTheFirstSightOfTheMessageEndsTheWait(boolean waits) {
