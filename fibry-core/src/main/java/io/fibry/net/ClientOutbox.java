@@ -142,6 +142,11 @@ final class ClientOutbox<M> {
     }
   }
 
+  /** Bytes, with overhead. */
+  long unsent() {
+    return unsent.get();
+  }
+
   /** Runs when all is written, or cannot be; on a fiber. */
   void whenWritten(AutoCloseable last) {
     writer.closeOnExit(last);

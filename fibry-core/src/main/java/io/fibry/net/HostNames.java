@@ -43,6 +43,6 @@ record HostNames(Set<String> names) {
   boolean know(String host) {
     var name = name(host);
     return names.contains(name) || name.equals("localhost") || name.endsWith(".localhost") || name.startsWith("[")
-        || name.chars().allMatch(c -> c >= '0' && c <= '9' || c == '.');
+        || !name.isEmpty() && name.chars().allMatch(c -> c >= '0' && c <= '9' || c == '.');
   }
 }

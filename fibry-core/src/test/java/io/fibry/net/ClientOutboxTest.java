@@ -117,6 +117,7 @@ class ClientOutboxTest {
       var lines = Patience.value(read);
       for (int sender = 0; sender < SENDERS; sender++) assertInOrder(sender, lines);
       if (whole) assertEquals(taken, lines.size(), "round " + round);
+      if (whole) assertEquals(0, outbox.unsent(), "round " + round);
       else cutOff++;
       assertTrue(whole || room == 1_000, "a client that may have all unsent was cut off in round " + round);
     }
