@@ -52,7 +52,8 @@ final class BankFixture implements AutoCloseable {
 
   BankFixture(Strategy strategy) {
     scope = ActorSystem.openScope("bank",
-        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
+        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1))
+            .withAskLimit(IDLE.multipliedBy(1_000))); // an ask under way outlives each `idle`
     accounts = accountsIn(scope);
   }
 
