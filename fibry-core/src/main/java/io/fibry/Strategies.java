@@ -1,8 +1,8 @@
 package io.fibry;
 
 import io.fibry.engine.jvm.CallerRuns;
-import io.fibry.engine.jvm.Texts;
 import io.fibry.engine.jvm.Threads;
+import io.fibry.text.Lines;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -45,7 +45,7 @@ final class Strategies {
 
     @Override
     public String toString() {
-      return "on(" + Texts.text(executor) + ")";
+      return "on(" + Lines.text(executor) + ")";
     }
   }
 }

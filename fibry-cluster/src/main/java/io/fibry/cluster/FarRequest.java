@@ -81,8 +81,7 @@ final class FarRequest<R> {
       else answer.completeExceptionally(lost(failure));
     } catch (Throwable unreadable) { // of a codec, or of memory
       answer.completeExceptionally(new UnreachableException("the answer of actor '" + sent.to().actor()
-          + "' to " + around.asked(sent.named()) + " cannot be read", sent.to().actor(), sent.request(), unreadable,
-          true));
+          + "' to " + asked() + " cannot be read", sent.to().actor(), sent.request(), unreadable, true));
     }
   }
 
@@ -100,14 +99,16 @@ final class FarRequest<R> {
     String actor = sent.to().actor();
     Request<?, R> request = sent.request();
     if (loss(failure) == Loss.LATE) return new AskTimeoutException("actor '" + actor
-        + "' on another node has not answered " + around.asked(sent.named())
-        + " in time; it may handle it all the same",
-        actor, request, limit,
-        null);
+        + "' on another node has not answered " + asked() + " in time; it may handle it all the same", actor, request,
+        limit, null);
     String why = loss(failure) == Loss.NOBODY
         ? route.absent().get().orElse("at the moment no node has its key") : Lines.message(failure);
-    return new UnreachableException(around.asked(sent.named()) + " did not reach actor '" + actor + "': " + why, actor,
-        request, failure,
+    return new UnreachableException(asked() + " did not reach actor '" + actor + "': " + why, actor, request, failure,
         loss(failure) == Loss.UNKNOWN);
+  }
+
+  /** How an exception names the request. */
+  private String asked() {
+    return around.asked(sent.named());
   }
 }

@@ -14,7 +14,6 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -6,7 +6,6 @@ import io.fibry.AskTimeoutException;
 import io.fibry.ExitReason;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
-import io.fibry.Request;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.HashMap;

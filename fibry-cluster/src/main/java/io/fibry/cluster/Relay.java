@@ -5,7 +5,6 @@ import io.fibry.ActorContext;
 import io.fibry.Askers;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
-import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

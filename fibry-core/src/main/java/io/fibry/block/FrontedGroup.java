@@ -3,7 +3,7 @@ package io.fibry.block;
 import io.fibry.Exitable;
 import io.fibry.Fronted;
 import io.fibry.RequestException;
-import io.fibry.engine.jvm.Texts;
+import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
@@ -60,7 +60,7 @@ public abstract class FrontedGroup<B extends Exitable> extends Fronted<B> {
 
     @Override
     public String toString() {
-      return Texts.text(resource);
+      return Lines.text(resource);
     }
   }
 

@@ -59,9 +59,7 @@ public final class Tls {
    * @throws IllegalArgumentException if they hold no certificate and its key
    */
   public static Tls ofFiles(Path certificates, Path key) {
-    var files = new PemFiles(Objects.requireNonNull(certificates, "certificates"), Objects.requireNonNull(key, "key"),
-        Optional.empty());
-    return new Tls(files, false, none -> {});
+    return ofFiles(certificates, key, Optional.empty());
   }
 
   /**
@@ -76,9 +74,13 @@ public final class Tls {
    * @throws IllegalArgumentException if they hold no certificate and its key, or no authority
    */
   public static Tls ofFiles(Path certificates, Path key, Path authorities) {
+    return ofFiles(certificates, key, Optional.of(Objects.requireNonNull(authorities, "authorities")));
+  }
+
+  private static Tls ofFiles(Path certificates, Path key, Optional<Path> authorities) {
     var files = new PemFiles(Objects.requireNonNull(certificates, "certificates"), Objects.requireNonNull(key, "key"),
-        Optional.of(Objects.requireNonNull(authorities, "authorities")));
-    return new Tls(files, true, none -> {});
+        authorities);
+    return new Tls(files, authorities.isPresent(), none -> {});
   }
 
   /**

@@ -105,9 +105,10 @@ record WebSocketHandshake(OpenExchange exchange, WebSocketOptions options) {
   private boolean isOfHost(String origin, String host) {
     int colon = origin.indexOf("://");
     if (colon < 0 || !exchange.body.options.hosts.know(host)) return false;
-    if (exchange.tls().isPresent() && !origin.regionMatches(true, 0, "https:", 0, 6)) return false;
+    boolean encrypted = origin.regionMatches(true, 0, "https:", 0, 6);
+    if (exchange.tls().isPresent() && !encrypted) return false;
     var place = origin.substring(colon + 3);
-    var port = origin.regionMatches(true, 0, "https:", 0, 6) ? ":443" : ":80"; // left out by browsers
+    var port = encrypted ? ":443" : ":80"; // left out by browsers
     return !place.isEmpty() && (place.equalsIgnoreCase(host) || (place + port).equalsIgnoreCase(host));
   }
 }

@@ -15,7 +15,7 @@ public final class Lines {
       return object instanceof CharSequence text ? '"' + line(text.toString()).replace("\"", "\\\"") + '"'
           : line(String.valueOf(object));
     } catch (Throwable unprintable) { // a ring of toStrings overflows the stack
-      return object.getClass().getName() + " (its toString threw " + unprintable.getClass().getName() + ")";
+      return without(object, "toString", unprintable);
     }
   }
 
@@ -42,7 +42,7 @@ public final class Lines {
       String said = failure.getMessage();
       return said == null ? failure.getClass().getName() : escaped(said);
     } catch (Throwable unreadable) { // a getMessage of the user's
-      return failure.getClass().getName() + " (its getMessage threw " + unreadable.getClass().getName() + ")";
+      return without(failure, "getMessage", unreadable);
     }
   }
 
@@ -51,8 +51,13 @@ public final class Lines {
     try {
       return escaped(failure.toString());
     } catch (Throwable unreadable) { // a toString of the user's
-      return failure.getClass().getName() + " (its toString threw " + unreadable.getClass().getName() + ")";
+      return without(failure, "toString", unreadable);
     }
+  }
+
+  /** For an object whose own text cannot be had. */
+  private static String without(Object object, String method, Throwable thrown) {
+    return object.getClass().getName() + " (its " + method + " threw " + thrown.getClass().getName() + ")";
   }
 
   private static String escape(char c) {

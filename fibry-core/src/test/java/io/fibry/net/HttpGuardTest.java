@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -133,7 +132,7 @@ class HttpGuardTest {
         var client = new RawClient(server.port());
         client.send("POST / HTTP/1.1\r\n" + HOST + "Connection: close\r\nContent-Length: 4\r\n\r\nha");
         int before = taken;
-        var answer = taken < 6 ? null : elsewhere(client);
+        var answer = taken < 6 ? null : client.allLater();
         if (taken >= 6 && Patience.value(answer).startsWith("HTTP/1.1 503 ")) refused++;
         else Patience.eventually(() -> begun.get() > before);
         clients.add(client);
@@ -148,18 +147,6 @@ class HttpGuardTest {
     } finally {
       for (var client : clients) client.close();
     }
-  }
-
-  private static CompletableFuture<String> elsewhere(RawClient client) {
-    var all = new CompletableFuture<String>();
-    Patience.elsewhere(() -> {
-      try {
-        all.complete(client.all());
-      } catch (IOException failure) {
-        all.completeExceptionally(failure);
-      }
-    });
-    return all;
   }
 
   /** More than the socket holds, so the rest is with the client while the handler works. */

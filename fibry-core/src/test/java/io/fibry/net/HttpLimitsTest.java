@@ -55,18 +55,6 @@ class HttpLimitsTest {
     });
   }
 
-  private static CompletableFuture<String> all(RawClient client) {
-    var all = new CompletableFuture<String>();
-    Patience.elsewhere(() -> {
-      try {
-        all.complete(client.all());
-      } catch (IOException failure) {
-        all.completeExceptionally(failure);
-      }
-    });
-    return all;
-  }
-
   @Promise("27.5")
   @ParameterizedTest
   @ValueSource(
@@ -75,7 +63,7 @@ class HttpLimitsTest {
   void whoSendsNoMoreIsCutOff(String sent) throws IOException {
     open(routes -> routes.text("/", Exchange::text), o -> o);
     try (var client = new RawClient(server.port())) {
-      var all = all(client.send(sent));
+      var all = client.send(sent).allLater();
 
       until(all);
 
@@ -88,7 +76,7 @@ class HttpLimitsTest {
     open(routes -> routes.text("/", Exchange::text),
         o -> o.withHeaderLimit(Duration.ofSeconds(10)).withIdleLimit(Duration.ofHours(1)));
     try (var client = new RawClient(server.port())) {
-      var all = all(client);
+      var all = client.allLater();
       var stopped = new CompletableFuture<Void>();
       var drip = Patience.elsewhere(() -> {
         try {
@@ -196,7 +184,7 @@ class HttpLimitsTest {
   private long upload(String headers, byte[] piece) throws Exception {
     try (var client = new RawClient(server.port())) {
       client.send(POST + headers);
-      var answer = all(client);
+      var answer = client.allLater();
       long sent = 0;
       try {
         while (sent < 1 << 30) {
@@ -218,7 +206,7 @@ class HttpLimitsTest {
       return "never";
     }), o -> o.withDrainLimit(Duration.ofSeconds(7)));
     try (var client = new RawClient(server.port())) {
-      var all = all(client.send(RawClient.get("/")));
+      var all = client.send(RawClient.get("/")).allLater();
       Patience.await(gate.entered);
 
       server.sendPoisonPill();

@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 
 /** A client that sends any bytes. */
@@ -44,6 +45,19 @@ final class RawClient implements AutoCloseable {
       if (all.size() == 0) return "";
     }
     return all.toString(StandardCharsets.ISO_8859_1);
+  }
+
+  /** The same, read by another thread. */
+  CompletableFuture<String> allLater() {
+    var all = new CompletableFuture<String>();
+    Patience.elsewhere(() -> {
+      try {
+        all.complete(all());
+      } catch (IOException failure) {
+        all.completeExceptionally(failure);
+      }
+    });
+    return all;
   }
 
   /** One answer, by its Content-Length. */

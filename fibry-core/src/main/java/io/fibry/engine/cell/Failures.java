@@ -117,7 +117,7 @@ public final class Failures {
 
   /** It may look at what belongs to the thread. */
   private static String text(Cell cell, Object given) {
-    return cell.showsMessages() ? Texts.text(given) : Texts.type(given);
+    return cell.showsMessages() ? Lines.text(given) : Texts.type(given);
   }
 
   private static String shown(Decision decision) {

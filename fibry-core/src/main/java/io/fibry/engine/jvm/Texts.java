@@ -43,7 +43,7 @@ public final class Texts {
    * 50 ms, or a second if it computes.
    */
   public static String shown(Object message) {
-    return needsNoCode(message) ? text(message) : inTime(message);
+    return needsNoCode(message) ? Lines.text(message) : inTime(message);
   }
 
   /** Likewise, or only its class. */
@@ -82,16 +82,11 @@ public final class Texts {
     var unfinished = UNFINISHED.get(message.getClass());
     if (unfinished.get() >= MOST_UNFINISHED) return late(message);
     unfinished.incrementAndGet();
-    String made = InTime.run(() -> text(message), unfinished::decrementAndGet).getNow(null);
+    String made = InTime.run(() -> Lines.text(message), unfinished::decrementAndGet).getNow(null);
     return made == null ? late(message) : made;
   }
 
   private static String late(Object message) {
     return message.getClass().getName() + " (its toString did not return in time)";
-  }
-
-  /** Like {@link #shown}, on this thread: the text may look at what belongs to the thread. */
-  public static String text(Object message) {
-    return Lines.text(message);
   }
 }

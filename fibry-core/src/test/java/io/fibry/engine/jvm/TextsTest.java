@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Promise;
+import io.fibry.text.Lines;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -28,7 +29,7 @@ class TextsTest {
 
     assertEquals("\"a\\nERROR all is lost\\r\\t\\u0000\\u2028\"", Texts.shown("a\nERROR all is lost\r\t\0\u2028"));
     assertEquals("Forged[text=a\\nb]", Texts.shown(new Forged("a\nb")));
-    assertEquals("Forged[text=a\\nb]", Texts.text(new Forged("a\nb")));
+    assertEquals("Forged[text=a\\nb]", Lines.text(new Forged("a\nb")));
   }
 
   @Test

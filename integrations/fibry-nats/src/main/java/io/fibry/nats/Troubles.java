@@ -6,7 +6,6 @@ import io.nats.client.ConnectionListener;
 import io.nats.client.Consumer;
 import io.nats.client.ErrorListener;
 import io.nats.client.Message;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -73,7 +72,7 @@ final class Troubles implements ErrorListener, ConnectionListener {
     }
   }
 
-  /** Why, in the words of the innermost cause that has some. */
+  /** The messages of a failure and its causes, each once. */
   static String text(Throwable failure) {
     String text = Lines.message(failure);
     for (var cause = failure.getCause(); cause != null; cause = cause.getCause()) {
