@@ -121,6 +121,48 @@ class QuietTest {
     }).sendMessage("fail");
   }
 
+  @Promise("19.5")
+  @Test
+  void theCloseOfAScopeBelowAfterAFailureIsWaitedFor() {
+    for (int round = 0; round < 500; round++) {
+      log.clear();
+      var inner = scope.openScope("inner");
+      for (int i = 0; i < 3; i++) inner.anonymous().newActor((Object m) -> {}).closeOnExit(() -> log.add("ended"));
+      inner.anonymous().onFailure(FailurePolicy.escalate().withoutLog()).newActor((Object m) -> {
+        throw new IOException("planned");
+      }).sendMessage("fail");
+
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      assertEquals(List.of("ended", "ended", "ended"), log, "in round " + round);
+      assertTrue(inner.isClosed());
+    }
+  }
+
+  @Promise("19.6")
+  @Test
+  void aCloseThatWaitsForAHandlerThatSleepsByTheClockIsQuiet() {
+    var inner = scope.openScope("inner", o -> o.withDrainLimit(Duration.ofMinutes(1)));
+    inner.anonymous().newActor((Object m) -> log.add("made first")).sendMessage("a");
+    var sleeper = inner.anonymous().newActor((Object m) -> clock.sleepUntil(clock.nanoTime() + 1_000_000_000));
+    sleeper.sendMessage("sleep");
+    sleeper.sendMessage("sleep again");
+    inner.anonymous().onFailure(FailurePolicy.escalate().withoutLog()).newActor((Object m) -> {
+      throw new IOException("planned");
+    }).sendMessage("fail");
+
+    for (int message = 0; message < 2; message++) {
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(inner.isClosed());
+      assertFalse(sleeper.onExit().isDone());
+      clock.advance(Duration.ofSeconds(1));
+    }
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(sleeper.onExit().isDone());
+    assertEquals(List.of(), scope.actors());
+  }
+
   @Promise("19.6")
   @Test
   void aTimerThatIsNotDueDoesNotCount() {

@@ -8,12 +8,14 @@ import io.fibry.Exitable;
 import io.fibry.engine.cell.Accounts;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Owner;
+import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.message.Wait;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -23,6 +25,12 @@ abstract class Members extends Owner {
   interface Ending {
     /** Only the first call has an effect. */
     void finish();
+
+    /**
+     * {@return the wait that its thread is in, for the end of an actor; an object of its own for
+     * each} Null: it is at work.
+     */
+    Object pause();
   }
 
   private static final int RECENT = 8; // kinds of actors
@@ -35,6 +43,7 @@ abstract class Members extends Owner {
   final Farewells farewells = new Farewells();
   private final AtomicReference<Ending> ending = new AtomicReference<>(); // null -> the close -> null (root only)
   private volatile List<Object> recent = List.of(); // newest first; a race may forget one
+  private volatile boolean failed; // false -> true: a thread is about to claim its close
   private volatile boolean shut; // false -> true, by a close here or around; the root's stays false
 
   Members(String name, Members around) {
@@ -54,6 +63,17 @@ abstract class Members extends Owner {
   }
 
   abstract void close();
+
+  /** For an actor that failed; from here on this scope is not quiet until it is closed. */
+  final void closeElsewhere() {
+    failed = true;
+    try {
+      Assured.start(this::close);
+    } catch (Throwable notStarted) {
+      failed = false;
+      throw notStarted;
+    }
+  }
 
   abstract void stopWatching();
 
@@ -198,6 +218,24 @@ abstract class Members extends Owner {
   final void reopen() {
     accounts.forgetLetters();
     ending.set(null);
+  }
+
+  /**
+   * Where the closes in and below this scope wait, to compare with a later look. Empty: at least
+   * one is at work.
+   */
+  final Optional<List<Object>> pausesOfCloses() {
+    var pauses = new ArrayList<Object>();
+    return addPauses(pauses) ? Optional.of(pauses) : Optional.empty();
+  }
+
+  private boolean addPauses(List<Object> pauses) {
+    var close = ending.get();
+    var pause = close == null ? null : close.pause();
+    if (pause != null) pauses.add(pause);
+    else if (close != null || failed) return false;
+    for (var inner : below()) if (!inner.addPauses(pauses)) return false;
+    return true;
   }
 
   public final boolean isClosed() {

@@ -170,10 +170,12 @@ public final class Scope extends Members implements ActorScope {
 
   private boolean isQuiet() {
     if (accounts().isTelling()) return false;
+    var pauses = pausesOfCloses();
     var cells = cells(this);
     Set<Cell> all = Collections.newSetFromMap(new IdentityHashMap<>());
     all.addAll(cells);
-    return cells.stream().allMatch(cell -> cell.isQuiet(all));
+    return pauses.isPresent() && cells.stream().allMatch(cell -> cell.isQuiet(all))
+        && pauses.equals(pausesOfCloses()); // a close that went on may have sent a pill to an actor that was idle
   }
 
   @Override

@@ -23,7 +23,16 @@ import java.util.concurrent.ExecutionException;
  * message.
  */
 final class ScopeClosing implements Members.Ending {
-  private record Step(Cell cell, CompletableFuture<Step> next) {}
+  /** @param cell whose end it waits for; null: it is at work */
+  private record Step(Cell cell, Deadline deadline, CompletableFuture<Step> next) {
+    Step(Cell cell, Deadline deadline) {
+      this(cell, deadline, new CompletableFuture<>());
+    }
+
+    boolean isWait() {
+      return cell != null && !cell.extras().isTold() && !deadline.getAsBoolean();
+    }
+  }
 
   private final Members scope;
   private final CompletableFuture<Report> report = new CompletableFuture<>();
@@ -33,7 +42,7 @@ final class ScopeClosing implements Members.Ending {
   private boolean interrupted; // closer only
   private volatile Thread closer = Thread.currentThread(); // written by itself; null: it is done
   // written by the closer, read by waiting handlers
-  private volatile Step step = new Step(null, new CompletableFuture<>());
+  private volatile Step step = new Step(null, Deadline.NONE);
 
   ScopeClosing(Members scope) {
     this.scope = scope;
@@ -60,6 +69,13 @@ final class ScopeClosing implements Members.Ending {
     } catch (ExecutionException impossible) {
       throw new AssertionError(impossible);
     }
+  }
+
+  @Override
+  public Object pause() {
+    if (closer == null) return this; // it is done
+    var now = outermost.step;
+    return now.isWait() ? now : null;
   }
 
   /** Publishes what the closer waits for, so that rings are found. */
@@ -192,7 +208,7 @@ final class ScopeClosing implements Members.Ending {
     CallerRuns.beforeWait(); // this thread may have to run it
     if (cell.isStranded()) cell.rescue();
     var before = step;
-    step = new Step(cell, new CompletableFuture<>());
+    step = new Step(cell, deadline);
     before.next.complete(step);
     try (var wait = begin(cell)) {
       if (wait != null) breakRings(wait, cell);

@@ -8,7 +8,6 @@ import io.fibry.engine.cell.Failures;
 import io.fibry.engine.cell.Owner.Decision;
 import io.fibry.engine.cell.Owner.Verdict;
 import io.fibry.engine.cell.RestartBudget;
-import io.fibry.engine.jvm.Assured;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -62,8 +61,8 @@ final class Supervisor {
    */
   private Decision end(Object member, Cell failed, Throwable failure) {
     failed.extras().because(new ExitReason.Failed(failure));
-    if (scope.around != null) Assured.start(scope::close);
-    else if (member instanceof Members below && !isPart(member)) Assured.start(below::close);
+    if (scope.around != null) scope.closeElsewhere();
+    else if (member instanceof Members below && !isPart(member)) below.closeElsewhere();
     return Decision.STOP;
   }
 }
