@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * An actor that answers every message with an {@code R}: a function with a mailbox. Thread-safe.
+ * An actor that answers every message with an {@code R}: a function with a mailbox. Where {@code M}
+ * is a {@link Request}, {@code R} must be the answer that it declares; another one fails.
+ * Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="withReturn"}
  *
  * @param <M> messages

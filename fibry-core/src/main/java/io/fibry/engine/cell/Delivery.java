@@ -1,7 +1,9 @@
 package io.fibry.engine.cell;
 
 import io.fibry.Actor;
+import io.fibry.Request;
 import io.fibry.engine.jvm.Behalf;
+import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Envelope;
@@ -131,3 +133,7 @@ abstract class Delivery extends Context {
     else request.finish(value);
   }
 }
+    else if (message instanceof Request<?, ?> && !AnswerType.of(message.getClass()).isInstance(value))
+      throw new ClassCastException("actor '" + cell.name() + "' answered a " + value.getClass().getName() + " to "
+          + cell.shown(message) + ", whose answer is a " + AnswerType.of(message.getClass()).getName()
+          + "; let its handler return that");
