@@ -137,19 +137,20 @@ public interface ActorScope extends AutoCloseable {
   }
 
   /**
-   * The accounts of a scope and those below: {@code sent} = {@code handled} + all {@code unhandled}
-   * + {@code waiting}.
+   * The accounts of a scope and those below: {@code sent} = {@code handled} + {@code handling} +
+   * all {@code unhandled} + {@code waiting}.
    *
    * @param scope its name
    * @param sent all, even if refused
    * @param handled by a handler that returned
+   * @param handling by a handler that runs now
    * @param unhandled by reason
    * @param waiting in mailboxes now
    * @param leftovers dead letters of a close
    * @param running ended actors whose handlers still run
    */
-  record Report(String scope, long sent, long handled, Map<DeadLetter.Reason, Long> unhandled, long waiting,
-      List<DeadLetter> leftovers, List<String> running) {}
+  record Report(String scope, long sent, long handled, long handling, Map<DeadLetter.Reason, Long> unhandled,
+      long waiting, List<DeadLetter> leftovers, List<String> running) {}
 
   /** How a scope treats its actors; copied from the scope around it. Immutable. */
   final class Options implements Cloneable {

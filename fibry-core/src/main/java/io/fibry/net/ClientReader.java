@@ -42,7 +42,7 @@ abstract class ClientReader<T> implements Iterable<T> {
           throw new UncheckedIOException(Lines.message(failure), failure);
         }
         ended = next == null;
-        if (ended) in.socket.step.begin("the end of " + in);
+        if (ended) in.socket.step.beginUncounted("the end of " + in);
         return !ended;
       }
 

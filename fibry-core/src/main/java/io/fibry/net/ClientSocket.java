@@ -92,7 +92,7 @@ final class ClientSocket implements AutoCloseable {
 
   /** The conversation begins; what it reads and writes is the turn of the client. */
   void talksOn(Thread thread) {
-    step.beginWhole("the conversation with " + this);
+    step.begin("the conversation with " + this);
     talking = thread;
   }
 

@@ -24,23 +24,28 @@ final class CurrentStep implements Steps {
   }
 
   private Object what; // null: nobody need know
-  private boolean whole; // the conversation itself, which has had no other step yet
+  private boolean counts; // once it has ended
   private volatile ConversationStep shown; // null: the client has its turn
   private volatile long done;
 
-  void beginWhole(Object what) {
-    begin(what);
-    whole = true;
-  }
-
-  void endWhole() {
-    if (whole) end();
-  }
-
   void begin(Object what) {
+    begin(what, true);
+  }
+
+  /** What is shown, and no step by itself; null: nothing. */
+  void beginUncounted(Object what) {
+    begin(what, false);
+  }
+
+  private void begin(Object what, boolean counts) {
     this.what = what;
-    whole = false;
+    this.counts = counts;
     resume();
+  }
+
+  /** With the conversation, which did not fail. */
+  void endLast() {
+    if (counts) end();
   }
 
   /** The client has its turn. */
@@ -54,14 +59,19 @@ final class CurrentStep implements Steps {
     shown = null;
   }
 
+  /** The step failed. */
+  void fail() {
+    leave();
+    counts = false;
+  }
+
   void resume() {
     shown = what == null ? null : new ConversationStep(what);
   }
 
   void end() {
-    what = null;
-    whole = false;
-    shown = null;
+    leave();
+    counts = false;
     done = done + 1;
   }
 

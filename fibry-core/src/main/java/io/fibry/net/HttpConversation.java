@@ -19,6 +19,9 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     implements Listener.Conversation {
 
   interface Server extends OpenExchange.FailureLog {
+    /** Or its scope does; handlers may be interrupted. */
+    boolean isEnding();
+
     /** Null: too many are at work. */
     ExchangePermit permit();
 
@@ -39,7 +42,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
 
   @Override
   public void converse() throws IOException {
-    socket.step.begin(null); // until the first exchange
+    socket.step.beginUncounted(null); // until the first exchange
     try {
       while (exchange()) {
       }
@@ -99,10 +102,14 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       socket.step.begin(exchange);
       try {
         handle(entry.route(), exchange, answer, body);
+        socket.step.end();
+      } catch (Throwable failure) {
+        if (socket.isClientFault(failure)) socket.step.end();
+        else socket.step.fail(); // the conversation counts as failed
+        throw failure;
       } finally {
         permit.leave();
         exchange.end();
-        socket.step.end();
       }
     }
   }
@@ -148,10 +155,15 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   private void fail(Throwable failure, OpenExchange exchange, HttpAnswer answer, RequestBody body) throws IOException {
+    boolean obeys = failure instanceof InterruptedException || failure instanceof CancellationException;
+    if (obeys && server.isEnding()) { // its exchange counts as failed
+      answer.closes();
+      if (!answer.isSent() && !answer.isBroken() && !socket.isClosed()) refuse(answer, 503);
+      throw Rethrown.<IOException>as(failure);
+    }
     if (answer.isBroken() || socket.isClosed()) {
       answer.closes();
-      if (!socket.isClientFault(failure)
-          && !(failure instanceof InterruptedException || failure instanceof CancellationException))
+      if (!obeys && !socket.isClientFault(failure))
         server.log(failure, exchange, "nobody, for the client was gone");
     } else if (body.failure() != null) { // the handler passed it on
       answer.closes();

@@ -185,13 +185,13 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
       try {
         socket.begin();
         conversation.converse();
-        socket.step.endWhole();
+        socket.step.endLast();
       } catch (Throwable thrown) {
         if (!socket.isClientFault(thrown)) {
           failure = thrown;
           throw thrown;
         }
-        socket.step.endWhole();
+        socket.step.endLast();
         logClientFault(thrown);
       } finally {
         thread = null;
@@ -240,6 +240,10 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
   private boolean isStopping() {
     return serverSocket.isShut();
+  }
+
+  public final boolean isEnding() {
+    return isStopping() || builder.forBlocks().scope().isClosed();
   }
 
   private void stopAccepting() {

@@ -338,13 +338,13 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   public abstract String doing();
 
   public long handled() {
-    return (extras == null ? 0 : extras.handled) + stepsDone();
+    var drain = counted();
+    return (extras == null ? 0 : extras.handled) + (drain == null ? 0 : drain.stepsDone());
   }
 
-  /** Of the message it is at; they are not in the accounts yet. */
-  public long stepsDone() {
-    var drain = settings().uncounted() ? null : worker();
-    return drain == null ? 0 : drain.stepsDone();
+  /** Whose messages are counted as they end; null: none at work. */
+  public final Context counted() {
+    return settings().uncounted() ? null : worker();
   }
 
   public long failed() {

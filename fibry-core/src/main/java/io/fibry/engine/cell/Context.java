@@ -40,7 +40,8 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   boolean again; // the message waits in its node again, to be handled after the restart
   volatile List<Received> received; // null: none; read by killers
   Deadline deadline; // inline only: when the asker's answer is due; null: never
-  int handled; // not yet in the accounts
+  int handled; // not yet in the accounts; read by observers
+  boolean failed; // the message is in the accounts; read by observers
   volatile Snapshot.Since since; // written by observers
   volatile Snapshot snapshot; // likewise
 
@@ -92,6 +93,26 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
       return steps.stepsDone();
     } catch (Throwable failure) { // of the user
       return 0;
+    }
+  }
+
+  /** What is not in the accounts yet: messages, and steps of the one that is handled now. */
+  public final long handledSince() {
+    return handled + stepsDone();
+  }
+
+  /** Whether it is at a message or step that has no outcome yet. */
+  public final boolean isHandling() {
+    Object now = message;
+    if (now == null || failed || stashed || again) return false;
+    return !(now instanceof Steps steps) || isAtStep(steps);
+  }
+
+  private static boolean isAtStep(Steps steps) {
+    try {
+      return steps.step() != null;
+    } catch (Throwable failure) { // of the user
+      return false;
     }
   }
 

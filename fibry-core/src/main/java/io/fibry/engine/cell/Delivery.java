@@ -65,15 +65,19 @@ abstract class Delivery extends Context {
   private void deliver(Object given, RequestFuture<?> asked) {
     message = given;
     request = asked;
+    boolean succeeded = false;
     try {
       attempt(given);
+      succeeded = !stashed;
     } catch (Throwable failure) {
-      fail(failure, given);
+      succeeded = fail(failure, given);
     } finally {
       if (received != null) failUnanswered(null);
-      message = null;
+      message = null; // first, so that no observer counts it twice
       request = null;
       stashed = false;
+      failed = false;
+      if (succeeded) count(given, false);
       if (ownsThread()) Thread.interrupted(); // meant for this message
     }
   }
@@ -81,10 +85,10 @@ abstract class Delivery extends Context {
   private void attempt(Object given) throws Exception {
     if (given instanceof Control task) task.task().run();
     else answer(cell.behaviour.handle(this, given));
-    if (!stashed) count(given, false);
   }
 
-  private void fail(Throwable failure, Object given) {
+  /** True: it succeeded at last. */
+  private boolean fail(Throwable failure, Object given) {
     for (int tries = 0;; tries++) {
       var refusal = Refusals.in(failure);
       if (refusal != null) takeBack(refusal);
@@ -92,12 +96,12 @@ abstract class Delivery extends Context {
       if (ownsThread()) Thread.interrupted(); // before the phase is read: a killer writes it, then interrupts
       if (tries >= policy.retries() || !isRepeatable(given)) {
         Failures.handle(this, failure, policy);
-        return;
+        return false;
       }
       if (received != null) failUnanswered(failure);
       try {
         attempt(given);
-        return;
+        return !stashed;
       } catch (Throwable again) {
         failure = again;
       }
@@ -129,11 +133,11 @@ abstract class Delivery extends Context {
     if (value == Behaviour.NONE) fail(request, message, Refusals.noReply(cell, message));
     else if (value == null) throw new NullPointerException(
         "actor '" + cell.name() + "' answered null to " + cell.shown(message) + "; let it answer an Optional, or Done");
-    else if (isInline()) answer = value;
-    else request.finish(value);
-  }
-}
     else if (message instanceof Request<?, ?> && !AnswerType.of(message.getClass()).isInstance(value))
       throw new ClassCastException("actor '" + cell.name() + "' answered a " + value.getClass().getName() + " to "
           + cell.shown(message) + ", whose answer is a " + AnswerType.of(message.getClass()).getName()
           + "; let its handler return that");
+    else if (isInline()) answer = value;
+    else request.finish(value);
+  }
+}

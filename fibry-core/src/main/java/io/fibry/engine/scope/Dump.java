@@ -26,6 +26,7 @@ final class Dump {
     report.unhandled().forEach((reason, count) -> {
       if (count > 0) text.append(", ").append(count).append(' ').append(reason.name().toLowerCase(Locale.ROOT));
     });
+    if (report.handling() > 0) text.append(", ").append(report.handling()).append(" being handled");
     text.append(", ").append(report.waiting()).append(" waiting\n");
     for (var member : members)
       if (member instanceof Members below) add(below, indent + "  ");

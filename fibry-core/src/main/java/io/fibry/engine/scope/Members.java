@@ -189,15 +189,20 @@ abstract class Members extends Owner {
     long done = accounts.handled();
     long waiting = 0;
     var running = new ArrayList<String>();
+    long handling = 0;
     for (var cell : cells(this)) {
-      done += cell.stepsDone();
+      var drain = cell.counted();
+      if (drain != null) {
+        done += drain.handledSince();
+        if (drain.isHandling()) handling++;
+      }
       waiting += cell.waiting(Integer.MAX_VALUE);
       if (cell.isCutOff() && cell.crew().size() == 1) running.add(cell.name()); // a pool's workers run
     }
     // a message of steps is for a moment neither at work nor in the accounts
     long handled = reported.accumulateAndGet(done, Math::max);
-    long sent = handled + waiting + unhandled.values().stream().mapToLong(Long::longValue).sum();
-    return new Report(name, sent, handled, Collections.unmodifiableMap(unhandled), waiting, leftovers,
+    long sent = handled + handling + waiting + unhandled.values().stream().mapToLong(Long::longValue).sum();
+    return new Report(name, sent, handled, handling, Collections.unmodifiableMap(unhandled), waiting, leftovers,
         List.copyOf(running));
   }
 
@@ -213,11 +218,6 @@ abstract class Members extends Owner {
   final Ending claim(Ending close) {
     var first = ending.compareAndExchange(null, close);
     return first == null ? close : first;
-  }
-
-  final void reopen() {
-    accounts.forgetLetters();
-    ending.set(null);
   }
 
   /**
@@ -236,6 +236,11 @@ abstract class Members extends Owner {
     else if (close != null || failed) return false;
     for (var inner : below()) if (!inner.addPauses(pauses)) return false;
     return true;
+  }
+
+  final void reopen() {
+    accounts.forgetLetters();
+    ending.set(null);
   }
 
   public final boolean isClosed() {

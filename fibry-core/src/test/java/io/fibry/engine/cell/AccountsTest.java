@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Sent = handled + unhandled + waiting. */
+/** Sent = handled + being handled + unhandled + waiting. */
 class AccountsTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
@@ -70,7 +70,8 @@ class AccountsTest {
 
   private static void balanced(Report report) {
     assertEquals(report.sent(),
-        report.handled() + report.waiting() + report.unhandled().values().stream().mapToLong(n -> n).sum());
+        report.handled() + report.handling() + report.waiting()
+            + report.unhandled().values().stream().mapToLong(n -> n).sum());
   }
 
   private static void is(Report report, long handled, Reason reason, long unhandled, long waiting) {

@@ -128,8 +128,9 @@ final class Snapshot {
     scopes.forEach((names, sums) -> tree.add(Json.object("names", names, "actors", sums.actors, "waiting", sums.waiting,
         "handled", sums.handled, "perSecond", Row.rounded(sums.perSecond), "failed", sums.failed)));
     return Json.of(Json.object("scope", report.scope(), "closed", closed, "sent", report.sent(), "handled",
-        report.handled(), "waiting", report.waiting(), "unhandled", reasons, "perSecond", rates, "running",
-        report.running(), "actors", rows.size(), "scopes", tree, "rows", maps(rows), "deadLetters", letters.groups(),
+        report.handled(), "handling", report.handling(), "waiting", report.waiting(), "unhandled", reasons, "perSecond",
+        rates, "running", report.running(), "actors", rows.size(), "scopes", tree, "rows", maps(rows), "deadLetters",
+        letters.groups(),
         "rings", letters.rings()));
   }
 }

@@ -44,6 +44,7 @@ const sum = counts => Object.values(counts).reduce((all, one) => all + one, 0);
 const cards = [
   {title: 'Sent', value: f => f.sent, rate: f => f.perSecond.sent},
   {title: 'Handled', value: f => f.handled, rate: f => f.perSecond.handled},
+  {title: 'Being handled', value: f => f.handling},
   {title: 'Waiting', value: f => f.waiting},
   {title: 'Unhandled', value: f => sum(f.unhandled), rate: f => f.perSecond.unhandled},
 ];

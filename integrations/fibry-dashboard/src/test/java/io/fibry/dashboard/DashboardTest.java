@@ -68,7 +68,9 @@ class DashboardTest {
     try (var dashboard = Dashboard.open(scope, 0)) {
       var text = figures(dashboard);
 
-      assertTrue(text.contains("{\"scope\":\"app\",\"closed\":false,\"sent\":1,\"handled\":1,\"waiting\":0,"), text);
+      assertTrue(
+          text.contains("{\"scope\":\"app\",\"closed\":false,\"sent\":1,\"handled\":1,\"handling\":0,\"waiting\":0,"),
+          text);
       assertTrue(text.contains("\"actors\":1,\"scopes\":[{\"names\":[\"app\"],\"actors\":0,"), text);
       assertTrue(text.contains("{\"names\":[\"app\",\"outer\"],\"actors\":0,"), text);
       assertTrue(text.contains("{\"names\":[\"app\",\"outer\",\"inner\"],\"actors\":1,\"waiting\":0,\"handled\":1,"),

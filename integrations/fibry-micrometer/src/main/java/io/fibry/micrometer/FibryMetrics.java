@@ -14,7 +14,8 @@ import java.util.function.ToLongFunction;
 
 /**
  * The accounts of a scope and those inside it as meters: the counter {@code fibry.messages} for
- * each outcome, and the gauge {@code fibry.messages.waiting}. Thread-safe.
+ * each outcome, and the gauges {@code fibry.messages.waiting} and
+ * {@code fibry.messages.handling}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.Shop" region="shop"}
  *
  * <p>Scopes count anyway; a registry that reads costs a report, at most once a second. The meters
@@ -53,8 +54,13 @@ public final class FibryMetrics implements MeterBinder, AutoCloseable {
     bindCount(registry, "handled", Report::handled);
     for (var reason : DeadLetter.Reason.values()) bindCount(registry, reason.name().toLowerCase(Locale.ROOT),
         accounts -> accounts.unhandled().getOrDefault(reason, 0L));
-    bound.add(registry, Gauge.builder("fibry.messages.waiting", () -> report.now().waiting()).tags(tags).baseUnit(UNIT)
-        .description("Messages in mailboxes").register(registry));
+    bindNow(registry, "waiting", "Messages in mailboxes", Report::waiting);
+    bindNow(registry, "handling", "Messages that handlers are at", Report::handling);
+  }
+
+  private void bindNow(MeterRegistry registry, String what, String description, ToLongFunction<Report> count) {
+    bound.add(registry, Gauge.builder("fibry.messages." + what, () -> count.applyAsLong(report.now())).tags(tags)
+        .baseUnit(UNIT).description(description).register(registry));
   }
 
   /** The function keeps the report, to which the registry refers weakly. */

@@ -42,12 +42,12 @@ final class ActorsEndpoint {
   /** The application's scope comes first. */
   record Scopes(List<Counts> scopes) implements OperationResponseBody {}
 
-  record Counts(String scope, long sent, long handled, Map<String, Long> unhandled, long waiting, List<String> running,
-      List<Letter> deadLetters) {
+  record Counts(String scope, long sent, long handled, long handling, Map<String, Long> unhandled, long waiting,
+      List<String> running, List<Letter> deadLetters) {
     static Counts of(ActorScope scope) {
       var report = scope.report();
-      return new Counts(report.scope(), report.sent(), report.handled(), byName(report.unhandled()), report.waiting(),
-          report.running(), scope.deadLetters().stream().map(Letter::of).toList());
+      return new Counts(report.scope(), report.sent(), report.handled(), report.handling(), byName(report.unhandled()),
+          report.waiting(), report.running(), scope.deadLetters().stream().map(Letter::of).toList());
     }
   }
 
