@@ -3,13 +3,20 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The dump as data. */
 class ActorFiguresTest {
@@ -65,5 +72,54 @@ class ActorFiguresTest {
     assertEquals("2 of 2 at work", of("pool").doing());
     assertTrue(of("pool").busy().isPositive());
     assertEquals(List.of("first"), below.actors().stream().map(ActorFigures::name).toList());
+  }
+
+  private static ActorFigures ofOne(ActorScope scope) {
+    return scope.actors().stream().filter(one -> one.busy().isPositive()).findFirst().orElseThrow();
+  }
+
+  private static void assertBusySince(long begun, ActorScope scope) {
+    Patience.eventually(() -> System.nanoTime() - begun > 150_000_000);
+    long atLeast = System.nanoTime() - begun - 20_000_000; // since the last move of the coarse clock
+
+    var figures = ofOne(scope); // the first look
+
+    assertTrue(figures.busy().toNanos() >= atLeast, () -> figures + ", but at least " + atLeast + " ns");
+    assertTrue(scope.dump().contains(" for at least "), scope::dump);
+  }
+
+  @Promise("19.10")
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void theTimeOfAMessageDoesNotBeginWithTheFirstLook(Variants.Variant variant) {
+    try (var real = ActorSystem.openScope("real")) {
+      var actor = variant.named(real, "stuck").newActor(message -> {
+        if (message instanceof Gate gate) gate.pass();
+      });
+      var gate = Gate.occupy(actor);
+
+      assertBusySince(System.nanoTime(), real);
+      gate.open();
+    }
+  }
+
+  @Promise("19.10")
+  @Test
+  void norDoesThatOfAnExchange() throws IOException {
+    var gate = new Gate();
+    var routes = HttpRoutes.none().text("/slow", exchange -> {
+      gate.pass();
+      return "late";
+    });
+    try (var real = ActorSystem.openScope("real")) {
+      var server = HttpServer.open(real.anonymous(), 0, routes, o -> o);
+      try (var client = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+        client.getOutputStream().write("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes());
+        Patience.await(gate.entered);
+
+        assertBusySince(System.nanoTime(), real);
+        gate.open();
+      }
+    }
   }
 }

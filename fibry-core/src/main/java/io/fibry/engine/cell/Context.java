@@ -42,6 +42,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   Deadline deadline; // inline only: when the asker's answer is due; null: never
   int handled; // not yet in the accounts; read by observers
   boolean failed; // the message is in the accounts; read by observers
+  long began; // the message, by the coarse clock; 0: not known. Read by observers
   volatile Snapshot.Since since; // written by observers
   volatile Snapshot snapshot; // likewise
 

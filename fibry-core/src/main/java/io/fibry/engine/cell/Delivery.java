@@ -3,6 +3,7 @@ package io.fibry.engine.cell;
 import io.fibry.Actor;
 import io.fibry.Request;
 import io.fibry.engine.jvm.Behalf;
+import io.fibry.engine.jvm.CoarseClock;
 import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
@@ -33,6 +34,7 @@ abstract class Delivery extends Context {
   private void deliverRecorded(Object given, RequestFuture<?> asked, Baggage with) {
     var carriers = cell.settings().carriers();
     var toClose = with == null ? null : with.room();
+    began = 0;
     message = given; // already here: for a killer, while a carrier works
     request = asked;
     baggage = with;
@@ -63,10 +65,12 @@ abstract class Delivery extends Context {
   }
 
   private void deliver(Object given, RequestFuture<?> asked) {
+    began = 0; // before the message: an observer must not find it with the time of the last one
     message = given;
     request = asked;
     boolean succeeded = false;
     try {
+      began = CoarseClock.systemTime();
       attempt(given);
       succeeded = !stashed;
     } catch (Throwable failure) {

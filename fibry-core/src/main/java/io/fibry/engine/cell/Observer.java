@@ -4,14 +4,18 @@ import io.fibry.Steps;
 import io.fibry.engine.cell.Snapshot.QueuePlaces;
 import io.fibry.engine.cell.Snapshot.Seen;
 import io.fibry.engine.cell.Snapshot.Since;
+import io.fibry.engine.jvm.CoarseClock;
 import io.fibry.engine.jvm.Stacks;
 import io.fibry.engine.jvm.Texts;
 import io.fibry.engine.message.Control;
+import io.fibry.engine.message.Dated;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Diagnosis;
 import io.fibry.engine.message.Diagnosis.HandlerStack;
 import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.world.World;
 import io.fibry.text.Durations;
+import io.fibry.time.Scheduler;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -76,8 +80,17 @@ public final class Observer {
     if (node == null) return null;
     var since = drain.since;
     if (since == null || !since.node().refersTo(node))
-      drain.since = since = new Since(new WeakReference<>(node), clock(drain));
+      drain.since = since = new Since(new WeakReference<>(node), began(drain));
     return since;
+  }
+
+  /** Not before the message or step began. By a clock of the user: now, at the first look. */
+  private static long began(Context drain) {
+    long now = clock(drain);
+    if (World.other != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return now;
+    Object message = drain.message;
+    long noted = !(message instanceof Steps) ? drain.began : unit(drain) instanceof Dated step ? step.began() : 0;
+    return noted == 0 || drain.message != message ? now : Math.min(now, noted + CoarseClock.PERIOD);
   }
 
   /** What tells this message from the next: its node, or its step. Null: nothing is handled. */

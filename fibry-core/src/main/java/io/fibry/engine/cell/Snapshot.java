@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
  * messages, and a stuck actor has many askers. Keeps no user objects.
  */
 final class Snapshot {
-  /** When an observer first found the activation at this node; it may have begun earlier. */
+  /** When the activation began with this node, or an observer first found it there. */
   record Since(WeakReference<Object> node, long nanos) {}
 
   /** {@code doing} follows "the actor"; {@code stack} is the handler's, or null. */

@@ -1,0 +1,90 @@
+package io.fibry.engine.jvm;
+
+import io.fibry.engine.world.World;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * About what time it is by {@link System#nanoTime}, for the price of a read of memory: each message
+ * notes when it began. A thread moves it while somebody reads it. Every second it lets it stand
+ * still, and sleeps until the next reader, so a program in which nothing happens is left alone.
+ *
+ * <p>{@code now} is 0 while it stands still. Only a reader changes 0, and unparks the thread; only
+ * the thread changes another value. So the thread, which parks while it sees 0, cannot miss one.
+ */
+public final class CoarseClock implements Runnable {
+  /** How late it is at most, in nanoseconds; longer while its thread gets no processor. */
+  public static final long PERIOD = 20_000_000;
+
+  private static final VarHandle NOW = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "now",
+      VarHandle.class, CoarseClock.class, long.class);
+  private static final CoarseClock SYSTEM = new CoarseClock(Duration.ofNanos(PERIOD), 50);
+
+  private final Duration period;
+  private final int most; // moves, before it stands still
+  private volatile long now;
+  private volatile Thread mover; // null -> one, under the monitor
+
+  CoarseClock(Duration period, int most) {
+    this.period = period;
+    this.most = most;
+  }
+
+  /** Never ahead of the clock; 0: not known. */
+  public static long systemTime() {
+    return SYSTEM.nanoTime();
+  }
+
+  long nanoTime() {
+    long seen = now;
+    return seen != 0 ? seen : begin();
+  }
+
+  private long begin() {
+    if (World.other != null) return 0; // a simulation has no threads of its own
+    long time = time();
+    var thread = mover != null ? mover : startMover();
+    if (thread != null && NOW.compareAndSet(this, 0, time)) LockSupport.unpark(thread);
+    return time;
+  }
+
+  private static long time() {
+    long time = System.nanoTime();
+    return time == 0 ? -1 : time; // 0 means that it stands still
+  }
+
+  /** Null: there is no memory for it, so that each reader looks at the system's clock. */
+  private synchronized Thread startMover() {
+    if (mover != null) return mover;
+    try {
+      var thread = Daemons.unstarted("fibry-clock", this);
+      thread.start();
+      return mover = thread;
+    } catch (OutOfMemoryError noThread) {
+      return null;
+    }
+  }
+
+  @Override
+  public void run() {
+    while (true) {
+      while (now == 0) LockSupport.park(this);
+      move();
+    }
+  }
+
+  private void move() {
+    try {
+      for (int moves = 0; moves < most; moves++) {
+        Thread.sleep(period);
+        now = time();
+      }
+    } catch (Throwable noMemoryOrInterrupt) { // the next reader begins it again
+    } finally {
+      now = 0;
+    }
+  }
+}
