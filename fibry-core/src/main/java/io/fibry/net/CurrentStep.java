@@ -40,7 +40,7 @@ final class CurrentStep implements Steps {
     begin(what, true);
   }
 
-  /** What is shown, and no step by itself; null: nothing. */
+  /** Shows {@code what}, or nothing if it is null, and does not count it as a step. */
   void beginUncounted(Object what) {
     begin(what, false);
   }

@@ -342,7 +342,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return (extras == null ? 0 : extras.handled) + (drain == null ? 0 : drain.stepsDone());
   }
 
-  /** Whose messages are counted as they end; null: none at work. */
+  /** {@return the drain, if the messages that it handles are counted, or null} */
   public final Context counted() {
     return settings().uncounted() ? null : worker();
   }

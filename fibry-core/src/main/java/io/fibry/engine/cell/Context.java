@@ -42,7 +42,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   Deadline deadline; // inline only: when the asker's answer is due; null: never
   int handled; // not yet in the accounts; read by observers
   boolean failed; // the message is in the accounts; read by observers
-  long began; // the message, by the coarse clock; 0: not known. Read by observers
+  long began; // when the message began, by the coarse clock; 0 if not known. Read by observers
   volatile Snapshot.Since since; // written by observers
   volatile Snapshot snapshot; // likewise
 
@@ -97,7 +97,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     }
   }
 
-  /** What is not in the accounts yet: messages, and steps of the one that is handled now. */
+  /** {@return how many messages and steps have ended, and are not in the accounts yet} */
   public final long handledSince() {
     return handled + stepsDone();
   }

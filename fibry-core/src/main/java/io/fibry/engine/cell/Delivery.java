@@ -91,7 +91,7 @@ abstract class Delivery extends Context {
     else answer(cell.behaviour.handle(this, given));
   }
 
-  /** True: it succeeded at last. */
+  /** {@return whether the message was handled by another attempt} */
   private boolean fail(Throwable failure, Object given) {
     for (int tries = 0;; tries++) {
       var refusal = Refusals.in(failure);

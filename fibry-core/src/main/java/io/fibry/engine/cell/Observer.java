@@ -84,7 +84,7 @@ public final class Observer {
     return since;
   }
 
-  /** Not before the message or step began. By a clock of the user: now, at the first look. */
+  /** {@return when the message or step began, or the present time, if that is not known} */
   private static long began(Context drain) {
     long now = clock(drain);
     if (World.other != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return now;

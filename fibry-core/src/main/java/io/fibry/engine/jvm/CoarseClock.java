@@ -12,8 +12,9 @@ import java.util.concurrent.locks.LockSupport;
  * notes when it began. A thread moves it while somebody reads it. Every second it lets it stand
  * still, and sleeps until the next reader, so a program in which nothing happens is left alone.
  *
- * <p>{@code now} is 0 while it stands still. Only a reader changes 0, and unparks the thread; only
- * the thread changes another value. So the thread, which parks while it sees 0, cannot miss one.
+ * <p>While the clock stands still, {@code now} is 0. Only a reader changes 0, and it unparks the
+ * thread. Only the thread changes another value. So the thread, which parks while it sees 0, cannot
+ * miss a reader.
  */
 public final class CoarseClock implements Runnable {
   /** How late it is at most, in nanoseconds; longer while its thread gets no processor. */
@@ -24,7 +25,7 @@ public final class CoarseClock implements Runnable {
   private static final CoarseClock SYSTEM = new CoarseClock(Duration.ofNanos(PERIOD), 50);
 
   private final Duration period;
-  private final int most; // moves, before it stands still
+  private final int most; // moves before the clock stands still
   private volatile long now;
   private volatile Thread mover; // null -> one, under the monitor
 
@@ -33,7 +34,7 @@ public final class CoarseClock implements Runnable {
     this.most = most;
   }
 
-  /** Never ahead of the clock; 0: not known. */
+  /** {@return a time that is never ahead of the system's clock, or 0 if none is known} */
   public static long systemTime() {
     return SYSTEM.nanoTime();
   }
@@ -53,10 +54,13 @@ public final class CoarseClock implements Runnable {
 
   private static long time() {
     long time = System.nanoTime();
-    return time == 0 ? -1 : time; // 0 means that it stands still
+    return time == 0 ? -1 : time; // 0 means that the clock stands still
   }
 
-  /** Null: there is no memory for it, so that each reader looks at the system's clock. */
+  /**
+   * {@return the thread, or null if there is no memory for it; each reader then looks at the
+   * system's clock}
+   */
   private synchronized Thread startMover() {
     if (mover != null) return mover;
     try {

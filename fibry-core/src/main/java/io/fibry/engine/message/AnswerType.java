@@ -17,7 +17,7 @@ public final class AnswerType {
     protected Class<?> computeValue(Class<?> request) {
       try {
         return raw(declared(request));
-      } catch (LinkageError | RuntimeException unknown) { // a class that it names is not there
+      } catch (LinkageError | RuntimeException unknown) { // a class that the declaration names is missing
         return Object.class;
       }
     }

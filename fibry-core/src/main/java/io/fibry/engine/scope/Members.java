@@ -27,8 +27,8 @@ abstract class Members extends Owner {
     void finish();
 
     /**
-     * {@return the wait that its thread is in, for the end of an actor; an object of its own for
-     * each} Null: it is at work.
+     * {@return the wait for the end of an actor that its thread is in, an object of its own for
+     * each wait, or null if the thread is at work}
      */
     Object pause();
   }
@@ -221,8 +221,8 @@ abstract class Members extends Owner {
   }
 
   /**
-   * Where the closes in and below this scope wait, to compare with a later look. Empty: at least
-   * one is at work.
+   * {@return the waits of all closes in and below this scope, to compare with a later look; empty
+   * if at least one close is at work}
    */
   final Optional<List<Object>> pausesOfCloses() {
     var pauses = new ArrayList<Object>();

@@ -23,7 +23,7 @@ import java.util.concurrent.ExecutionException;
  * message.
  */
 final class ScopeClosing implements Members.Ending {
-  /** @param cell whose end it waits for; null: it is at work */
+  /** @param cell the actor whose end the closer waits for; null if the closer is at work */
   private record Step(Cell cell, Deadline deadline, CompletableFuture<Step> next) {
     Step(Cell cell, Deadline deadline) {
       this(cell, deadline, new CompletableFuture<>());
