@@ -5,8 +5,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * An actor that answers every message with an {@code R}: a function with a mailbox. Where {@code M}
- * is a {@link Request}, {@code R} must be the answer that it declares; another one fails.
- * Thread-safe.
+ * is a {@link Request}, {@code R} should be the answer that it declares: whoever asks by
+ * {@link Actor#ask(Request)} gets that, or a ClassCastException. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="withReturn"}
  *
  * @param <M> messages

@@ -4,13 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.engine.message.AnswerType;
+import io.fibry.flow.Pipeline;
 import io.fibry.support.Patience;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A handler that returns its answers cannot give a request another answer than it declares. */
+/** A handler that returns its answers may return another than a request declares. */
 class AnswerTypeTest {
   private final ActorScope scope = ActorSystem.openScope("answers");
 
@@ -36,34 +38,56 @@ class AnswerTypeTest {
 
   @Test
   void theDeclaredAnswerIsFoundHoweverItIsInherited() {
-    assertEquals(Integer.class, AnswerType.of(Length.class));
-    assertEquals(Optional.class, AnswerType.of(First.class));
-    assertEquals(Long.class, AnswerType.of(Deep.class));
-    assertEquals(Object.class, AnswerType.of(Same.class)); // any
-    assertEquals(Object.class, AnswerType.of(Raw.class));
+    assertEquals(Integer.class, AnswerType.of(new Length("")));
+    assertEquals(Optional.class, AnswerType.of(new First(List.of())));
+    assertEquals(Long.class, AnswerType.of(new Deep()));
+    assertEquals(Object.class, AnswerType.of(new Same<>(1))); // any
+    assertEquals(Object.class, AnswerType.of(new Raw()));
     Request<Length, Integer> lambda = new Request<>() {};
-    assertEquals(Integer.class, AnswerType.of(lambda.getClass()));
+    assertEquals(Integer.class, AnswerType.of(lambda));
   }
 
   @Promise("4.15")
   @Test
-  void anAnswerOfAnotherTypeIsAFailureForBothWhoAskForIt() {
-    var actor = scope.named("confused").onFailure(FailurePolicy.goOn().withoutLog())
-        .newActorWithReturn((Length length) -> "five");
+  void whoAsksForTheDeclaredAnswerIsToldOfAnother() {
+    var actor = scope.named("confused").newActorWithReturn((Length length) -> "five");
     Actor<Length> byProtocol = actor;
 
-    for (var thrown : List.of(assertThrows(ClassCastException.class, () -> actor.ask(new Length("hello"))),
-        assertThrows(ClassCastException.class, () -> byProtocol.ask(new Length("hello"))),
-        Patience.failure(actor.sendMessageReturn(new Length("hello")))))
+    for (var thrown : List.of(assertThrows(ClassCastException.class, () -> byProtocol.ask(new Length("hello"))),
+        assertThrows(ClassCastException.class, () -> byProtocol.ask(new Length("hello"), Patience.LONG)),
+        Patience.failure(byProtocol.sendMessageReturn(new Length("hello"))),
+        Patience.failure(byProtocol.sendMessageReturn(new Length("hello"), Patience.LONG))))
       assertEquals("actor 'confused' answered a java.lang.String to Length[text=hello], whose answer is a "
           + "java.lang.Integer; let its handler return that", thrown.getMessage());
   }
 
+  @Promise("4.15")
+  @Test
+  void whoAsksForTheAnswerOfTheHandlerGetsIt() {
+    var actor = scope.anonymous().newActorWithReturn((Length length) -> "five");
+
+    assertEquals("five", actor.ask(new Length("hello")));
+    assertEquals("five", Patience.value(actor.sendMessageReturn(new Length("hello"))));
+  }
+
+  /** Blocks hand requests on as mere messages, and answer something of their own. */
+  @Test
+  void requestsArePartsOfBlocks() {
+    var seen = new CopyOnWriteArrayList<Length>();
+    var lengths = Pipeline.from(scope.anonymous(), (Length length) -> length).then(3, length -> length)
+        .into(seen::add);
+    var all = List.of(new Length("a"), new Length("bb"), new Length("ccc"));
+    for (var length : all) lengths.sendMessage(length);
+
+    Patience.eventually(() -> seen.size() == 3);
+    lengths.close();
+  }
+
   @Test
   void onAFiberOfItsAskerToo() {
-    var inner = scope.anonymous().inlineRequests().onFailure(FailurePolicy.goOn().withoutLog())
-        .newActorWithReturn((Length length) -> "five");
-    var outer = scope.anonymous().newActorWithReturn((String text) -> inner.ask(new Length(text)));
+    Actor<Length> inner = scope.anonymous().inlineRequests().newActorWithReturn((Length length) -> "five");
+    var outer = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((String text) -> inner.ask(new Length(text)));
 
     assertThrows(ClassCastException.class, () -> outer.ask("hello"));
   }

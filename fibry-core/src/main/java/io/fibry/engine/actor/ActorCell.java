@@ -18,6 +18,7 @@ import io.fibry.engine.cell.Termination;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.message.AwaitedCode;
+import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
@@ -137,35 +138,40 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public <Q extends Object, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    return (CompletableFuture<R>) request(Objects.requireNonNull(request, "request"), Deadline.NONE, false);
+    return (CompletableFuture<R>) request(Objects.requireNonNull(request, "request"), Deadline.NONE, false, true);
   }
 
   @Override
   public CompletableFuture<Object> sendMessageReturn(Object message) {
-    return request(message, Deadline.NONE, false);
+    return request(message, Deadline.NONE, false, false);
   }
 
   @Override
   public <Q extends Object, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
-    return (CompletableFuture<R>) sendMessageReturn((Object) Objects.requireNonNull(request, "request"), limit);
+    return (CompletableFuture<R>) request(Objects.requireNonNull(request, "request"), limit, true);
   }
 
   @Override
   public CompletableFuture<Object> sendMessageReturn(Object message, Duration limit) {
+    return request(message, limit, false);
+  }
+
+  private CompletableFuture<Object> request(Object message, Duration limit, boolean declared) {
     var deadline = Deadline.of(owner().options().scheduler(), limit);
-    var request = request(message, deadline, false);
+    var request = request(message, deadline, false, declared);
     request.limit(message, deadline);
     return request;
   }
 
   @Override
   public <R> CompletableFuture<R> execFuture(Handler.Returning<Object, R> code) {
-    return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE, false);
+    return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE, false, false);
   }
 
-  private RequestFuture<Object> request(Object message, Deadline deadline, boolean asked) {
+  private RequestFuture<Object> request(Object message, Deadline deadline, boolean asked, boolean declared) {
     var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"),
         asked ? baggageOfAsk(Control.given(message)) : baggage(message), asked);
+    request.declared = declared;
     if (deadline.isBounded()) request.deadline = deadline;
     var refusal = offer(request, message, deadline);
     if (refusal != null) refuse(request, message, refusal);
@@ -184,12 +190,12 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public <Q extends Object, R> R ask(Request<Q, R> request) {
-    return (R) ask((Object) Objects.requireNonNull(request, "request"));
+    return (R) AnswerType.checked(this, request, ask((Object) Objects.requireNonNull(request, "request")));
   }
 
   @Override
   public <Q extends Object, R> R ask(Request<Q, R> request, Duration limit) {
-    return (R) ask((Object) Objects.requireNonNull(request, "request"), limit);
+    return (R) AnswerType.checked(this, request, ask((Object) Objects.requireNonNull(request, "request"), limit));
   }
 
   @Override
@@ -215,10 +221,10 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     Wait.prepare(this, message);
     if (deadline.isZero()) throw Refusals.tooLate(this, message, deadline);
     var event = Events.beginAsk();
-    if (event == null) return request(message, deadline, true).await(message, deadline, asker);
+    if (event == null) return request(message, deadline, true, false).await(message, deadline, asker);
     Throwable failure = null;
     try {
-      return request(message, deadline, true).await(message, deadline, asker);
+      return request(message, deadline, true, false).await(message, deadline, asker);
     } catch (Throwable thrown) {
       failure = thrown;
       throw thrown;
@@ -231,7 +237,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   public void execAndWait(Handler<Object> code) {
     Objects.requireNonNull(code, "code");
     Wait.prepare(this, code);
-    request(new AwaitedCode(code), Deadline.NONE, true).await(code, Deadline.NONE, Waiter.current());
+    request(new AwaitedCode(code), Deadline.NONE, true, false).await(code, Deadline.NONE, Waiter.current());
   }
 
   @Override

@@ -4,12 +4,12 @@ import io.fibry.Request;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.util.Arrays;
-import java.util.stream.Stream;
 
 /**
  * The class of the answer that a class of requests declares. The compiler checks it in
  * {@code context.reply}, but not for a handler that returns its answers: an
- * {@code ActorWithReturn<M, R>} takes every {@code M}, also a request whose answer is no {@code R}.
+ * {@code ActorWithReturn<M, R>} is an {@code Actor<M>}, which takes a {@code Request<M, A>} and
+ * answers an {@code A}. So whoever asks with that type is told if the answer is none.
  */
 public final class AnswerType {
   private static final ClassValue<Class<?>> TYPES = new ClassValue<>() {
@@ -25,20 +25,34 @@ public final class AnswerType {
 
   private AnswerType() {}
 
-  /** Object: not known, or any. */
-  public static Class<?> of(Class<?> request) {
-    return TYPES.get(request);
+  /** {@return the declared class, or Object if that is any or not known} */
+  public static Class<?> of(Object request) {
+    return TYPES.get(request.getClass());
+  }
+
+  public static Object checked(Named actor, Object request, Object answer) {
+    if (of(request).isInstance(answer)) return answer;
+    throw refused(actor, request, answer);
+  }
+
+  public static ClassCastException refused(Named actor, Object request, Object answer) {
+    return new ClassCastException("actor '" + actor.name() + "' answered a " + answer.getClass().getName() + " to "
+        + actor.shown(request) + ", whose answer is a " + of(request).getName() + "; let its handler return that");
   }
 
   /** In terms of the type variables of whoever wrote {@code type}. */
   private static Type declared(Type type) {
     var raw = raw(type);
     if (raw == Request.class) return argument(type, 1);
-    var above = Stream.concat(Stream.ofNullable(raw.getGenericSuperclass()), Arrays.stream(raw.getGenericInterfaces()));
-    var found = above.filter(one -> Request.class.isAssignableFrom(raw(one))).findFirst();
-    var answer = found.isEmpty() ? Object.class : declared(found.get());
+    Type answer = Object.class;
+    for (var above : raw.getGenericInterfaces()) if (isRequest(above)) answer = declared(above);
+    if (isRequest(raw.getGenericSuperclass())) answer = declared(raw.getGenericSuperclass());
     int variable = Arrays.asList(raw.getTypeParameters()).indexOf(answer);
     return variable < 0 ? answer : argument(type, variable);
+  }
+
+  private static boolean isRequest(Type type) {
+    return type != null && Request.class.isAssignableFrom(raw(type));
   }
 
   private static Type argument(Type type, int index) {

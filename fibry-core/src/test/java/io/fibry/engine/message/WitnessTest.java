@@ -43,7 +43,7 @@ class WitnessTest {
   private static final Handler.Returning<Object, Object> QUESTION = state -> "answer";
   private static final Who WHO = new Who();
 
-  record Who() implements Request<Who, String> {}
+  record Who() implements Request<Who, Who> {}
 
   private record Sight(Actor<?> actor, Object message) {}
 
