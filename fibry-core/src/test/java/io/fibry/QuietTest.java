@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
@@ -195,6 +196,49 @@ class QuietTest {
   }
 
   record Get(String what) implements Request<Get, String> {}
+
+  @Promise("19.5")
+  @Test
+  void codeChainedToAnAnswerIsWaitedFor() {
+    for (int round = 0; round < 500; round++) {
+      log.clear();
+      var gate = new Gate();
+      var actor = scope.anonymous().newActorWithReturn((Object m) -> {
+        gate.pass();
+        return m;
+      });
+      actor.sendMessageReturn("answer").thenAccept(log::add);
+      gate.open();
+
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      assertEquals(List.of("answer"), log, "in round " + round);
+    }
+  }
+
+  @Promise("19.5")
+  @Test
+  void aListenerToTheDeadLetterOfATimerIsWaitedFor() {
+    var listening = new Gate();
+    try (var real = ActorSystem.openScope("real", o -> o.withDeadLetters(letter -> {
+      if (letter.message().equals("refused")) listening.passDeaf();
+    }))) {
+      var full = real.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((Object m) -> {
+        if (m instanceof Gate gate) gate.pass();
+      });
+      var gate = Gate.occupy(full);
+      full.sendMessage("fills the mailbox");
+      full.sendMessageLater("refused", Duration.ofMillis(1));
+      Patience.await(listening.entered);
+      gate.open();
+      Patience.eventually(() -> real.report().handled() == 2);
+
+      assertFalse(real.awaitQuiet(SOON));
+
+      listening.open();
+      assertTrue(real.awaitQuiet(Patience.LONG));
+    }
+  }
 
   @Promise("19.6")
   @Test

@@ -3,6 +3,8 @@ package io.fibry.engine.cell;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.jvm.Assured;
+import io.fibry.engine.jvm.StackProbe;
+import io.fibry.engine.jvm.Threads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -25,7 +27,7 @@ public final class Accounts {
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
   private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(KEPT); // a ring
   private final AtomicLong letters = new AtomicLong();
-  private final AtomicLong tellings = new AtomicLong(); // messages about an end, being made
+  private final AtomicLong tellings = new AtomicLong(); // news that are being told
   private volatile Queue<DeadLetter> leftovers; // null, unless the scope closes
 
   public Accounts(Accounts around) {
@@ -41,7 +43,7 @@ public final class Accounts {
     for (var each = this; each != null; each = each.around) each.unhandled[reason.ordinal()].increment();
   }
 
-  /** Of an end, to a watcher or a callback; until it is told, the scope is not quiet. */
+  /** Of an end or an answer, to a watcher or a callback; until then the scope is not quiet. */
   private void beginTelling() {
     for (var each = this; each != null; each = each.around) each.tellings.incrementAndGet();
   }
@@ -58,6 +60,19 @@ public final class Accounts {
     } catch (Throwable notStarted) {
       endTelling();
       throw notStarted;
+    }
+  }
+
+  /** As {@link #tellElsewhere}, but answers false if no fiber can be started. */
+  boolean tellsOnFiber(Runnable code) {
+    StackProbe.probe(); // what begins must end
+    beginTelling();
+    try {
+      Threads.startFiber(new Telling(this, code));
+      return true;
+    } catch (Throwable noThread) {
+      endTelling();
+      return false;
     }
   }
 

@@ -3,7 +3,6 @@ package io.fibry.engine.cell;
 import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
@@ -69,7 +68,7 @@ public final class DeadLetters {
     @Override
     public void run() {
       if (elsewhere || ELSEWHERE.get() == null) tell();
-      else Assured.start(new ListenerCall(owner, listener, letter, true));
+      else owner.accounts().tellElsewhere(new ListenerCall(owner, listener, letter, true));
     }
 
     private void tell() {

@@ -12,6 +12,9 @@ public interface Recipient extends Wait.Party {
   /** On another thread; until it has run, the actor's scope is not quiet. */
   void tellElsewhere(Runnable code);
 
+  /** As {@link #tellElsewhere}, but answers false if no fiber can be started. */
+  boolean tellsOnFiber(Runnable code);
+
   Diagnosis diagnose(RequestFuture<?> request);
 
   /** Notes what it does now, for a later diagnosis. */

@@ -2,7 +2,6 @@ package io.fibry.engine.message;
 
 import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.Threads;
@@ -48,6 +47,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   public Baggage baggage; // null: none, begun or settled; written as `message`
   private volatile byte state;
   public boolean answered; // or promised, by the handler; drain only
+  public boolean declared; // its future has the type that the request declares; written before the offer
   private final boolean asked; // by `ask`: no user sees it, and a failure is its value, see Failed
 
   RequestFuture(Recipient recipient, Object message, Baggage baggage) {
@@ -139,7 +139,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     if ((before & SETTLED) != 0) return;
     try {
       message = null;
-      if (!(elsewhere || (before & CHAINED) != 0) || !startedFiber(new Completion<>(this, (R) value, failure))) {
+      boolean onFiber = elsewhere || (before & CHAINED) != 0;
+      if (!onFiber || !recipient.tellsOnFiber(new Completion<>(this, (R) value, failure))) { // better here than never
         message = Thread.currentThread(); // for awaitTold: a callback behind `allOf` may run here and chain
         set((R) value, failure);
       } // else a fiber runs callbacks: nobody need wait for this thread
@@ -149,15 +150,6 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       throw edge;
     } finally {
       message = null;
-    }
-  }
-
-  private static boolean startedFiber(Runnable completion) {
-    try {
-      Threads.startFiber(completion);
-      return true;
-    } catch (Throwable noThread) {
-      return false; // better on this thread than never
     }
   }
 
@@ -339,7 +331,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     if (reason == Reason.CANCELLED)
       return failure == null ? super.complete(value) : super.completeExceptionally(failure);
     if (reason == Reason.EXPIRED || asked || getNumberOfDependents() == 0) set(value, failure);
-    else Assured.start(new Completion<>(this, value, failure));
+    else tellElsewhere(new Completion<>(this, value, failure));
     return true;
   }
 

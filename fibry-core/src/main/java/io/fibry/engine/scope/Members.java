@@ -16,6 +16,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -26,11 +27,15 @@ abstract class Members extends Owner {
     /** Only the first call has an effect. */
     void finish();
 
-    /**
-     * {@return the wait for the end of an actor that its thread is in, an object of its own for
-     * each wait, or null if the thread is at work}
-     */
-    Object pause();
+    boolean isDone();
+
+    /** {@return the wait that its thread is in, or null if the thread is at work} */
+    Pause pause();
+
+    /** A wait for the end of an actor; an object of its own each time. */
+    interface Pause {
+      Cell cell();
+    }
   }
 
   private static final int RECENT = 8; // kinds of actors
@@ -43,7 +48,7 @@ abstract class Members extends Owner {
   final Farewells farewells = new Farewells();
   private final AtomicReference<Ending> ending = new AtomicReference<>(); // null -> the close -> null (root only)
   private volatile List<Object> recent = List.of(); // newest first; a race may forget one
-  private volatile boolean failed; // false -> true: a thread is about to claim its close
+  private final AtomicInteger closers = new AtomicInteger(); // threads that failures have started
   private volatile boolean shut; // false -> true, by a close here or around; the root's stays false
 
   Members(String name, Members around) {
@@ -66,12 +71,20 @@ abstract class Members extends Owner {
 
   /** For an actor that failed; from here on this scope is not quiet until it is closed. */
   final void closeElsewhere() {
-    failed = true;
+    closers.incrementAndGet();
     try {
-      Assured.start(this::close);
+      Assured.start(this::closeForFailure);
     } catch (Throwable notStarted) {
-      failed = false;
+      closers.decrementAndGet();
       throw notStarted;
+    }
+  }
+
+  private void closeForFailure() {
+    try {
+      close();
+    } finally {
+      closers.decrementAndGet();
     }
   }
 
@@ -184,6 +197,7 @@ abstract class Members extends Owner {
 
   /** Reads against the way of the messages, and so counts none of them twice. */
   final Report report(List<DeadLetter> leftovers) {
+    long least = reported.get(); // first: what a later report has counted may be counted below as handled now
     var unhandled = new EnumMap<Reason, Long>(Reason.class);
     for (var reason : Reason.values()) unhandled.put(reason, accounts.unhandled(reason));
     long done = accounts.handled();
@@ -192,15 +206,16 @@ abstract class Members extends Owner {
     long handling = 0;
     for (var cell : cells(this)) {
       var drain = cell.counted();
-      if (drain != null) {
-        done += drain.handledSince();
-        if (drain.isHandling()) handling++;
-      }
+      if (drain != null) done += drain.handledSince();
+      var before = drain == null ? null : drain.handling();
       waiting += cell.waiting(Integer.MAX_VALUE);
+      // what has left its handler meanwhile may wait again
+      if (before != null && drain.handling() == before) handling++;
       if (cell.isCutOff() && cell.crew().size() == 1) running.add(cell.name()); // a pool's workers run
     }
     // a message of steps is for a moment neither at work nor in the accounts
-    long handled = reported.accumulateAndGet(done, Math::max);
+    long handled = Math.max(done, least);
+    reported.accumulateAndGet(handled, Math::max);
     long sent = handled + handling + waiting + unhandled.values().stream().mapToLong(Long::longValue).sum();
     return new Report(name, sent, handled, handling, Collections.unmodifiableMap(unhandled), waiting, leftovers,
         List.copyOf(running));
@@ -221,21 +236,30 @@ abstract class Members extends Owner {
   }
 
   /**
-   * {@return the waits of all closes in and below this scope, to compare with a later look; empty
-   * if at least one close is at work}
+   * {@return the waits of all closes in, below and around this scope, to compare with a later look;
+   * empty if at least one close is at work}
    */
-  final Optional<List<Object>> pausesOfCloses() {
-    var pauses = new ArrayList<Object>();
-    return addPauses(pauses) ? Optional.of(pauses) : Optional.empty();
+  final Optional<List<Ending.Pause>> pausesOfCloses() {
+    var pauses = new ArrayList<Ending.Pause>();
+    boolean atWork = false;
+    for (var each = around; each != null && !atWork; each = each.around) atWork = !each.addPause(pauses);
+    return atWork || !addPauses(pauses) ? Optional.empty() : Optional.of(pauses);
   }
 
-  private boolean addPauses(List<Object> pauses) {
-    var close = ending.get();
-    var pause = close == null ? null : close.pause();
-    if (pause != null) pauses.add(pause);
-    else if (close != null || failed) return false;
+  private boolean addPauses(List<Ending.Pause> pauses) {
+    if (!addPause(pauses)) return false;
     for (var inner : below()) if (!inner.addPauses(pauses)) return false;
     return true;
+  }
+
+  /** {@return whether its close, if there is one, is done or waits} */
+  private boolean addPause(List<Ending.Pause> pauses) {
+    var close = ending.get();
+    if (close == null) return closers.get() == 0;
+    if (close.isDone()) return true;
+    var pause = close.pause();
+    if (pause != null) pauses.add(pause);
+    return pause != null;
   }
 
   final void reopen() {

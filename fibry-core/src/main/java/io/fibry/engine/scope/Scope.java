@@ -174,7 +174,9 @@ public final class Scope extends Members implements ActorScope {
     var cells = cells(this);
     Set<Cell> all = Collections.newSetFromMap(new IdentityHashMap<>());
     all.addAll(cells);
-    return pauses.isPresent() && cells.stream().allMatch(cell -> cell.isQuiet(all))
+    // of a close around this scope, which may wait for an actor elsewhere
+    if (pauses.isPresent()) for (var pause : pauses.get()) all.add(pause.cell());
+    return pauses.isPresent() && all.stream().allMatch(cell -> cell.isQuiet(all))
         && pauses.equals(pausesOfCloses()); // a close that went on may have sent a pill to an actor that was idle
   }
 

@@ -24,7 +24,7 @@ import java.util.concurrent.ExecutionException;
  */
 final class ScopeClosing implements Members.Ending {
   /** @param cell the actor whose end the closer waits for; null if the closer is at work */
-  private record Step(Cell cell, Deadline deadline, CompletableFuture<Step> next) {
+  private record Step(Cell cell, Deadline deadline, CompletableFuture<Step> next) implements Pause {
     Step(Cell cell, Deadline deadline) {
       this(cell, deadline, new CompletableFuture<>());
     }
@@ -72,8 +72,12 @@ final class ScopeClosing implements Members.Ending {
   }
 
   @Override
-  public Object pause() {
-    if (closer == null) return this; // it is done
+  public boolean isDone() {
+    return closer == null;
+  }
+
+  @Override
+  public Pause pause() {
     var now = outermost.step;
     return now.isWait() ? now : null;
   }
@@ -207,13 +211,19 @@ final class ScopeClosing implements Members.Ending {
   private boolean await(Cell cell, Deadline deadline) {
     CallerRuns.beforeWait(); // this thread may have to run it
     if (cell.isStranded()) cell.rescue();
-    var before = step;
-    step = new Step(cell, deadline);
-    before.next.complete(step);
+    publish(new Step(cell, deadline));
     try (var wait = begin(cell)) {
       if (wait != null) breakRings(wait, cell);
-      return await(cell.extras().exit(), deadline);
+      if (await(cell.extras().exit(), deadline)) return true;
+      publish(new Step(null, Deadline.NONE));
+      return false;
     }
+  }
+
+  private void publish(Step now) {
+    var before = step;
+    step = now;
+    before.next.complete(now);
   }
 
   /**

@@ -77,6 +77,12 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
+  public boolean tellsOnFiber(Runnable code) {
+    Thread.startVirtualThread(code);
+    return true;
+  }
+
+  @Override
   public boolean showsMessages() {
     return true;
   }
