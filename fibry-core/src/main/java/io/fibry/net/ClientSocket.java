@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.Actor;
 import io.fibry.Exitable;
 import io.fibry.block.StackSafeLock;
 import io.fibry.text.Durations;
@@ -14,6 +15,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -44,6 +46,7 @@ final class ClientSocket implements AutoCloseable {
   private final StackSafeLock writing = new StackSafeLock(false); // keeps each write whole
   final CurrentStep step = new CurrentStep(); // of the conversation
   private Thread talking; // in the conversation; each thread looks for itself only
+  private volatile Actor<?> actor; // of the conversation; null until it begins
 
   private final ReadLimit readLimit;
   // 0: none. Opaque; written by the thread that reads, writes or forwards; read by the check
@@ -91,9 +94,16 @@ final class ClientSocket implements AutoCloseable {
   }
 
   /** The conversation begins; what it reads and writes is the turn of the client. */
-  void talksOn(Thread thread) {
+  void talksOn(Thread thread, Actor<?> actor) {
     step.begin("the conversation with " + this);
     talking = thread;
+    this.actor = actor;
+  }
+
+  /** {@return whether the conversation's actor was killed, so that its handler is interrupted} */
+  boolean isHandlerKilled() {
+    var handler = actor;
+    return handler != null && !handler.sendMessages(List.of());
   }
 
   /** What the conversation waits for from here on is no step of its handler. */

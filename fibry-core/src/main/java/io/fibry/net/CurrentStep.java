@@ -1,8 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.Steps;
-import io.fibry.engine.jvm.CoarseClock;
-import io.fibry.engine.message.Dated;
+import io.fibry.block.TimedStep;
 import io.fibry.text.Lines;
 
 /**
@@ -12,17 +11,11 @@ import io.fibry.text.Lines;
  */
 final class CurrentStep implements Steps {
   /** An object of its own each time. */
-  private static final class ConversationStep implements Dated {
+  private static final class ConversationStep extends TimedStep {
     private final Object what;
-    private final long began = CoarseClock.systemTime();
 
     ConversationStep(Object what) {
       this.what = what;
-    }
-
-    @Override
-    public long began() {
-      return began;
     }
 
     @Override

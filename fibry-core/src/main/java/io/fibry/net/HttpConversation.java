@@ -19,9 +19,6 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     implements Listener.Conversation {
 
   interface Server extends OpenExchange.FailureLog {
-    /** Or its scope does; handlers may be interrupted. */
-    boolean isEnding();
-
     /** Null: too many are at work. */
     ExchangePermit permit();
 
@@ -155,15 +152,14 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   private void fail(Throwable failure, OpenExchange exchange, HttpAnswer answer, RequestBody body) throws IOException {
-    boolean obeys = failure instanceof InterruptedException || failure instanceof CancellationException;
-    if (obeys && server.isEnding()) { // its exchange counts as failed
-      answer.closes();
-      if (!answer.isSent() && !answer.isBroken() && !socket.isClosed()) refuse(answer, 503);
+    if (socket.isHandlerKilled() && !socket.isClientFault(failure)) { // nobody answers, and the exchange has failed
+      if (answer.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
       throw Rethrown.<IOException>as(failure);
     }
     if (answer.isBroken() || socket.isClosed()) {
       answer.closes();
-      if (!obeys && !socket.isClientFault(failure))
+      if (!socket.isClientFault(failure)
+          && !(failure instanceof InterruptedException || failure instanceof CancellationException))
         server.log(failure, exchange, "nobody, for the client was gone");
     } else if (body.failure() != null) { // the handler passed it on
       answer.closes();

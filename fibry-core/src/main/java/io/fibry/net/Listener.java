@@ -82,8 +82,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
     this.log = log;
     this.clientFaults = new LogThrottle(clock);
     this.permits = new Semaphore(limits.connections());
-    this.check = new LimitCheck(clock, limits.period(), clients,
-        now -> clients.forEach(client -> client.socket.check(now)));
+    this.check = new LimitCheck(clock, limits.period(), clients, this::check);
     this.serverSocket =
         new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.port(port)), clock, log);
     try {
@@ -181,7 +180,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
       // a failure policy tries again, but the client is gone
       if (failure != null) throw Rethrown.<Exception>as(failure);
       thread = Thread.currentThread();
-      socket.talksOn(thread);
+      socket.talksOn(thread, actor);
       try {
         socket.begin();
         conversation.converse();
@@ -232,6 +231,11 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
     else log.debug("{}: a conversation was ended by its client or by a limit", this, failure);
   }
 
+  /** No lambda: without memory to link it at the first check, no later check would work. */
+  private void check(long now) {
+    for (var client : clients) client.socket.check(now);
+  }
+
   final List<Conversation> conversations() {
     return clients.stream().filter(client -> !client.socket.isClosed()).map(client -> client.conversation).toList();
   }
@@ -240,10 +244,6 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
   private boolean isStopping() {
     return serverSocket.isShut();
-  }
-
-  public final boolean isEnding() {
-    return isStopping() || builder.forBlocks().scope().isClosed();
   }
 
   private void stopAccepting() {
