@@ -20,6 +20,8 @@ public final class CoarseClock implements Runnable {
   /** How late it is at most, in nanoseconds; longer while its thread gets no processor. */
   public static final long PERIOD = 20_000_000;
 
+  private static final long RETRY = 1_000_000_000; // ns
+
   private static final VarHandle NOW = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "now",
       VarHandle.class, CoarseClock.class, long.class);
   private static final CoarseClock SYSTEM = new CoarseClock(Duration.ofNanos(PERIOD), 50);
@@ -28,6 +30,7 @@ public final class CoarseClock implements Runnable {
   private final int most; // moves before the clock stands still
   private volatile long now;
   private volatile Thread mover; // null -> one, under the monitor
+  private long nextTry = System.nanoTime(); // to start it; under the monitor
 
   CoarseClock(Duration period, int most) {
     this.period = period;
@@ -46,6 +49,7 @@ public final class CoarseClock implements Runnable {
 
   private long begin() {
     if (World.other != null) return 0; // a simulation has no threads of its own
+    StackProbe.probe(); // who changes 0 must be able to unpark
     long time = time();
     var thread = mover != null ? mover : startMover();
     if (thread != null && NOW.compareAndSet(this, 0, time)) LockSupport.unpark(thread);
@@ -62,7 +66,8 @@ public final class CoarseClock implements Runnable {
    * system's clock}
    */
   private synchronized Thread startMover() {
-    if (mover != null) return mover;
+    if (mover != null || System.nanoTime() - nextTry < 0) return mover;
+    nextTry = System.nanoTime() + RETRY;
     try {
       var thread = Daemons.unstarted("fibry-clock", this);
       thread.start();
@@ -75,7 +80,10 @@ public final class CoarseClock implements Runnable {
   @Override
   public void run() {
     while (true) {
-      while (now == 0) LockSupport.park(this);
+      while (now == 0) {
+        LockSupport.park(this);
+        Thread.interrupted(); // otherwise it would not park again
+      }
       move();
     }
   }
@@ -83,10 +91,11 @@ public final class CoarseClock implements Runnable {
   private void move() {
     try {
       for (int moves = 0; moves < most; moves++) {
-        Thread.sleep(period);
+        LockSupport.parkNanos(this, period.toNanos());
+        Thread.interrupted();
         now = time();
       }
-    } catch (Throwable noMemoryOrInterrupt) { // the next reader begins it again
+    } catch (Throwable noMemory) { // the next reader begins it again
     } finally {
       now = 0;
     }

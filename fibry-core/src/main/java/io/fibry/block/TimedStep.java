@@ -1,0 +1,14 @@
+package io.fibry.block;
+
+import io.fibry.engine.jvm.CoarseClock;
+import io.fibry.engine.message.Dated;
+
+/** A step of {@link io.fibry.Steps} that knows when it began: when it was made. */
+public abstract class TimedStep implements Dated {
+  private final long began = CoarseClock.systemTime();
+
+  @Override
+  public final long began() {
+    return began;
+  }
+}
