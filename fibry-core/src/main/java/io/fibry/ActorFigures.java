@@ -15,8 +15,8 @@ import java.util.List;
  * @param failed messages
  * @param doing in words that follow its name
  * @param busy for how long at least it has been at its message or step, of a pool the longest; zero
- * if at none. In a scope with a scheduler of yours, and at a step of your own {@link Steps}, the
- * time begins when the library first looks, so it may be longer
+ * if at none. In a scope with a scheduler of yours, at an inline request, and at a step of your own
+ * {@link Steps}, the time begins when the library first looks, so it may be longer
  */
 public record ActorFigures(List<String> scopes, String name, String kind, long waiting, long handled, long failed,
     String doing, Duration busy) {

@@ -25,12 +25,11 @@ class LateLinksRulesTest {
   /** Waits of the user, texts, and what has another way where it fails. */
   private static final Set<String> ALLOWED = Set.of(
       "cell/Behaviour$10.handle", // an answer that is a future
-      "cell/Cell.stashed", // a figure
       "cell/Context.receive", "cell/Context.replyWhen", // called by a handler, whose failure it is
       "cell/Exit.shown", // makes a future for a user
       "cell/ExitFuture.defaultExecutor", // the same
       "cell/ExitFuture.tell", // tells on this thread, where it fails
-      "cell/Extras.hasDueTimer", // a figure
+      "cell/Extras.hasDueTimer", "cell/Extras.stashed", // figures
       "cell/Failures.restart", "cell/Failures.show", // in simulations only
       "cell/Watches.watch", // called by a handler
       "jvm/Assured.watch", // in simulations only

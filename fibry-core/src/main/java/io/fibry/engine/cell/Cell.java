@@ -39,7 +39,6 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
       VarHandle.class, Cell.class, Extras.class);
   private static final VarHandle WORKER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "worker",
       VarHandle.class, Cell.class, Context.class);
-
   private static final Runnable NOTHING = () -> {};
 
   protected final Behaviour behaviour;
@@ -66,6 +65,11 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   @Override
   public final void tellElsewhere(Runnable code) {
     owner().accounts().tellElsewhere(code);
+  }
+
+  @Override
+  public final boolean tellsOnFiber(Runnable code) {
+    return owner().accounts().tellsOnFiber(code);
   }
 
   public final Owner owner() {
@@ -223,10 +227,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return extras == null ? null : extras.hooks;
   }
 
-  /**
-   * A killer must find what waits, even if the drain gets no thread. Never called again: a drain
-   * handed out twice may have worked and gone.
-   */
+  /** Once, for killers, who must find what waits: a drain handed out twice may have gone. */
   final void announce(Context drain) {
     WORKER.setRelease(this, drain);
   }
@@ -393,6 +394,6 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   private int stashed() {
-    return extras == null ? 0 : (int) extras.stash.stream().filter(PlainQueue::holdsMessage).count();
+    return extras == null ? 0 : extras.stashed();
   }
 }

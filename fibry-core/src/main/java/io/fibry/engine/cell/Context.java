@@ -13,6 +13,7 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Refusals;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +42,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   volatile List<Received> received; // null: none; read by killers
   Deadline deadline; // inline only: when the asker's answer is due; null: never
   int handled; // not yet in the accounts; read by observers
-  boolean failed; // the message is in the accounts; read by observers
+  boolean left; // the message has an outcome or waits again, though its handler runs; read by observers
   long began; // when the message began, by the coarse clock; 0 if not known. Read by observers
   volatile Snapshot.Since since; // written by observers
   volatile Snapshot snapshot; // likewise
@@ -86,7 +87,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
 
   /** Of the message that is handled now. */
   final long stepsDone() {
-    return message instanceof Steps steps ? stepsDone(steps) : 0;
+    return open() instanceof Steps steps ? stepsDone(steps) : 0;
   }
 
   private static long stepsDone(Steps steps) {
@@ -99,26 +100,44 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
 
   /** {@return how many messages and steps have ended, and are not in the accounts yet} */
   public final long handledSince() {
-    return handled + stepsDone();
+    return handled + stepsDone(); // in this order
   }
 
   /** Whether it is at a message or step that has no outcome yet. */
   public final boolean isHandling() {
-    Object now = message;
-    if (now == null || failed || stashed || again) return false;
-    return !(now instanceof Steps steps) || isAtStep(steps);
-  }
-
-  private static boolean isAtStep(Steps steps) {
+    Object now = open();
     try {
-      return steps.step() != null;
+      return now instanceof Steps steps ? steps.step() != null : now != null;
     } catch (Throwable failure) { // of the user
       return false;
     }
   }
 
+  /** For observers, who read against the order in which the drain writes; null if it has left. */
+  private Object open() {
+    VarHandle.acquireFence();
+    if (left) return null;
+    VarHandle.acquireFence();
+    return message;
+  }
+
+  /** From here on the message counts as waiting, or by its outcome, which is written after this. */
+  final void leave() {
+    left = true;
+    VarHandle.releaseFence();
+  }
+
+  /** After the message is gone. */
+  final void stayNoLonger() {
+    VarHandle.releaseFence();
+    left = false;
+  }
+
   /** A message counts once, one of steps by those that have ended, also if it fails then. */
   final void count(Object given, boolean failed) {
+    if (failed) leave();
+    else message = null;
+    VarHandle.releaseFence(); // an observer that sees the count does not see the message
     if (given instanceof Steps steps) handled += Math.clamp(stepsDone(steps), 0, Integer.MAX_VALUE - handled);
     else if (!failed) handled++;
   }
@@ -276,6 +295,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     if (stashed || request != null && request.answered)
       throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
     stashed = true;
+    leave();
     since = null; // the message may come again
     if (request == null) cell.extras().putAside(new Envelope(message, baggage));
     else if (request.stash(message, baggage)) {

@@ -1,7 +1,6 @@
 package io.fibry.engine.cell;
 
 import io.fibry.Actor;
-import io.fibry.Request;
 import io.fibry.engine.jvm.Behalf;
 import io.fibry.engine.jvm.CoarseClock;
 import io.fibry.engine.message.AnswerType;
@@ -68,20 +67,17 @@ abstract class Delivery extends Context {
     began = 0; // before the message: an observer must not find it with the time of the last one
     message = given;
     request = asked;
-    boolean succeeded = false;
     try {
-      began = CoarseClock.systemTime();
+      if (!isInline()) began = CoarseClock.systemTime(); // it costs a tenth of an inline request
       attempt(given);
-      succeeded = !stashed;
     } catch (Throwable failure) {
-      succeeded = fail(failure, given);
+      fail(failure, given);
     } finally {
       if (received != null) failUnanswered(null);
-      message = null; // first, so that no observer counts it twice
+      message = null;
       request = null;
       stashed = false;
-      failed = false;
-      if (succeeded) count(given, false);
+      if (left) stayNoLonger();
       if (ownsThread()) Thread.interrupted(); // meant for this message
     }
   }
@@ -89,10 +85,10 @@ abstract class Delivery extends Context {
   private void attempt(Object given) throws Exception {
     if (given instanceof Control task) task.task().run();
     else answer(cell.behaviour.handle(this, given));
+    if (!stashed) count(given, false);
   }
 
-  /** {@return whether the message was handled by another attempt} */
-  private boolean fail(Throwable failure, Object given) {
+  private void fail(Throwable failure, Object given) {
     for (int tries = 0;; tries++) {
       var refusal = Refusals.in(failure);
       if (refusal != null) takeBack(refusal);
@@ -100,12 +96,12 @@ abstract class Delivery extends Context {
       if (ownsThread()) Thread.interrupted(); // before the phase is read: a killer writes it, then interrupts
       if (tries >= policy.retries() || !isRepeatable(given)) {
         Failures.handle(this, failure, policy);
-        return false;
+        return;
       }
       if (received != null) failUnanswered(failure);
       try {
         attempt(given);
-        return !stashed;
+        return;
       } catch (Throwable again) {
         failure = again;
       }
@@ -116,6 +112,7 @@ abstract class Delivery extends Context {
   final int giveAgain(int most) {
     int times = isRepeatable(message) ? cell.extras().restarts().countRedelivery(node, most) : 0;
     if (times == 0) return 0;
+    leave();
     if (node instanceof Envelope envelope) envelope.message = message; // it has kept its baggage
     else if (!request.stash(message, baggage)) return 0; // its asker no longer waits
     since = null; // it will be handled anew
@@ -137,11 +134,9 @@ abstract class Delivery extends Context {
     if (value == Behaviour.NONE) fail(request, message, Refusals.noReply(cell, message));
     else if (value == null) throw new NullPointerException(
         "actor '" + cell.name() + "' answered null to " + cell.shown(message) + "; let it answer an Optional, or Done");
-    else if (message instanceof Request<?, ?> && !AnswerType.of(message.getClass()).isInstance(value))
-      throw new ClassCastException("actor '" + cell.name() + "' answered a " + value.getClass().getName() + " to "
-          + cell.shown(message) + ", whose answer is a " + AnswerType.of(message.getClass()).getName()
-          + "; let its handler return that");
     else if (isInline()) answer = value;
+    else if (request.declared && !AnswerType.of(message).isInstance(value))
+      fail(request, message, AnswerType.refused(cell, message, value));
     else request.finish(value);
   }
 }

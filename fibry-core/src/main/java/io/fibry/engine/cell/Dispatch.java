@@ -6,10 +6,12 @@ import io.fibry.engine.cell.Activation.Kind;
 import io.fibry.engine.cell.Owner.Decision;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.CallerRuns;
+import io.fibry.engine.jvm.CoarseClock;
 import io.fibry.engine.jvm.HandOver;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.Threads;
+import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
@@ -48,8 +50,7 @@ public final class Dispatch {
           Extras.class, Exit.class, HandOver.class, Assured.class, CallerRuns.class, StackProbe.class, Log.class,
           Retry.class, Rescue.class, EndOfRest.class, Termination.CutOff.class, Termination.Late.class,
           Termination.Round.class, Termination.Interruption.class, DeadLetters.ListenerCall.class,
-          Accounts.Telling.class,
-          Watches.News.class))
+          Accounts.Telling.class, CoarseClock.class, AnswerType.class, Watches.News.class))
         lookup.ensureInitialized(used);
     } catch (IllegalAccessException impossible) {
       throw new ExceptionInInitializerError(impossible);

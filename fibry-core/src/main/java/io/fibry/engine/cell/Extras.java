@@ -76,6 +76,10 @@ public final class Extras {
     stash.add(node);
   }
 
+  int stashed() {
+    return (int) stash.stream().filter(PlainQueue::holdsMessage).count();
+  }
+
   public synchronized void because(ExitReason why) {
     if (reason == null || why instanceof ExitReason.Killed && !announced) reason = why;
   }

@@ -129,7 +129,6 @@ public final class Failures {
   private static void count(Context context, Throwable failure) {
     var cell = context.cell;
     var extras = cell.figures();
-    context.failed = true;
     context.count(Control.given(context.message), true);
     var reason = Refusals.in(failure) == null ? Reason.FAILED : Reason.UNANSWERED;
     if (extras != null && reason == Reason.FAILED) extras.failed++;

@@ -90,7 +90,7 @@ public final class Observer {
     if (World.other != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return now;
     Object message = drain.message;
     long noted = !(message instanceof Steps) ? drain.began : unit(drain) instanceof Dated step ? step.began() : 0;
-    return noted == 0 || drain.message != message ? now : Math.min(now, noted + CoarseClock.PERIOD);
+    return noted == 0 || message == null || drain.message != message ? now : Math.min(now, noted + CoarseClock.PERIOD);
   }
 
   /** What tells this message from the next: its node, or its step. Null: nothing is handled. */

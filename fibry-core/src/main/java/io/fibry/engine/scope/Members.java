@@ -195,7 +195,10 @@ abstract class Members extends Owner {
     return found;
   }
 
-  /** Reads against the way of the messages, and so counts none of them twice. */
+  /**
+   * Reads against the way of the messages, and so counts none of them twice, but those that come
+   * back from a handler or from aside at this moment.
+   */
   final Report report(List<DeadLetter> leftovers) {
     long least = reported.get(); // first: what a later report has counted may be counted below as handled now
     var unhandled = new EnumMap<Reason, Long>(Reason.class);
@@ -206,11 +209,11 @@ abstract class Members extends Owner {
     long handling = 0;
     for (var cell : cells(this)) {
       var drain = cell.counted();
-      if (drain != null) done += drain.handledSince();
-      var before = drain == null ? null : drain.handling();
+      if (drain != null) {
+        done += drain.handledSince();
+        if (drain.isHandling()) handling++;
+      }
       waiting += cell.waiting(Integer.MAX_VALUE);
-      // what has left its handler meanwhile may wait again
-      if (before != null && drain.handling() == before) handling++;
       if (cell.isCutOff() && cell.crew().size() == 1) running.add(cell.name()); // a pool's workers run
     }
     // a message of steps is for a moment neither at work nor in the accounts
