@@ -227,7 +227,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return extras == null ? null : extras.hooks;
   }
 
-  /** Once, for killers, who must find what waits: a drain handed out twice may have gone. */
+  /** Lets killers find what waits, though the drain has no thread yet. Once: it may have gone. */
   final void announce(Context drain) {
     WORKER.setRelease(this, drain);
   }

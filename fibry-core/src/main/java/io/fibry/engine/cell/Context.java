@@ -136,8 +136,10 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   /** A message counts once, one of steps by those that have ended, also if it fails then. */
   final void count(Object given, boolean failed) {
     if (failed) leave();
-    else message = null;
-    VarHandle.releaseFence(); // an observer that sees the count does not see the message
+    else {
+      message = null;
+      VarHandle.releaseFence(); // an observer that sees the count does not see the message
+    }
     if (given instanceof Steps steps) handled += Math.clamp(stepsDone(steps), 0, Integer.MAX_VALUE - handled);
     else if (!failed) handled++;
   }
