@@ -169,7 +169,7 @@ class EntitiesEndTest {
     assertThrows(ActorStoppedException.class, () -> bank.ada().ask(new Balance(), Patience.LONG));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(bank.ada().sendMessageReturn(new Balance())));
     assertEquals("entity ada", assertThrows(ActorStoppedException.class, () -> bank.ada().ask(new Balance())).actor());
-    assertTrue(ActorSystem.root().deadLetters().stream()
+    assertTrue(bank.scope.deadLetters().stream()
         .anyMatch(letter -> letter.actor().equals("entity ada") && letter.message().equals(new Pay(3))));
     assertEquals(List.of(), bank.events);
   }

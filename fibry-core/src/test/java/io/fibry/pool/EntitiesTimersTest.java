@@ -170,7 +170,7 @@ class EntitiesTimersTest {
     boolean due = bank.ada().sendMessageLater(new Pay(77), MINUTE).cancel();
 
     assertFalse(due);
-    assertTrue(ActorSystem.root().deadLetters().stream().anyMatch(letter -> letter.message().equals(new Pay(77))));
+    assertTrue(bank.scope.deadLetters().stream().anyMatch(letter -> letter.message().equals(new Pay(77))));
   }
 
   @Test
@@ -184,7 +184,7 @@ class EntitiesTimersTest {
       bank.clock.advance(MINUTE);
 
       Patience.eventually(
-          () -> ActorSystem.root().deadLetters().stream().anyMatch(letter -> letter.message().equals(new Pay(78))));
+          () -> bank.scope.deadLetters().stream().anyMatch(letter -> letter.message().equals(new Pay(78))));
       assertTrue(logged.text().contains("a timer could not send Pay[amount=78] to entity ada"), logged.text());
     }
     broken.close();

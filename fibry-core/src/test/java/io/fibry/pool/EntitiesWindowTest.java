@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorStoppedException;
-import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.DeadLetter;
 import io.fibry.Gate;
@@ -85,10 +84,11 @@ class EntitiesWindowTest {
   @Promise("23.8")
   @Test
   void theLimitOfAnAskHoldsForTheWaitAndSaysWhatItWaitsFor() {
-    var failure = bank.late(LIMIT, () -> bank.ada().ask(new Balance(), LIMIT));
-
-    assertTrue(failure.getMessage().contains("'account/ada' (its end)"), failure.getMessage());
-    assertEquals(LIMIT, failure.waited());
+    Patience.eventually(() -> { // before its relay has a thread, it waits for that
+      var failure = bank.late(LIMIT, () -> bank.ada().ask(new Balance(), LIMIT));
+      assertEquals(LIMIT, failure.waited());
+      return failure.getMessage().contains("'account/ada' (its end)");
+    });
   }
 
   @Test
@@ -112,7 +112,7 @@ class EntitiesWindowTest {
 
     assertFalse(taken);
     assertTrue(Thread.interrupted());
-    assertEquals(List.of("entity ada"), ActorSystem.root().deadLetters().stream()
+    assertEquals(List.of("entity ada"), bank.scope.deadLetters().stream()
         .filter(letter -> letter.message() == pay).map(DeadLetter::actor).toList());
   }
 
