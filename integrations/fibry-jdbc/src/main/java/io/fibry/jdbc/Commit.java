@@ -48,7 +48,6 @@ final class Commit {
 
   static Commit of(List<Entry<?>> entries, Dialect dialect, int limit, Connection connection) throws SQLException {
     var commit = new Commit(dialect, connection);
-    if (entries.stream().allMatch(Entry.Barrier.class::isInstance)) return commit;
     var lines = lines(entries);
     if (lines.isEmpty()) commit.limit(limit);
     else commit.fence(lines, limit);

@@ -93,6 +93,10 @@ final class Committer {
   }
 
   private void store(List<Entry<?>> entries) {
+    if (entries.stream().allMatch(Entry.Barrier.class::isInstance)) {
+      for (var entry : entries) tell(entry, null); // nothing is to be stored
+      return;
+    }
     Commit commit;
     try {
       commit = database.commit(connection -> Commit.of(entries, dialect, database.limit(), connection));

@@ -15,6 +15,13 @@ final class Database {
   private static final long PAUSE = 10_000_000; // ns; the database may be told not to wait at all
   private static final String UNKNOWN = "40003"; // of class 40, whether it was undone
 
+  /**
+   * The first statement of each transaction. A driver sends BEGIN together with the first
+   * statement. If BEGIN is cancelled, Postgres runs that statement all the same, and commits it by
+   * itself. So the first statement changes nothing.
+   */
+  private static final String FIRST = "select 1";
+
   /** What is done with a connection; perhaps several times, where the transaction was undone. */
   interface Work<T> {
     T run(Connection connection) throws SQLException;
@@ -96,6 +103,7 @@ final class Database {
       connection.setNetworkTimeout(Runnable::run, limit);
       auto = connection.getAutoCommit();
       if (auto && !single) connection.setAutoCommit(false);
+      if (!single) begin(connection);
       T result = work.run(connection);
       if (!auto || !single) commit(connection);
       return result;
@@ -104,6 +112,12 @@ final class Database {
       throw failure;
     } finally {
       giveBack(connection, auto && !single, before);
+    }
+  }
+
+  private static void begin(Connection connection) throws SQLException {
+    try (var statement = connection.createStatement()) {
+      statement.execute(FIRST);
     }
   }
 

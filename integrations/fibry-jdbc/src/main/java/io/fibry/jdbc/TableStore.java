@@ -50,7 +50,7 @@ final class TableStore extends JdbcStore {
     var database = new Database(source, (int) options.limit().toMillis());
     String name = "the store in a database";
     try {
-      name = database.commit(connection -> "the store in " + address(connection.getMetaData().getURL()));
+      name = database.read(connection -> "the store in " + address(connection.getMetaData().getURL()));
       var store = new TableStore(name, options, database, Tables.open(database, name));
       store.committer.start();
       return store;

@@ -15,7 +15,7 @@ final class Tables {
 
   /** {@return how to speak to the database} */
   static Dialect open(Database database, String store) throws SQLException {
-    var dialect = database.commit(Dialect::of);
+    var dialect = database.read(Dialect::of);
     try {
       check(database, store);
     } catch (SQLException missing) {

@@ -41,6 +41,29 @@ class PostgresTest extends AtADatabase {
     super(AtADatabase::postgres);
   }
 
+  // ---- transactions
+
+  /** The driver sends BEGIN and a statement together. Without BEGIN, Postgres commits that. */
+  @Test
+  void ofATransactionWhoseBeginWasCancelledNothingIsStored() throws Exception {
+    try (var canceller = new BeginCanceller((PGSimpleDataSource) database)) {
+      var store = open(canceller.source());
+      long life = store.load(ADA).life();
+      append(store, turn(ADA, life, 1));
+
+      canceller.cancelNext();
+      assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 2))));
+
+      assertEquals(0, canceller.left());
+      assertEquals(1, number("select last from fibry_actor"));
+      append(store, turn(ADA, life, 2));
+      canceller.cancelNext();
+      assertThrows(StoreReadException.class, () -> store.load(ADA));
+      assertEquals(life, number("select life from fibry_actor"));
+      assertEquals(2, store.load(ADA).last());
+    }
+  }
+
   // ---- history
 
   @Test
