@@ -38,10 +38,6 @@ final class Columns {
     return rows.isEmpty();
   }
 
-  int width() {
-    return types.length;
-  }
-
   /** As the first parameters of the statement; answers that. */
   PreparedStatement set(Connection connection, PreparedStatement statement) throws SQLException {
     for (int i = 0; i < types.length; i++) {

@@ -46,11 +46,10 @@ final class Commit {
     this.connection = connection;
   }
 
-  static Commit of(List<Entry<?>> entries, Dialect dialect, int limit, Connection connection) throws SQLException {
+  static Commit of(List<Entry<?>> entries, Dialect dialect, Connection connection) throws SQLException {
     var commit = new Commit(dialect, connection);
     var lines = lines(entries);
-    if (lines.isEmpty()) commit.limit(limit);
-    else commit.fence(lines, limit);
+    if (!lines.isEmpty()) commit.fence(lines);
     commit.storeTurns(entries);
     commit.storeMessages(entries);
     commit.storeSnapshots(entries);
@@ -71,21 +70,13 @@ final class Commit {
     return lines;
   }
 
-  /** As the fence does. */
-  private void limit(int limit) throws SQLException {
-    try (var statement = connection.prepareStatement(dialect.limit())) {
-      statement.setString(1, String.valueOf(limit));
-      statement.execute();
-    }
-  }
-
   /** Turns are stored if their life is not over, and the first of them is the next one. */
-  private void fence(Map<Line, List<Entry.OfTurn>> lines, int limit) throws SQLException {
+  private void fence(Map<Line, List<Entry.OfTurn>> lines) throws SQLException {
     var given = new Columns(TEXT, TEXT, NUMBER, NUMBER, NUMBER);
     lines.forEach((line, turns) -> given.add(line.kind, line.actor, line.life, turns.getFirst().turn().number(),
         turns.getLast().turn().number()));
     try (var statement = connection.prepareStatement(dialect.fence())) {
-      given.set(connection, statement).setString(given.width() + 1, String.valueOf(limit));
+      given.set(connection, statement);
       try (var rows = statement.executeQuery()) {
         while (rows.next())
           stored.addAll(lines.get(new Line(rows.getString(1), rows.getString(2), rows.getLong(3))));

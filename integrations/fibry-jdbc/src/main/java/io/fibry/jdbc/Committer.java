@@ -99,7 +99,7 @@ final class Committer {
     }
     Commit commit;
     try {
-      commit = database.commit(connection -> Commit.of(entries, dialect, database.limit(), connection));
+      commit = database.commit(dialect, connection -> Commit.of(entries, dialect, connection));
     } catch (Throwable failure) {
       fail(entries, failure);
       return;

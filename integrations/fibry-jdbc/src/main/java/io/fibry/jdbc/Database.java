@@ -15,13 +15,6 @@ final class Database {
   private static final long PAUSE = 10_000_000; // ns; the database may be told not to wait at all
   private static final String UNKNOWN = "40003"; // of class 40, whether it was undone
 
-  /**
-   * The first statement of each transaction. A driver sends BEGIN together with the first
-   * statement. If BEGIN is cancelled, Postgres runs that statement all the same, and commits it by
-   * itself. So the first statement changes nothing.
-   */
-  private static final String FIRST = "select 1";
-
   /** What is done with a connection; perhaps several times, where the transaction was undone. */
   interface Work<T> {
     T run(Connection connection) throws SQLException;
@@ -54,8 +47,23 @@ final class Database {
    * before the commit, the work runs again, within the limit. Where the database has waited for a
    * lock as long as it does by its own settings, that is not an attempt.
    */
-  <T> T commit(Work<T> work) throws SQLException {
-    return run(work, false);
+  <T> T commit(Dialect dialect, Work<T> work) throws SQLException {
+    return run(connection -> {
+      begin(dialect, connection);
+      return work.run(connection);
+    }, false);
+  }
+
+  /**
+   * The first statement of each transaction. A driver sends BEGIN together with the first
+   * statement. If BEGIN is cancelled, Postgres runs that statement all the same, and commits it by
+   * itself. So the first statement changes nothing.
+   */
+  private void begin(Dialect dialect, Connection connection) throws SQLException {
+    try (var statement = connection.prepareStatement(dialect.limit())) {
+      statement.setString(1, String.valueOf(limit));
+      statement.execute();
+    }
   }
 
   /** The same for work that is one statement, and reads. */
@@ -103,7 +111,6 @@ final class Database {
       connection.setNetworkTimeout(Runnable::run, limit);
       auto = connection.getAutoCommit();
       if (auto && !single) connection.setAutoCommit(false);
-      if (!single) begin(connection);
       T result = work.run(connection);
       if (!auto || !single) commit(connection);
       return result;
@@ -112,12 +119,6 @@ final class Database {
       throw failure;
     } finally {
       giveBack(connection, auto && !single, before);
-    }
-  }
-
-  private static void begin(Connection connection) throws SQLException {
-    try (var statement = connection.createStatement()) {
-      statement.execute(FIRST);
     }
   }
 

@@ -9,10 +9,10 @@ import java.util.List;
  * says columns, a parameter is an array, with an element for each row.
  *
  * @param schema makes the tables
- * @param limit bounds how long this transaction may stand still (limit)
- * @param begin raises the life of an actor (kind, actor, limit); answers life and last
+ * @param limit bounds how long this transaction may stand still (limit), and changes nothing
+ * @param begin raises the life of an actor (kind, actor); answers life and last
  * @param fence moves the last numbers of actors, where their lives and numbers are right (columns
- *     kind, actor, life, first, last; limit); answers kind, actor and life of these
+ *     kind, actor, life, first, last); answers kind, actor and life of these
  * @param messages stores messages, unless as many as `most` wait already (columns kind, actor, id,
  *     due, body, most); answers kind, actor and id of those that it stored
  * @param snapshots stores them where the turns of the actor are stored (columns kind, actor, life,

@@ -58,7 +58,7 @@ final class Forgetting {
         else if (turn.number() <= turn.snapshot())
           gone.add(kind, Texts.stored(turn.actor().key()), turn.number());
       }
-      if (!gone.isEmpty()) database.commit(connection -> gone.run(connection, Dialect.GONE));
+      if (!gone.isEmpty()) database.commit(dialect, connection -> gone.run(connection, Dialect.GONE));
       if (!over) readers.execute(() -> delete(kind, before, page.getLast().place()));
     } catch (SQLException | RuntimeException failure) {
       LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);

@@ -29,7 +29,7 @@ final class H2 {
   private static final String BEGIN = """
       select life, last from final table (
         merge into fibry_actor a
-        using (select cast(? as varchar) kind, cast(? as varchar) actor, cast(? as varchar) ignored) g
+        using (select cast(? as varchar) kind, cast(? as varchar) actor) g
         on a.kind = g.kind and a.actor = g.actor
         when matched then update set life = a.life + 1
         when not matched then insert values (g.kind, g.actor, 1, 0))""";
@@ -38,8 +38,7 @@ final class H2 {
       select kind, actor, life from final table (
         merge into fibry_actor a
         using (select * from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
-          cast(? as bigint array), cast(? as bigint array)) g (kind, actor, life, first, last)
-          cross join (select cast(? as varchar) ignored)) g
+          cast(? as bigint array), cast(? as bigint array)) g (kind, actor, life, first, last)) g
         on a.kind = g.kind and a.actor = g.actor and a.life = g.life and a.last = g.first - 1
         when matched then update set last = g.last)""";
 

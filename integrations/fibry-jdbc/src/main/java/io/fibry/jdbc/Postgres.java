@@ -13,7 +13,7 @@ final class Postgres {
    * A process may vanish in the middle of a transaction. Then the database ends that, and does not
    * keep its locks until it misses the connection.
    */
-  private static final String LIMITED = "set_config('idle_in_transaction_session_timeout', ?, true)";
+  private static final String LIMIT = "select set_config('idle_in_transaction_session_timeout', ?, true)";
 
   private static final List<String> SCHEMA = List.of("""
       create table fibry_format (version integer not null)""", """
@@ -35,12 +35,10 @@ final class Postgres {
         primary key (kind, actor, id))""", """
       insert into fibry_format values (%d)""".formatted(Tables.FORMAT));
 
-  private static final String LIMIT = "select " + LIMITED;
-
   private static final String BEGIN = """
       insert into fibry_actor as a (kind, actor, life, last)
-      select cast(? as varchar), cast(? as varchar), 1, 0 from %s
-      on conflict (kind, actor) do update set life = a.life + 1 returning life, last""".formatted(LIMITED);
+      select cast(? as varchar), cast(? as varchar), 1, 0
+      on conflict (kind, actor) do update set life = a.life + 1 returning life, last""";
 
   /** Where another transaction has locked an actor, it raises the life. */
   private static final String FENCE = """
@@ -48,11 +46,10 @@ final class Postgres {
         select a.kind, a.actor, g.last
         from unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array),
           cast(? as bigint array), cast(? as bigint array)) g (kind, actor, life, first, last)
-        cross join %s
         join fibry_actor a on a.kind = g.kind and a.actor = g.actor and a.life = g.life and a.last = g.first - 1
         for no key update of a skip locked)
       update fibry_actor a set last = free.last from free
-      where a.kind = free.kind and a.actor = free.actor returning a.kind, a.actor, a.life""".formatted(LIMITED);
+      where a.kind = free.kind and a.actor = free.actor returning a.kind, a.actor, a.life""";
 
   private static final String MESSAGES = """
       insert into fibry_message (kind, actor, id, due, body)

@@ -49,11 +49,11 @@ final class Reads {
   private record Stored(long number, boolean whole, byte[] body) {}
 
   /** Begins a life. Until the commit, no other one begins, and nobody stores a turn. */
-  static Store.Loaded load(Connection connection, Dialect dialect, int limit, Store.Id actor) throws SQLException {
+  static Store.Loaded load(Connection connection, Dialect dialect, Store.Id actor) throws SQLException {
     String kind = actor.kind();
     String key = Texts.stored(actor.key());
-    var life = all(connection, dialect.begin(), row -> new Life(row.getLong(1), row.getLong(2)), kind, key,
-        String.valueOf(limit)).getFirst();
+    var life = all(connection, dialect.begin(), row -> new Life(row.getLong(1), row.getLong(2)), kind, key)
+        .getFirst();
     var stored = all(connection, Dialect.READ, row -> new Stored(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
         kind, key, kind, key, kind, key);
     var ids = all(connection, Dialect.IDS, row -> Texts.read(row.getString(1)), kind, key);
@@ -61,10 +61,10 @@ final class Reads {
   }
 
   /** Begins a life, the first turn of which has another number. */
-  static long begin(Connection connection, Dialect dialect, int limit, Store.Id actor, long last) throws SQLException {
+  static long begin(Connection connection, Dialect dialect, Store.Id actor, long last) throws SQLException {
     String kind = actor.kind();
     String key = Texts.stored(actor.key());
-    long life = all(connection, dialect.begin(), row -> row.getLong(1), kind, key, String.valueOf(limit)).getFirst();
+    long life = all(connection, dialect.begin(), row -> row.getLong(1), kind, key).getFirst();
     try (var statement = connection.prepareStatement(Dialect.LAST)) {
       statement.setLong(1, last);
       statement.setString(2, kind);

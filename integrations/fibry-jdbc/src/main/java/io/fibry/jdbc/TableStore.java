@@ -70,14 +70,14 @@ final class TableStore extends JdbcStore {
   public Loaded load(Id actor) {
     await(actor);
     return read(actor,
-        () -> database.commit(connection -> Reads.load(connection, dialect, database.limit(), actor)));
+        () -> database.commit(dialect, connection -> Reads.load(connection, dialect, actor)));
   }
 
   @Override
   public long begin(Id actor, long last) {
     await(actor);
     return read(actor,
-        () -> database.commit(connection -> Reads.begin(connection, dialect, database.limit(), actor, last)));
+        () -> database.commit(dialect, connection -> Reads.begin(connection, dialect, actor, last)));
   }
 
   /** Turns that were given before are stored or refused. */

@@ -17,7 +17,7 @@ final class Tables {
   static Dialect open(Database database, String store) throws SQLException {
     var dialect = database.read(Dialect::of);
     try {
-      check(database, store);
+      check(database, dialect, store);
     } catch (SQLException missing) {
       if (!MISSING.matcher(String.valueOf(missing.getSQLState())).matches()) throw missing;
       make(database, dialect, store, missing);
@@ -25,8 +25,8 @@ final class Tables {
     return dialect;
   }
 
-  private static void check(Database database, String store) throws SQLException {
-    int version = database.commit(Tables::version);
+  private static void check(Database database, Dialect dialect, String store) throws SQLException {
+    int version = database.commit(dialect, Tables::version);
     if (version != FORMAT)
       throw new StoreDamagedException(store + " has format " + version + "; this version reads format " + FORMAT);
   }
@@ -42,7 +42,7 @@ final class Tables {
   private static void make(Database database, Dialect dialect, String store, SQLException missing)
       throws SQLException {
     try {
-      database.commit(connection -> {
+      database.commit(dialect, connection -> {
         try (var statement = connection.createStatement()) {
           for (var sql : dialect.schema()) statement.execute(sql);
         }
@@ -51,7 +51,7 @@ final class Tables {
       LoggerFactory.getLogger(JdbcStore.class).info("{} has its tables now", store);
     } catch (SQLException failure) {
       try {
-        check(database, store); // another process has made them
+        check(database, dialect, store); // another process has made them
       } catch (SQLException again) {
         failure.addSuppressed(missing);
         throw failure;
