@@ -5,8 +5,9 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * An actor that answers every message with an {@code R}: a function with a mailbox. Where {@code M}
- * is a {@link Request}, {@code R} should be the answer that it declares: whoever asks by
- * {@link Actor#ask(Request)} gets that, or a ClassCastException. Thread-safe.
+ * is a {@link Request}, let {@code R} be the answer that the request declares.
+ * {@link Actor#ask(Request)} throws a ClassCastException if the handler returns another type.
+ * Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="withReturn"}
  *
  * @param <M> messages

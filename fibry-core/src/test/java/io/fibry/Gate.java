@@ -39,6 +39,12 @@ public final class Gate {
     return gate;
   }
 
+  /** A handler: passes a gate, whatever interrupts it, and throws an exception. */
+  public static void passOrThrow(Object message) throws Exception {
+    if (message instanceof Gate gate) gate.passDeaf();
+    if (message instanceof Exception failure) throw failure;
+  }
+
   public void open() {
     opened.countDown();
   }

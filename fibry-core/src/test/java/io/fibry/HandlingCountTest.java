@@ -40,11 +40,6 @@ class HandlingCountTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private static void handle(Object message) throws Exception {
-    if (message instanceof Gate gate) gate.passDeaf();
-    if (message instanceof Exception failure) throw failure;
-  }
-
   private static void assertCounts(Report report, long handled, long handling, long waiting) {
     assertEquals(List.of(handled, handling, waiting),
         List.of(report.handled(), report.handling(), report.waiting()), report::toString);
@@ -56,7 +51,7 @@ class HandlingCountTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void theMessageThatIsHandledAndThoseBeforeItCount(Variants.Variant variant) {
-    var actor = variant.builder(scope).newActor(HandlingCountTest::handle);
+    var actor = variant.builder(scope).newActor(Gate::passOrThrow);
     var first = Gate.occupy(actor);
     var second = new Gate();
     Patience.joined(Patience.elsewhere(() -> {
@@ -76,7 +71,7 @@ class HandlingCountTest {
   @Promise("19.1")
   @Test
   void whatAnActorHandledBeforeItWasCutOffCounts() {
-    var actor = scope.named("deaf").newActor(HandlingCountTest::handle);
+    var actor = scope.named("deaf").newActor(Gate::passOrThrow);
     var first = Gate.occupy(actor);
     var second = new Gate();
     for (Object message : List.of("a", "b", second)) actor.sendMessage(message);
@@ -95,7 +90,7 @@ class HandlingCountTest {
   @Promise("19.1")
   @Test
   void whatFailsIsCountedOnceForItsListener() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(HandlingCountTest::handle);
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(Gate::passOrThrow);
     for (Object message : List.of("a", new IOException("planned"), "b")) actor.sendMessage(message);
 
     assertTrue(scope.awaitQuiet(Patience.LONG));

@@ -27,7 +27,7 @@ public final class Accounts {
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
   private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(KEPT); // a ring
   private final AtomicLong letters = new AtomicLong();
-  private final AtomicLong tellings = new AtomicLong(); // news that are being told
+  private final AtomicLong tellings = new AtomicLong(); // how many watchers and callbacks are being told
   private volatile Queue<DeadLetter> leftovers; // null, unless the scope closes
 
   public Accounts(Accounts around) {
@@ -43,7 +43,7 @@ public final class Accounts {
     for (var each = this; each != null; each = each.around) each.unhandled[reason.ordinal()].increment();
   }
 
-  /** Of an end or an answer, to a watcher or a callback; until then the scope is not quiet. */
+  /** A watcher or a callback is to hear of an end or an answer; until then nothing is quiet. */
   private void beginTelling() {
     for (var each = this; each != null; each = each.around) each.tellings.incrementAndGet();
   }
@@ -63,9 +63,9 @@ public final class Accounts {
     }
   }
 
-  /** As {@link #tellElsewhere}, but answers false if no fiber can be started. */
+  /** Does the same on a fiber, or answers false if no fiber can be started. */
   boolean tellsOnFiber(Runnable code) {
-    StackProbe.probe(); // what begins must end
+    StackProbe.probe(); // a scope that began to tell must be able to end it
     beginTelling();
     try {
       Threads.startFiber(new Telling(this, code));

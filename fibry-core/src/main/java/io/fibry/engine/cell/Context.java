@@ -42,7 +42,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   volatile List<Received> received; // null: none; read by killers
   Deadline deadline; // inline only: when the asker's answer is due; null: never
   int handled; // not yet in the accounts; read by observers
-  boolean left; // the message has an outcome or waits again, though its handler runs; read by observers
+  boolean elsewhere; // the message counts by its outcome, or as waiting, though its handler runs; read by observers
   long began; // when the message began, by the coarse clock; 0 if not known. Read by observers
   volatile Snapshot.Since since; // written by observers
   volatile Snapshot snapshot; // likewise
@@ -113,29 +113,32 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     }
   }
 
-  /** For observers, who read against the order in which the drain writes; null if it has left. */
+  /**
+   * {@return the message, or null if it counts elsewhere} Observers read in the order against that
+   * in which the drain writes.
+   */
   private Object open() {
     VarHandle.acquireFence();
-    if (left) return null;
+    if (elsewhere) return null;
     VarHandle.acquireFence();
     return message;
   }
 
-  /** From here on the message counts as waiting, or by its outcome, which is written after this. */
-  final void leave() {
-    left = true;
+  /** The drain calls this, then writes the outcome of the message, or lets it wait again. */
+  final void countElsewhere() {
+    elsewhere = true;
     VarHandle.releaseFence();
   }
 
-  /** After the message is gone. */
-  final void stayNoLonger() {
+  /** The drain calls this after it has cleared the message, for the next one. */
+  final void countHereAgain() {
     VarHandle.releaseFence();
-    left = false;
+    elsewhere = false;
   }
 
   /** A message counts once, one of steps by those that have ended, also if it fails then. */
   final void count(Object given, boolean failed) {
-    if (failed) leave();
+    if (failed) countElsewhere();
     else {
       message = null;
       VarHandle.releaseFence(); // an observer that sees the count does not see the message
@@ -297,7 +300,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     if (stashed || request != null && request.answered)
       throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
     stashed = true;
-    leave();
+    countElsewhere();
     since = null; // the message may come again
     if (request == null) cell.extras().putAside(new Envelope(message, baggage));
     else if (request.stash(message, baggage)) {

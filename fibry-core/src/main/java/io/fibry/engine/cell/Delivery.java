@@ -77,7 +77,7 @@ abstract class Delivery extends Context {
       message = null;
       request = null;
       stashed = false;
-      if (left) stayNoLonger();
+      if (elsewhere) countHereAgain();
       if (ownsThread()) Thread.interrupted(); // meant for this message
     }
   }
@@ -112,7 +112,7 @@ abstract class Delivery extends Context {
   final int giveAgain(int most) {
     int times = isRepeatable(message) ? cell.extras().restarts().countRedelivery(node, most) : 0;
     if (times == 0) return 0;
-    leave();
+    countElsewhere();
     if (node instanceof Envelope envelope) envelope.message = message; // it has kept its baggage
     else if (!request.stash(message, baggage)) return 0; // its asker no longer waits
     since = null; // it will be handled anew

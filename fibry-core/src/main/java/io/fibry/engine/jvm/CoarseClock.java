@@ -12,9 +12,9 @@ import java.util.concurrent.locks.LockSupport;
  * notes when it began. A thread moves it while somebody reads it. Every second it lets it stand
  * still, and sleeps until the next reader, so a program in which nothing happens is left alone.
  *
- * <p>While the clock stands still, {@code now} is 0. Only a reader changes 0, and it unparks the
- * thread. Only the thread changes another value. So the thread, which parks while it sees 0, cannot
- * miss a reader.
+ * <p>The field {@code now} is 0 while the clock stands still. Only a reader changes 0, and it
+ * unparks the thread. Only the thread changes another value. So the thread, which parks while it
+ * sees 0, cannot miss a reader.
  */
 public final class CoarseClock implements Runnable {
   /** How late it is at most, in nanoseconds; longer while its thread gets no processor. */

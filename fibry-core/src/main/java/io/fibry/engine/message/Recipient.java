@@ -12,7 +12,7 @@ public interface Recipient extends Wait.Party {
   /** On another thread; until it has run, the actor's scope is not quiet. */
   void tellElsewhere(Runnable code);
 
-  /** As {@link #tellElsewhere}, but answers false if no fiber can be started. */
+  /** Does the same on a fiber, or answers false if no fiber can be started. */
   boolean tellsOnFiber(Runnable code);
 
   Diagnosis diagnose(RequestFuture<?> request);

@@ -50,13 +50,8 @@ class AccountsTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private static void handle(Object message) throws Exception {
-    if (message instanceof Gate gate) gate.passDeaf();
-    if (message instanceof Exception failure) throw failure;
-  }
-
   private Actor<Object> actor(ActorScope where) {
-    return where.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(AccountsTest::handle);
+    return where.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(Gate::passOrThrow);
   }
 
   private static void send(Actor<Object> actor, int handled, int failing) {
@@ -112,7 +107,7 @@ class AccountsTest {
   @Test
   void theRootCountsItsAnonymousActors() {
     var root = Variants.scope(o -> o);
-    var actor = root.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(AccountsTest::handle);
+    var actor = root.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(Gate::passOrThrow);
     send(actor, 7, 3);
     actor.close();
 
@@ -123,7 +118,7 @@ class AccountsTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void whatWaitsIsCounted(Variants.Variant variant) {
-    var actor = variant.builder(scope).newActor(AccountsTest::handle);
+    var actor = variant.builder(scope).newActor(Gate::passOrThrow);
     var gate = Gate.occupy(actor);
     Patience.joined(Patience.elsewhere(() -> send(actor, 6, 0)));
     var answer = Cells.sendRequest(actor, "request");
@@ -182,7 +177,7 @@ class AccountsTest {
   void whatWaitsForARestartIsCounted() {
     var actor = scope.anonymous()
         .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
-        .newActor(AccountsTest::handle);
+        .newActor(Gate::passOrThrow);
     actor.sendMessage(new IOException("planned"));
     Patience.eventually(() -> Inside.isSuspended(actor));
     send(actor, 4, 0);
@@ -197,7 +192,7 @@ class AccountsTest {
   @Promise("19.2")
   @Test
   void whatWaitsForAThreadThatNeverComesIsCounted() {
-    var actor = scope.named("starved").strategy(Strategy.on(task -> {})).newActor(AccountsTest::handle);
+    var actor = scope.named("starved").strategy(Strategy.on(task -> {})).newActor(Gate::passOrThrow);
     send(actor, 4, 0);
 
     is(scope.report(), 0, Reason.FAILED, 0, 4);
@@ -298,7 +293,7 @@ class AccountsTest {
   @Promise("19.3")
   @Test
   void aRestartCountsNothing() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()).newActor(AccountsTest::handle);
+    var actor = scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()).newActor(Gate::passOrThrow);
     for (int i = 0; i < 10; i++) send(actor, 1, 1);
     quiet(scope);
 
@@ -308,7 +303,7 @@ class AccountsTest {
   @Promise("19.3")
   @Test
   void refusedMessagesAreCountedAsSent() {
-    var actor = scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.REJECT)).newActor(AccountsTest::handle);
+    var actor = scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.REJECT)).newActor(Gate::passOrThrow);
     var gate = Gate.occupy(actor);
     send(actor, 5, 0);
 
