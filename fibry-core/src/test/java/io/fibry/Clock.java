@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.support.Logged;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.time.Duration;

@@ -9,6 +9,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.util.List;
 import java.util.Optional;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.net.TcpAcceptor;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;

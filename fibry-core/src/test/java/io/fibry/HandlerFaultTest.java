@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.io.IOException;

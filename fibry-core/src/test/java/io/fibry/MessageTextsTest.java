@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Topic;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;

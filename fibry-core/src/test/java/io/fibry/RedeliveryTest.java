@@ -11,6 +11,7 @@ import io.fibry.Variants.Variant;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;

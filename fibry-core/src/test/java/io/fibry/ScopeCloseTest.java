@@ -11,6 +11,7 @@ import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Child;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;

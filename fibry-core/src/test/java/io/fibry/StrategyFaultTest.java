@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -12,6 +12,7 @@ import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.text.Durations;
 import java.io.IOException;

@@ -11,6 +11,7 @@ import io.fibry.net.HttpAccess;
 import io.fibry.net.WebSocketMessage;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Topic;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.io.IOException;

@@ -2,10 +2,10 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.net.Certificates;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.net.Tls;
+import io.fibry.support.Certificates;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

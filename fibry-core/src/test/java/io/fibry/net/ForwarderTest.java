@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Clock;
 import io.fibry.DeafPort;
-import io.fibry.Logged;
 import io.fibry.Promise;
 import io.fibry.Variants;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.OutputStream;

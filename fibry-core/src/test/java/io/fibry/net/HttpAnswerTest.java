@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Logged;
 import io.fibry.Promise;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.io.IOException;

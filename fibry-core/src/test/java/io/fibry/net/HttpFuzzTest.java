@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Logged;
 import io.fibry.Promise;
+import io.fibry.support.Logged;
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;

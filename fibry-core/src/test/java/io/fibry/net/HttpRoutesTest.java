@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Logged;
 import io.fibry.Promise;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Clock;
+import io.fibry.support.Certificates;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.io.IOException;

@@ -4,7 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-import io.fibry.Logged;
+import io.fibry.support.Certificates;
+import io.fibry.support.Logged;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

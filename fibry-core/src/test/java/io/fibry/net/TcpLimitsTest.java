@@ -11,6 +11,7 @@ import io.fibry.Clock;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Promise;
+import io.fibry.support.Certificates;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,6 +2,7 @@ package io.fibry.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.support.Certificates;
 import io.fibry.support.Patience;
 import java.io.FilterOutputStream;
 import java.io.IOException;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fibry.support.Certificates;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import java.io.IOException;

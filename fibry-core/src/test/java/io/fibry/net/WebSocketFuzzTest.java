@@ -3,8 +3,8 @@ package io.fibry.net;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Logged;
 import io.fibry.Promise;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.io.ByteArrayOutputStream;
 import java.io.UncheckedIOException;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Promise;
+import io.fibry.support.Certificates;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

@@ -14,7 +14,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
-import io.fibry.store.folder.Logged;
+import io.fibry.support.Logged;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

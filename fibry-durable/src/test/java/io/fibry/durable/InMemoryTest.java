@@ -8,7 +8,7 @@ import io.fibry.durable.Bank.Balance;
 import io.fibry.durable.Bank.Deposit;
 import io.fibry.durable.Bank.Withdraw;
 import io.fibry.store.MemoryStore;
-import io.fibry.store.folder.Logged;
+import io.fibry.support.Logged;
 import org.junit.jupiter.api.Test;
 
 class InMemoryTest extends DurableContract {

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
-import io.fibry.store.folder.Logged;
+import io.fibry.support.Logged;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreFullException;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.nio.file.Files;

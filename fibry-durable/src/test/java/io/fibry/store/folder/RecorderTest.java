@@ -9,6 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.store.Store;
+import io.fibry.support.Logged;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

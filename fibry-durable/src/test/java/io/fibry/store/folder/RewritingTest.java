@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
+import io.fibry.support.Logged;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

@@ -1,7 +1,5 @@
-package io.fibry.net;
+package io.fibry.support;
 
-import io.fibry.support.Child;
-import io.fibry.support.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,8 +1,9 @@
-package io.fibry;
+package io.fibry.support;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -30,6 +31,17 @@ public final class Logged implements AutoCloseable {
   public String about(String... own) {
     return Stream.of(ENTRY.split(text())).filter(entry -> Stream.of(own).anyMatch(entry::contains))
         .collect(Collectors.joining());
+  }
+
+  /** The lines that contain this. */
+  public List<String> lines(String part) {
+    return text().lines().filter(line -> line.contains(part)).toList();
+  }
+
+  /** Those of the calling thread, whatever others log meanwhile. */
+  public List<String> linesOfThisThread(String part) {
+    String thread = "[" + Thread.currentThread().getName() + "] ";
+    return lines(part).stream().filter(line -> line.contains(thread)).toList();
   }
 
   @Override
