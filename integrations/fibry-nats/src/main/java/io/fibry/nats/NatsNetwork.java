@@ -15,7 +15,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 
@@ -52,7 +54,12 @@ public final class NatsNetwork implements Network {
    */
   public static NatsNetwork at(String servers) {
     var network = new NatsNetwork(Objects.requireNonNull(servers, "servers"), 1, builder -> builder);
-    network.options("check", "check"); // its URLs
+    try {
+      network.options("check", "check");
+    } catch (IllegalArgumentException malformed) { // its text may have a password
+      throw new IllegalArgumentException("'" + Lines.line(Addresses.withoutSecrets(servers))
+          + "' are no URLs of servers of NATS; give them as nats://n1:4222,nats://n2:4222");
+    }
     return network;
   }
 
@@ -180,11 +187,12 @@ public final class NatsNetwork implements Network {
   Link link(String app, String node) {
     var troubles = new Troubles(app + "/" + node);
     var threads = Thread.ofVirtual().name("nats-" + node).factory();
+    var callbacks = Executors.newSingleThreadExecutor(threads);
     var options = options(app, node).maxReconnects(-1).reconnectBufferSize(0)
         .maxMessagesInOutgoingQueue(MOST_OUTGOING).executor(Executors.newThreadPerTaskExecutor(threads))
-        .callbackThreadFactory(threads).connectThreadFactory(threads).errorListener(troubles)
+        .callbackExecutor(callbacks).connectThreadFactory(threads).errorListener(troubles)
         .connectionListener(troubles).build();
-    var connection = open(options);
+    var connection = open(options, troubles, callbacks);
     boolean usable = false;
     try {
       checkVersion(connection);
@@ -196,26 +204,38 @@ public final class NatsNetwork implements Network {
     }
   }
 
-  private Connection open(Options options) {
+  private Connection open(Options options, Troubles troubles, ExecutorService callbacks) {
     try {
-      return Nats.connect(options);
+      return connect(options, callbacks);
     } catch (AuthenticationException refused) {
-      throw new LostException(Loss.DENIED, "the server of NATS refuses this program: " + Lines.message(refused));
+      throw new LostException(Loss.DENIED, "the server of NATS refuses this program: " + Troubles.text(refused));
     } catch (IOException cut) {
-      throw new LostException(Loss.CUT, "no server of NATS can be used: " + Troubles.text(cut));
+      throw new LostException(Loss.CUT, "no server of NATS can be used: " + troubles.textWithReasons(cut));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new LostException(Loss.CUT, "interrupted while it connected to " + servers);
+      throw new LostException(Loss.CUT, "interrupted while it connected to " + this);
+    }
+  }
+
+  /** The client tells asynchronously why it could not connect. */
+  private static Connection connect(Options options, ExecutorService callbacks)
+      throws IOException, InterruptedException {
+    try {
+      return Nats.connect(options);
+    } catch (IOException failed) {
+      callbacks.shutdown();
+      callbacks.awaitTermination(CONNECTING.toNanos(), TimeUnit.NANOSECONDS);
+      throw failed;
     }
   }
 
   private static void checkVersion(Connection connection) {
     var server = connection.getServerInfo();
     if (!server.isSameOrNewerThanVersion(LEAST_VERSION)) throw new IllegalStateException("the server of NATS at "
-        + connection.getConnectedUrl() + " is of version " + server.getVersion() + "; take " + LEAST_VERSION
+        + Troubles.address(connection) + " is of version " + server.getVersion() + "; take " + LEAST_VERSION
         + " or newer, since older ones do not check all that it must");
     if (!server.isJetStreamAvailable()) throw new IllegalStateException(
-        "the server of NATS at " + connection.getConnectedUrl() + " has no JetStream; start it with -js");
+        "the server of NATS at " + Troubles.address(connection) + " has no JetStream; start it with -js");
   }
 
   /** At once: what waits to be read is dropped. */
@@ -243,6 +263,6 @@ public final class NatsNetwork implements Network {
 
   @Override
   public String toString() {
-    return "NATS at " + servers;
+    return "NATS at " + Addresses.withoutSecrets(servers);
   }
 }

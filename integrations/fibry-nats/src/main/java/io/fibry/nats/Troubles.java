@@ -6,8 +6,10 @@ import io.nats.client.ConnectionListener;
 import io.nats.client.Consumer;
 import io.nats.client.ErrorListener;
 import io.nats.client.Message;
+import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,6 +18,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Troubles implements ErrorListener, ConnectionListener {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final int MOST_FAILURES = 8;
   private static final Pattern DENIED =
       Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*", Pattern.CASE_INSENSITIVE);
 
@@ -27,6 +30,8 @@ final class Troubles implements ErrorListener, ConnectionListener {
 
   private final String who;
   private final CopyOnWriteArrayList<Denied> readers = new CopyOnWriteArrayList<>();
+  private final List<Runnable> onReconnected = new CopyOnWriteArrayList<>();
+  private final CopyOnWriteArrayList<String> failures = new CopyOnWriteArrayList<>(); // the last ones, each once
 
   Troubles(String who) {
     this.who = who;
@@ -37,8 +42,13 @@ final class Troubles implements ErrorListener, ConnectionListener {
     return () -> readers.remove(reader);
   }
 
+  void onReconnected(Runnable code) {
+    onReconnected.add(code);
+  }
+
   @Override
   public void errorOccurred(Connection connection, String error) {
+    note(Lines.escaped(error));
     LOG.warn("{}: the server of NATS says: {}", who, Lines.escaped(error));
     var denied = DENIED.matcher(error.strip());
     if (denied.matches())
@@ -47,7 +57,12 @@ final class Troubles implements ErrorListener, ConnectionListener {
 
   @Override
   public void exceptionOccurred(Connection connection, Exception failure) {
+    note(text(failure));
     LOG.debug("{}: the client of NATS", who, failure);
+  }
+
+  private void note(String failure) {
+    if (failures.addIfAbsent(failure) && failures.size() > MOST_FAILURES) failures.removeFirst();
   }
 
   @Override
@@ -66,19 +81,30 @@ final class Troubles implements ErrorListener, ConnectionListener {
   public void connectionEvent(Connection connection, Events event) {
     switch (event) {
       case DISCONNECTED -> LOG.warn("{}: the connection to NATS is cut; it is tried again", who);
-      case RECONNECTED -> LOG.info("{}: connected again, to {}", who, connection.getConnectedUrl());
-      case LAME_DUCK -> LOG.info("{}: the server of NATS at {} is about to end", who, connection.getConnectedUrl());
+      case RECONNECTED -> LOG.info("{}: connected again, to {}", who, address(connection));
+      case LAME_DUCK -> LOG.info("{}: the server of NATS at {} is about to end", who, address(connection));
+      case RESUBSCRIBED -> onReconnected.forEach(Runnable::run); // after RECONNECTED: answers come again
       default -> LOG.debug("{}: {}", who, event);
     }
   }
 
-  /** The messages of a failure and its causes, each once. */
+  static String address(Connection connection) {
+    return Addresses.withoutSecrets(String.valueOf(connection.getConnectedUrl()));
+  }
+
+  /** The messages of a failure and its causes, each once, without secrets in URLs. */
   static String text(Throwable failure) {
     String text = Lines.message(failure);
     for (var cause = failure.getCause(); cause != null; cause = cause.getCause()) {
       String said = Lines.message(cause);
       if (!text.contains(said)) text += ": " + said;
     }
-    return text;
+    return Addresses.withoutSecrets(text);
+  }
+
+  /** {@return the same, and for which reasons the client could not use the servers} */
+  String textWithReasons(Throwable failure) {
+    var reasons = failures.stream().filter(one -> !one.isEmpty()).collect(Collectors.joining("; "));
+    return text(failure) + (reasons.isEmpty() ? "" : ": " + reasons);
   }
 }

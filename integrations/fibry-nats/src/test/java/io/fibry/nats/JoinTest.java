@@ -1,6 +1,7 @@
 package io.fibry.nats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,14 +9,16 @@ import io.fibry.cluster.Cluster;
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.cluster.Network;
+import io.fibry.support.Certificates;
+import io.fibry.support.Logged;
 import io.fibry.test.NatsServer;
 import io.nats.client.Nats;
 import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -101,6 +104,63 @@ class JoinTest {
       assertTrue(failure.getMessage().startsWith("the server of NATS refuses this program: "), failure.getMessage());
       join(NatsNetwork.at(server.url()).withOptions(options -> options.userInfo("ada", "secret"))).close();
     }
+  }
+
+  @Test
+  void aCertificateThatIsNotTrustedIsTold() {
+    Servers.assumeThere();
+    var folder = Servers.folder();
+    var own = Certificates.of("server", "EC");
+    Certificates.write(own, folder.resolve("cert.pem"), folder.resolve("key.pem"));
+    String tls = "tls { cert_file: '%s/cert.pem', key_file: '%s/key.pem' }\n".formatted(folder, folder);
+    try (var server = NatsServer.start(folder, tls)) {
+      var network = NatsNetwork.at(server.url());
+      var other = Certificates.context(own, Certificates.of("other", "EC"));
+
+      for (var stranger : List.of(network.withTls(other), NatsNetwork.at(server.url().replace("nats:", "tls:")))) {
+        var failure = assertThrows(LostException.class, () -> join(stranger));
+
+        assertTrue(failure.getMessage().startsWith("no server of NATS can be used: "), failure.getMessage());
+        assertTrue(failure.getMessage().contains("PKIX path building failed: "), failure.getMessage());
+      }
+      join(network.withTls(Certificates.context(own, own))).close();
+    }
+  }
+
+  @Test
+  void aRefusalIsToldAlsoIfAnotherServerIsDown() {
+    Servers.assumeThere();
+    try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n")) {
+      var failure = assertThrows(LostException.class,
+          () -> join(NatsNetwork.at("nats://127.0.0.1:1," + server.url())));
+
+      assertTrue(failure.getMessage().contains("Authorization Violation"), failure.getMessage());
+    }
+  }
+
+  @Test
+  void aPasswordInAUrlIsShownNowhere() {
+    Servers.assumeThere();
+    try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n");
+        var logged = new Logged()) {
+      String url = server.url().replace("//", "//ada:secret@");
+      var wrong = NatsNetwork.at(url.replace("secret", "secret2"));
+
+      assertEquals(NatsNetwork.at(server.url().replace("//", "//***@")).toString(), NatsNetwork.at(url).toString());
+      assertShowsNone(assertThrows(LostException.class, () -> join(wrong)));
+      assertShowsNone(assertThrows(LostException.class,
+          () -> join(NatsNetwork.at("nats://ada:secret@127.0.0.1:1,nats://secret@127.0.0.1:2"))));
+      assertShowsNone(
+          assertThrows(IllegalArgumentException.class, () -> NatsNetwork.at("nats://ada:secret@a b:nonsense")));
+      join(NatsNetwork.at(url)).close();
+
+      assertFalse(logged.text().contains("secret"), logged.text());
+    }
+  }
+
+  private static void assertShowsNone(Throwable failure) {
+    for (var one = failure; one != null; one = one.getCause())
+      assertFalse(String.valueOf(one.getMessage()).contains("secret"), one::toString);
   }
 
   @Test
