@@ -22,11 +22,13 @@ final class Link implements AutoCloseable {
 
   private final Connection connection;
   private final Requests requests;
+  private final Troubles troubles;
   private final ReentrantLock flushing = new ReentrantLock();
 
   Link(Connection connection, Troubles troubles) {
     this.connection = connection;
     this.requests = new Requests(connection);
+    this.troubles = troubles;
     listen(requests.answers(), Optional.empty(), requests::answered);
     troubles.onDenied((toSend, subject) -> {
       if (toSend) requests.denied(subject);
@@ -56,6 +58,11 @@ final class Link implements AutoCloseable {
   /** How many bytes a message may have, with its headers. */
   int mostBytes() {
     return (int) Math.min(Integer.MAX_VALUE, connection.getMaxPayload());
+  }
+
+  /** Runs code, which must not wait, each time that the connection is there again. */
+  void onReconnected(Runnable code) {
+    troubles.onReconnected(code);
   }
 
   // ---- subscriptions

@@ -31,6 +31,7 @@ final class NatsEngine implements Engine {
     this.table = table;
     this.opening = opening;
     this.working = working;
+    link.onReconnected(table::reconnected);
   }
 
   // ---- messages
@@ -130,6 +131,7 @@ final class NatsEngine implements Engine {
       store.ifPresent(Store::close);
     } finally {
       storing.unlock();
+      table.close();
       link.close();
     }
   }

@@ -133,7 +133,7 @@ public final class NatsNetwork implements Network {
     var link = link(app, node);
     boolean usable = false;
     try {
-      var engine = new NatsEngine(link, NatsTable.of(link.connection(), app, replicas),
+      var engine = new NatsEngine(link, NatsTable.of(link.connection(), app, replicas, NatsTable.MARKED),
           () -> store(link, app, NatsStore.Options.USUAL, () -> {}), () -> work(link, app));
       usable = true;
       return engine;

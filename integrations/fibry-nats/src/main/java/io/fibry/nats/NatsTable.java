@@ -4,6 +4,7 @@ import io.fibry.cluster.Engine;
 import io.fibry.cluster.Engine.Entry;
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
+import io.fibry.nats.Watches.Listed;
 import io.fibry.pubsub.Subscription;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
@@ -17,6 +18,7 @@ import io.nats.client.api.ConsumerConfiguration;
 import io.nats.client.api.DeliverPolicy;
 import io.nats.client.api.MessageInfo;
 import io.nats.client.api.StreamConfiguration;
+import io.nats.client.api.StreamInfoOptions;
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
 import java.io.IOException;
@@ -26,13 +28,14 @@ import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * A table as a bucket of JetStream. It is written by plain messages: those of the client's own
  * bucket carry no lease when they update. Reads ask the leader, since other servers may be behind.
  */
-final class NatsTable {
-  private static final Duration MARKED = Duration.ofHours(1); // so long an entry that is gone is told of
+final class NatsTable implements AutoCloseable {
+  static final Duration MARKED = Duration.ofHours(1); // so long an entry that is gone is told of
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final Duration BEAT = Duration.ofSeconds(1); // of a watch; after three without it begins anew
   private static final String OPERATION = "KV-Operation";
@@ -46,13 +49,17 @@ final class NatsTable {
   private final JetStreamManagement management;
   private final String name;
   private final String subjects;
+  private final Duration marked;
+  private final Watches watches;
 
-  private NatsTable(Connection connection, String app) throws IOException {
+  private NatsTable(Connection connection, String app, Duration marked) throws IOException {
     this.connection = connection;
     this.stream = connection.jetStream();
     this.management = connection.jetStreamManagement();
     this.name = stream(app);
     this.subjects = subjects(app);
+    this.marked = marked;
+    this.watches = new Watches(name, this::list);
   }
 
   static String stream(String app) {
@@ -68,19 +75,18 @@ final class NatsTable {
     return "FB_" + app + "_own";
   }
 
-  static NatsTable of(Connection connection, String app, int replicas) {
+  static NatsTable of(Connection connection, String app, int replicas, Duration marked) {
     try {
-      var table = new NatsTable(connection, app);
-      Streams.make(table.management, table.configuration(replicas));
-      return table;
+      Streams.make(connection.jetStreamManagement(), configuration(app, replicas, marked));
+      return new NatsTable(connection, app, marked);
     } catch (IOException cut) {
       throw new LostException(Loss.CUT, "JetStream does not answer: " + Troubles.text(cut));
     }
   }
 
-  private StreamConfiguration configuration(int replicas) {
-    return StreamConfiguration.builder().name(name).subjects(subjects + ">").maxMessagesPerSubject(1)
-        .replicas(replicas).duplicateWindow(Streams.IDS_KNOWN).allowMessageTtl().subjectDeleteMarkerTtl(MARKED)
+  private static StreamConfiguration configuration(String app, int replicas, Duration marked) {
+    return StreamConfiguration.builder().name(stream(app)).subjects(subjects(app) + ">").maxMessagesPerSubject(1)
+        .replicas(replicas).duplicateWindow(Streams.IDS_KNOWN).allowMessageTtl().subjectDeleteMarkerTtl(marked)
         .allowRollup(true).denyDelete(true)
         .build();
   }
@@ -102,7 +108,7 @@ final class NatsTable {
   }
 
   boolean delete(String key, long version) {
-    return write(key, new byte[0], version, MARKED, new Headers().put(OPERATION, "DEL")).isPresent();
+    return write(key, new byte[0], version, marked, new Headers().put(OPERATION, "DEL")).isPresent();
   }
 
   private OptionalLong write(String key, byte[] value, long version, Duration lease, Headers headers) {
@@ -169,16 +175,34 @@ final class NatsTable {
         .configuration(ConsumerConfiguration.builder().deliverPolicy(DeliverPolicy.LastPerSubject).idleHeartbeat(BEAT)
             .build())
         .build();
-    boolean watches = false;
+    boolean begun = false;
     var dispatcher = dispatcher(prefix);
+    var watch = watches.open(reader);
     try {
-      stream.subscribe(subjects + prefix + ">", dispatcher, message -> reader.accept(entry(message)), false, options);
-      watches = true;
-      return () -> NatsNetwork.close(connection, dispatcher);
+      stream.subscribe(subjects + prefix + ">", dispatcher, message -> watch.accept(entry(message)), false, options);
+      begun = true;
+      return () -> {
+        watches.close(watch);
+        NatsNetwork.close(connection, dispatcher);
+      };
     } catch (JetStreamApiException | IOException | IllegalStateException cut) {
       throw unknown("watched", prefix, cut);
     } finally {
-      if (!watches) NatsNetwork.close(connection, dispatcher);
+      if (!begun) {
+        watches.close(watch);
+        NatsNetwork.close(connection, dispatcher);
+      }
+    }
+  }
+
+  private Listed list() {
+    try {
+      var all = StreamInfoOptions.filterSubjects(subjects + ">");
+      var state = management.getStreamInfo(name, all).getStreamState();
+      return new Listed(state.getSubjectMap().keySet().stream().map(one -> one.substring(subjects.length()))
+          .collect(Collectors.toSet()), state.getLastSequence());
+    } catch (JetStreamApiException | IOException | IllegalStateException cut) {
+      throw unknown("listed", "*", cut);
     }
   }
 
@@ -194,5 +218,15 @@ final class NatsTable {
     String key = message.getSubject().substring(subjects.length());
     var value = isGone(message.getHeaders()) ? Optional.<byte[]>empty() : Optional.of(bytes(message.getData()));
     return new Entry(key, value, message.metaData().streamSequence());
+  }
+
+  /** Lists the keys again, after a reconnection. */
+  void reconnected() {
+    watches.look();
+  }
+
+  @Override
+  public void close() {
+    watches.close();
   }
 }

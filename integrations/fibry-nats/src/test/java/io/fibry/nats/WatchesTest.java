@@ -1,0 +1,158 @@
+package io.fibry.nats;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.cluster.Engine.Entry;
+import io.fibry.cluster.LostException;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.nats.Watches.Listed;
+import io.fibry.support.Patience;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class WatchesTest {
+  private final List<String> told = new CopyOnWriteArrayList<>();
+  private final AtomicInteger lists = new AtomicInteger();
+  private volatile Listed list = new Listed(Set.of(), 0);
+
+  private static Entry there(String key, long version) {
+    return new Entry(key, Optional.of(new byte[0]), version);
+  }
+
+  private void tell(Entry entry) {
+    told.add((entry.value().isPresent() ? "" : "no ") + entry.key() + " " + entry.version());
+  }
+
+  private Listed list() {
+    lists.incrementAndGet();
+    if (list.last() < 0) throw new LostException(Loss.CUT, "planned");
+    return list;
+  }
+
+  private void look(Watches watches, Listed listed) {
+    list = listed;
+    int before = lists.get();
+    watches.look();
+    Patience.eventually(() -> lists.get() > before);
+  }
+
+  @Test
+  void anEntryThatIsNotListedHasEnded() {
+    try (var watches = new Watches("test", this::list)) {
+      var watch = watches.open(this::tell);
+      watch.accept(there("a", 5));
+      watch.accept(there("b", 6));
+
+      look(watches, new Listed(Set.of("b", "c"), 9));
+
+      Patience.eventually(() -> told.size() == 3);
+      assertEquals(List.of("a 5", "b 6", "no a 9"), told);
+    }
+  }
+
+  @Test
+  void aListFromAServerThatIsBehindEndsNothing() {
+    try (var watches = new Watches("test", this::list)) {
+      var watch = watches.open(this::tell);
+      watch.accept(there("a", 5));
+
+      look(watches, new Listed(Set.of(), 4)); // before "a" was made
+      look(watches, new Listed(Set.of(), 6));
+
+      Patience.eventually(() -> told.size() == 2);
+      assertEquals(List.of("a 5", "no a 6"), told);
+    }
+  }
+
+  @Test
+  void afterAListThatFailsAnotherIsMade() {
+    try (var watches = new Watches("test", this::list)) {
+      watches.open(this::tell).accept(there("a", 5));
+
+      look(watches, new Listed(Set.of(), -1)); // it fails
+      look(watches, new Listed(Set.of(), 6));
+
+      Patience.eventually(() -> told.contains("no a 6"));
+    }
+  }
+
+  @Test
+  void aWatchThatIsClosedIsToldNoMore() {
+    try (var watches = new Watches("test", this::list)) {
+      var closed = watches.open(this::tell);
+      closed.accept(there("a", 5));
+      watches.close(closed);
+      watches.open(this::tell).accept(there("b", 6));
+
+      look(watches, new Listed(Set.of(), 7));
+
+      Patience.eventually(() -> told.size() == 3);
+      assertEquals(List.of("a 5", "b 6", "no b 7"), told);
+    }
+  }
+
+  /** A table: changes arrive late, half of the ends are lost, and lists are sometimes old. */
+  private static final class Table {
+    private final Map<String, Long> there = new HashMap<>();
+    private final LinkedBlockingQueue<Entry> arriving = new LinkedBlockingQueue<>();
+    private Listed old = new Listed(Set.of(), 0);
+    private long last;
+
+    synchronized void change(String key, boolean put, boolean lost) {
+      last++;
+      if (put) there.put(key, last);
+      else there.remove(key);
+      if (put || !lost) arriving.add(put ? WatchesTest.there(key, last) : new Entry(key, Optional.empty(), last));
+    }
+
+    synchronized Listed list() {
+      if (last % 3 == 0) return old;
+      return old = new Listed(Set.copyOf(there.keySet()), last);
+    }
+
+    synchronized Set<String> keys() {
+      return there.keySet().stream().filter(key -> key.startsWith("k")).collect(Collectors.toSet());
+    }
+  }
+
+  @Test
+  void aReaderKnowsAtTheEndWhatTheTableHas() {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("watches: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    for (int round = 0; round < 100; round++) {
+      var table = new Table();
+      var known = ConcurrentHashMap.<String>newKeySet();
+      try (var watches = new Watches("test", table::list)) {
+        var watch = watches.open(entry -> {
+          if (entry.value().isPresent()) known.add(entry.key());
+          else known.remove(entry.key());
+        });
+        var client = Thread.ofPlatform().start(() -> {
+          for (Entry entry; !(entry = Patience.next(table.arriving)).key().equals("end");) watch.accept(entry);
+        });
+        for (int i = 0; i < 200; i++) {
+          table.change("k" + random.nextInt(5), random.nextBoolean(), random.nextBoolean());
+          if (random.nextInt(4) == 0) watches.look();
+        }
+        table.change("end", true, false);
+        Patience.joined(client);
+        Patience.eventually(() -> {
+          table.change("other", true, false); // a table changes all the time: leases are renewed
+          watches.look();
+          return known.equals(table.keys());
+        });
+      }
+    }
+  }
+}
