@@ -6,17 +6,22 @@ import io.fibry.text.Lines;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
 import io.nats.client.api.StreamConfiguration;
+import io.nats.client.support.JsonParser;
+import io.nats.client.support.JsonValue;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Objects;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** Makes streams, or compares them with those that are there: nothing is changed silently. */
 final class Streams {
   static final Duration IDS_KNOWN = Duration.ofMinutes(2);
   private static final int NONE = 10059;
   private static final int ANOTHER = 10058; // was made meanwhile, differently
+
+  private static final Set<String> HARMLESS = Set.of("name", "description", "metadata", "placement", "compression");
+  private static final Set<String> DEFAULTS = Set.of("", "0", "-1", "false", "null", "{}", "[]", "\"\"", "\"none\"");
 
   private Streams() {}
 
@@ -45,7 +50,7 @@ final class Streams {
   private static boolean isThere(JetStreamManagement management, StreamConfiguration wanted)
       throws IOException, JetStreamApiException {
     try {
-      compare(wanted, management.getStreamInfo(wanted.getName()).getConfiguration());
+      compare(wanted, management.getStreamInfo(wanted.getName()).getJv().map.get("config").map);
       return true;
     } catch (JetStreamApiException none) {
       if (none.getApiErrorCode() == NONE) return false;
@@ -53,28 +58,27 @@ final class Streams {
     }
   }
 
-  private static void compare(StreamConfiguration wanted, StreamConfiguration there) {
-    var differences = new ArrayList<String>();
-    compare(differences, "subjects", wanted.getSubjects(), there.getSubjects());
-    compare(differences, "retention", wanted.getRetentionPolicy(), there.getRetentionPolicy());
-    compare(differences, "storage", wanted.getStorageType(), there.getStorageType());
-    compare(differences, "replicas", wanted.getReplicas(), there.getReplicas());
-    compare(differences, "discard", wanted.getDiscardPolicy(), there.getDiscardPolicy());
-    compare(differences, "messages of a subject", wanted.getMaxMsgsPerSubject(), there.getMaxMsgsPerSubject());
-    compare(differences, "most age", wanted.getMaxAge(), there.getMaxAge());
-    compare(differences, "most messages", wanted.getMaxMsgs(), there.getMaxMsgs());
-    compare(differences, "leases", wanted.getAllowMessageTtl(), there.getAllowMessageTtl());
-    compare(differences, "time of markers", wanted.getSubjectDeleteMarkerTtl(), there.getSubjectDeleteMarkerTtl());
-    compare(differences, "time that ids are known", wanted.getDuplicateWindow(), there.getDuplicateWindow());
-    compare(differences, "batches", wanted.getAllowAtomicPublish(), there.getAllowAtomicPublish());
-    compare(differences, "rollups", wanted.getAllowRollup(), there.getAllowRollup());
-    compare(differences, "direct reads", wanted.getAllowDirect(), there.getAllowDirect());
+  /**
+   * Refuses each difference but the harmless ones, also in a field that this client does not know:
+   * the server may have another limit by which it drops what was acknowledged.
+   */
+  private static void compare(StreamConfiguration wanted, Map<String, JsonValue> there) {
+    var ours = JsonParser.parseUnchecked(wanted.toJson()).map;
+    var fields = new TreeSet<>(there.keySet());
+    fields.addAll(ours.keySet());
+    fields.removeAll(HARMLESS);
+    var differences = fields.stream().filter(field -> !value(ours, field).equals(value(there, field)))
+        .map(field -> Lines.escaped(field + " is " + value(there, field) + " instead of " + value(ours, field)))
+        .toList();
     if (!differences.isEmpty()) throw new IllegalStateException("stream " + wanted.getName()
-        + " is not as this program would make it (" + String.join("; ", differences)
-        + "); change it by the tools of NATS, or give the same options as the nodes that made it");
+        + " is not as this program would make it: " + String.join("; ", differences)
+        + "; change it by the tools of NATS, or give the same options as the nodes that made it");
   }
 
-  private static void compare(List<String> differences, String what, Object wanted, Object there) {
-    if (!Objects.equals(wanted, there)) differences.add(Lines.escaped(what + " " + there + " instead of " + wanted));
+  /** {@return the value as text; an absent field has the default} */
+  private static String value(Map<String, JsonValue> configuration, String field) {
+    var value = configuration.get(field);
+    String text = value == null ? "" : value.toJson();
+    return DEFAULTS.contains(text) ? "unset" : text;
   }
 }

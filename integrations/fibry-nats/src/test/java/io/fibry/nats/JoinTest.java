@@ -177,9 +177,12 @@ class JoinTest {
 
     var failure = assertThrows(IllegalStateException.class, () -> Cluster.join(app, network, options -> options));
 
-    assertEquals("stream KV_FB_" + app + "_own is not as this program would make it (messages of a subject 5 instead "
-        + "of 1; leases false instead of true; time of markers null instead of PT1H; rollups false instead of true); "
-        + "change it by the tools of NATS, or give the same options as the nodes that made it", failure.getMessage());
+    assertEquals("stream KV_FB_" + app
+        + "_own is not as this program would make it: allow_msg_ttl is unset instead of true; "
+        + "allow_rollup_hdrs is unset instead of true; deny_delete is unset instead of true; max_msgs_per_subject is 5 "
+        + "instead of 1; subject_delete_marker_ttl is unset instead of 3600000000000; change it by the tools "
+        + "of NATS, or give the same options as the nodes that made it",
+        failure.getMessage());
   }
 
   @Test
