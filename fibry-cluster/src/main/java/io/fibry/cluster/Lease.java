@@ -25,6 +25,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -35,6 +36,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Lease {
   private static final Codec<State> CODEC = Codec.of(State.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final int MOST_ENDED = 64; // offers, whose ends others can read
   private static final Duration BEFORE_OTHERS = Duration.ofSeconds(2);
 
@@ -81,24 +83,57 @@ final class Lease {
     this.clock = clock;
     this.wall = options.wall();
     this.life = new Life(member(options.node()), false, 0, 0);
-    long nanos = clock.nanoTime();
-    long millis = wall.millis();
-    this.version = engine.create(key, bytes(life.member), time);
-    if (version.isPresent()) live(life.member, nanos, millis);
+    this.version = OptionalLong.empty();
   }
 
   static Lease begin(ActorScope scope, Engine engine, Subjects subjects, Cluster.Options options) {
     var lease = new Lease(engine, subjects, options, scope.anonymous().forBlocks().scheduler());
-    if (lease.version.isEmpty()) throw new IllegalStateException("a node '" + options.node() + "' of app '"
-        + subjects.app() + "' is alive" + lease.holder()
-        + "; give this one another name, or wait until the lease of the other has run out");
+    lease.join(subjects.app());
     lease.signs = scope.anonymous().onFailure(FailurePolicy.goOn()).newActor(lease::handle);
     lease.signs.sendMessageEvery(new Sign(), options.lease().dividedBy(5));
     return lease;
   }
 
-  private String holder() {
-    return engine.get(key).flatMap(Lease::memberOf).map(one -> ", since " + one.since()).orElse("");
+  /**
+   * Makes the entry of this node. If there is one of that name, its node is alive, and will change
+   * it by its next sign; or it ended without a word, and the entry goes when the lease is over.
+   */
+  private void join(String app) {
+    for (var before = Optional.<Engine.Entry>empty(); !create(self().name());) {
+      var there = engine.get(key);
+      if (before.isEmpty()) {
+        before = there;
+        before.ifPresent(entry -> LOG.info("a node '{}' of app '{}' was alive{}; this one joins when its lease is over",
+            self().name(), app, since(entry)));
+      } else if (there.isPresent() && there.get().version() != before.get().version())
+        throw new IllegalStateException("a node '" + self().name() + "' of app '" + app + "' is alive"
+            + since(there.get()) + "; give this one another name");
+      pause(app);
+    }
+  }
+
+  private static String since(Engine.Entry entry) {
+    return memberOf(entry).map(one -> ", since " + one.since()).orElse("");
+  }
+
+  private void pause(String app) {
+    try {
+      clock.sleepUntil(clock.nanoTime() + time.dividedBy(20).toNanos());
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while node '" + self().name() + "' of app '" + app
+          + "' waited for the end of a lease of its name");
+    }
+  }
+
+  /** {@return whether the entry was made; false: there is one} */
+  private boolean create(String name) {
+    var member = member(name);
+    long nanos = clock.nanoTime();
+    long millis = wall.millis();
+    version = engine.create(key, bytes(member), time);
+    if (version.isPresent()) live(member, nanos, millis);
+    return version.isPresent();
   }
 
   private Member member(String node) {
@@ -147,7 +182,7 @@ final class Lease {
     try {
       return entry.value().map(CODEC::decode);
     } catch (CodecException foreign) {
-      LoggerFactory.getLogger(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), foreign);
+      LOG.warn("the entry '{}' cannot be read", entry.key(), foreign);
       return Optional.empty();
     }
   }
@@ -172,7 +207,7 @@ final class Lease {
     try {
       signs.ask(new Leave());
     } catch (AskTimeoutException late) {
-      LoggerFactory.getLogger(Cluster.class).warn("node '{}' leaves without a word: {}", self().name(),
+      LOG.warn("node '{}' leaves without a word: {}", self().name(),
           Lines.message(late));
     }
     signs.close();
@@ -215,7 +250,7 @@ final class Lease {
       if (version.isEmpty()) joinAgain();
       else if (!update() && isStillOurs()) update();
     } catch (LostException cut) {
-      LoggerFactory.getLogger(Cluster.class).warn("node '{}' could not give a sign of life: {}", self().name(),
+      LOG.warn("node '{}' could not give a sign of life: {}", self().name(),
           Lines.message(cut));
     }
   }
@@ -261,7 +296,7 @@ final class Lease {
   }
 
   private void lapse(String why) {
-    LoggerFactory.getLogger(Cluster.class).warn("node '{}' has lapsed: {}; it joins again", self().name(), why);
+    LOG.warn("node '{}' has lapsed: {}; it joins again", self().name(), why);
     Recorder.lapse(self().name(), why);
     version = OptionalLong.empty();
     life = new Life(life.member, false, 0, 0);
@@ -270,18 +305,13 @@ final class Lease {
 
   private void joinAgain() {
     var before = self();
+    if (create(before.name())) return;
     var member = member(before.name());
     long nanos = clock.nanoTime();
     long millis = wall.millis();
-    var made = engine.create(key, bytes(member), time);
-    if (made.isEmpty()) made = replace(before, member);
-    if (made.isEmpty()) {
-      LoggerFactory.getLogger(Cluster.class).error("node '{}' cannot join again: another one has its name",
-          before.name());
-      return;
-    }
-    version = made;
-    live(member, nanos, millis);
+    version = replace(before, member);
+    if (version.isPresent()) live(member, nanos, millis);
+    else LOG.error("node '{}' cannot join again: another one has its name", before.name());
   }
 
   /** What is left of the life before, in the eyes of the network. */
@@ -297,7 +327,7 @@ final class Lease {
     try {
       if (version.isPresent()) engine.delete(key, version.getAsLong());
     } catch (LostException cut) {
-      LoggerFactory.getLogger(Cluster.class).debug("node '{}' left without a word", self().name(), cut);
+      LOG.debug("node '{}' left without a word", self().name(), cut);
     }
     version = OptionalLong.empty();
     life = new Life(life.member, false, 0, 0);

@@ -12,6 +12,7 @@ import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -121,13 +122,70 @@ class MembersTest {
     }
   }
 
+  /** The clock moves in small steps until the node has joined, or has been refused. */
+  private void tick(CompletableFuture<Cluster> joining) {
+    Patience.eventually(() -> {
+      if (joining.isDone()) return true;
+      clock.advance(LEASE.dividedBy(40));
+      assertTrue(scope.awaitQuiet(Patience.LONG)); // nodes that are alive have given their signs
+      return false;
+    });
+  }
+
+  @Test
+  void aNodeThatIsStartedAgainWaitsForTheEndOfItsLeaseBefore() {
+    var cut = network.engine();
+    try (var a = join("a")) {
+      String before;
+      try (var b = join("b", (app, node) -> cut)) {
+        await(a, "a", "b");
+        before = b.self().id();
+        cut.close(); // as if its process were killed
+      }
+      long killed = clock.nanoTime();
+      var joining = CompletableFuture.supplyAsync(() -> join("b"), Patience::elsewhere);
+      tick(joining);
+
+      try (var again = Patience.value(joining)) {
+        assertNotEquals(before, again.self().id());
+        await(a, "a", "b");
+        assertTrue(clock.nanoTime() - killed >= LEASE.toNanos() / 2, "the lease was not over");
+      }
+    }
+  }
+
+  @Test
+  void whoeverWaitsForTheEndOfALeaseCanBeInterrupted() {
+    try (var other = network.engine()) {
+      other.create("fb.bank.node.a", new byte[0], Engine.FOR_EVER);
+      var joining = new CompletableFuture<Cluster>();
+      var thread = Patience.elsewhere(() -> {
+        try {
+          joining.complete(join("a"));
+        } catch (RuntimeException failure) {
+          joining.completeExceptionally(failure);
+        }
+      });
+      Patience.parked(thread);
+      thread.interrupt();
+
+      assertEquals("interrupted while node 'a' of app 'bank' waited for the end of a lease of its name",
+          Patience.failure(joining).getMessage());
+    }
+  }
+
   @Test
   void aNameIsOfOneNode() {
     try (var a = join("a")) {
-      var failure = assertThrows(IllegalStateException.class, () -> join("a"));
+      var joining = CompletableFuture.supplyAsync(() -> join("a"), Patience::elsewhere);
+      tick(joining);
 
-      assertEquals("a node 'a' of app 'bank' is alive, since " + a.self().since()
-          + "; give this one another name, or wait until the lease of the other has run out", failure.getMessage());
+      var failure = assertThrows(IllegalStateException.class, () -> {
+        throw Patience.failure(joining);
+      });
+      assertEquals(
+          "a node 'a' of app 'bank' is alive, since " + a.self().since() + "; give this one another name",
+          failure.getMessage());
     }
     try (var again = join("a")) {
       await(again, "a");

@@ -219,11 +219,11 @@ class JoinTest {
   void aNameIsOfOneNode() {
     var network = NatsNetwork.at(Servers.shared().url());
     String app = Servers.app();
-    try (var first = Cluster.join(app, network, options -> options.withNode("a").withLease(Duration.ofMinutes(1)))) {
+    try (var first = Cluster.join(app, network, options -> options.withNode("a").withLease(Duration.ofSeconds(20)))) {
       String text = assertThrows(IllegalStateException.class,
           () -> Cluster.join(app, network, options -> options.withNode("a"))).getMessage();
 
-      assertTrue(text.startsWith("a node 'a' of app '" + app + "' is alive, since " + first.self().since()), text);
+      assertTrue(text.startsWith("a node 'a' of app '" + app + "' is alive, since "), text);
     }
     Cluster.join(app, network, options -> options.withNode("a")).close();
   }
