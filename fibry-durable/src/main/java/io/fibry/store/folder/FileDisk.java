@@ -1,128 +1,64 @@
 package io.fibry.store.folder;
 
-import io.fibry.store.StoreInUseException;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * The files of a folder, which it locks. Reads use no channel, since a channel is closed for all by
- * one thread that is interrupted.
+ * The files of a folder, which it locks. Only the user of the process may read them. Reads use no
+ * channel, since a channel is closed for all by one thread that is interrupted.
  */
 final class FileDisk implements Disk {
-  static final String LOCK = "store.lock";
   private static final int BLOCK = 1 << 16;
   private static final int FORCED = 1 << 22; // bytes at once: the forces of other files wait for them
-  private static final boolean FORCES_FOLDERS = !System.getProperty("os.name").startsWith("Windows");
-
-  // real paths of those that are open here: to close another channel of a locked file unlocks it
-  private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
+  private static final Set<StandardOpenOption> TO_WRITE =
+      Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE);
 
   private final Path folder;
-  private final Path real;
-  private final FileChannel lock; // null: there is none, and it is only read
+  private final FolderLock lock;
+  private final FileAttribute<?>[] attributes; // of new files
   private final ConcurrentHashMap<String, FileChannel> written = new ConcurrentHashMap<>();
 
-  private FileDisk(Path folder, Path real, FileChannel lock) {
+  private FileDisk(Path folder, FolderLock lock) {
     this.folder = folder;
-    this.real = real;
     this.lock = lock;
+    this.attributes = NewFolder.ownersOnly(folder, "rw-------");
   }
 
   /**
    * Makes the folder if there is none.
    *
-   * @throws StoreInUseException if it is locked
+   * @throws io.fibry.store.StoreInUseException if it is locked
    */
   static FileDisk open(Path folder) throws IOException {
-    Files.createDirectories(folder);
-    var real = folder.toRealPath();
-    if (!OPEN.add(real)) throw inUse(folder, " by this process");
-    try {
-      return locked(folder, real);
-    } catch (Throwable failure) {
-      OPEN.remove(real);
-      throw failure;
-    }
-  }
-
-  private static FileDisk locked(Path folder, Path real) throws IOException {
-    var lock = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    try {
-      if (!isLocked(lock)) throw inUse(folder, holder(folder));
-      lock.truncate(0);
-      lock.write(ByteBuffer.wrap(Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)));
-      return new FileDisk(folder, real, lock);
-    } catch (Throwable failure) {
-      lock.close();
-      throw failure;
-    }
+    NewFolder.make(folder);
+    return new FileDisk(folder, FolderLock.toWrite(folder));
   }
 
   /**
    * To read only: nothing is changed, and nothing is made. Others may read, too.
    *
-   * @throws StoreInUseException if a store has it open
+   * @throws io.fibry.store.StoreInUseException if a store has it open
    */
   static FileDisk reading(Path folder) throws IOException {
-    var real = folder.toRealPath();
-    if (!OPEN.add(real)) throw inUse(folder, " by this process");
-    try {
-      return readable(folder, real);
-    } catch (Throwable failure) {
-      OPEN.remove(real);
-      throw failure;
-    }
-  }
-
-  private static FileDisk readable(Path folder, Path real) throws IOException {
-    if (!Files.isReadable(folder.resolve(LOCK))) return new FileDisk(folder, real, null);
-    var lock = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.READ);
-    try {
-      if (lock.tryLock(0, Long.MAX_VALUE, true) == null) throw inUse(folder, holder(folder));
-      return new FileDisk(folder, real, lock);
-    } catch (Throwable failure) {
-      lock.close();
-      throw failure;
-    }
-  }
-
-  private static StoreInUseException inUse(Path folder, String holder) {
-    return new StoreInUseException(
-        folder + " is in use" + holder + "; close that store first: two writers would destroy it");
-  }
-
-  private static boolean isLocked(FileChannel lock) throws IOException {
-    try {
-      return lock.tryLock() != null;
-    } catch (OverlappingFileLockException byUs) {
-      return false;
-    }
-  }
-
-  private static String holder(Path folder) {
-    try {
-      return " by process " + Files.readString(folder.resolve(LOCK));
-    } catch (IOException locked) { // on Windows nobody else reads it
-      return "";
-    }
+    return new FileDisk(folder, FolderLock.toRead(folder));
   }
 
   @Override
   public List<String> names() throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
-      return files.map(file -> file.getFileName().toString()).filter(name -> !name.equals(LOCK)).sorted().toList();
+      return files.map(file -> file.getFileName().toString()).filter(name -> !name.equals(FolderLock.FILE)).sorted()
+          .toList();
     }
   }
 
@@ -133,6 +69,7 @@ final class FileDisk implements Disk {
 
   @Override
   public void create(String name, long size) throws IOException {
+    lock.checkFile();
     delete(name);
     var channel = channel(name);
     var zeros = ByteBuffer.allocateDirect(BLOCK);
@@ -145,6 +82,7 @@ final class FileDisk implements Disk {
 
   @Override
   public void write(String name, long at, ByteBuffer bytes) throws IOException {
+    lock.check();
     writeAll(channel(name), at, bytes.duplicate());
   }
 
@@ -155,12 +93,13 @@ final class FileDisk implements Disk {
   @Override
   public void force(String name) throws IOException {
     channel(name).force(false);
+    lock.check(); // otherwise the next owner may not have seen it
   }
 
   private FileChannel channel(String name) throws IOException {
     var open = written.get(name);
     if (open != null) return open;
-    var made = FileChannel.open(folder.resolve(name), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    var made = FileChannel.open(folder.resolve(name), TO_WRITE, attributes);
     var other = written.putIfAbsent(name, made);
     if (other == null) return made;
     made.close();
@@ -175,6 +114,7 @@ final class FileDisk implements Disk {
 
   @Override
   public void rename(String from, String to) throws IOException {
+    lock.check();
     finish(from);
     finish(to);
     Files.move(folder.resolve(from), folder.resolve(to), StandardCopyOption.ATOMIC_MOVE,
@@ -183,16 +123,14 @@ final class FileDisk implements Disk {
 
   @Override
   public void delete(String name) throws IOException {
+    lock.check();
     finish(name);
     Files.deleteIfExists(folder.resolve(name));
   }
 
   @Override
   public void forceNames() throws IOException {
-    if (!FORCES_FOLDERS) return;
-    try (var channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-      channel.force(true);
-    }
+    NewFolder.force(folder);
   }
 
   @Override
@@ -210,8 +148,7 @@ final class FileDisk implements Disk {
   @Override
   public void close() throws IOException {
     for (var name : List.copyOf(written.keySet())) finish(name);
-    if (lock != null) lock.close();
-    OPEN.remove(real);
+    lock.close();
   }
 
   @Override

@@ -68,7 +68,8 @@ class CheckTest {
   private Map<String, ByteBuffer> files(Path folder) throws IOException {
     var files = new TreeMap<String, ByteBuffer>();
     try (var all = Files.list(folder)) {
-      for (var file : all.toList()) files.put(file.getFileName().toString(), ByteBuffer.wrap(Files.readAllBytes(file)));
+      for (var file : all.filter(one -> !one.endsWith(FolderLock.FILE)).toList())
+        files.put(file.getFileName().toString(), ByteBuffer.wrap(Files.readAllBytes(file)));
     }
     return files;
   }

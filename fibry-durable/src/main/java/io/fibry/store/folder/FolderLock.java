@@ -1,0 +1,177 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.StoreInUseException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Gives a folder to one store at a time: by a lock of the operating system on a file, and by the id
+ * of the owner in that file. The id is needed since the operating system unlocks the file as soon
+ * as any code of this process has opened and closed it, such as a backup that reads the folder.
+ * Then another process can lock the folder, and writes its own id before it reads anything else.
+ * The owner checks the id before each write and after each force. So all that it has acknowledged
+ * is there when the next owner reads the folder, and it writes no more afterwards, but for a write
+ * that has passed its check at that moment.
+ */
+final class FolderLock implements AutoCloseable {
+  static final String FILE = "store.lock";
+  private static final int MOST = 128; // bytes of an owner
+
+  // Real paths of the folders that are open in this process.
+  private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
+
+  private final Path folder;
+  private final Path real;
+  private final Optional<FileChannel> file; // empty: there is none, and the folder is only read
+  private final byte[] owner;
+  private final Object key; // of the file, for the operating system; null: it has none
+
+  private FolderLock(Path folder, Path real, Optional<FileChannel> file, byte[] owner) throws IOException {
+    this.folder = folder;
+    this.real = real;
+    this.file = file;
+    this.owner = owner;
+    this.key = key();
+  }
+
+  /**
+   * For a store.
+   *
+   * @throws StoreInUseException if another one has the folder
+   */
+  static FolderLock toWrite(Path folder) throws IOException {
+    return locked(folder, FolderLock::writable);
+  }
+
+  /**
+   * To read only: nothing is changed, and nothing is made. Others may read, too.
+   *
+   * @throws StoreInUseException if a store has the folder
+   */
+  static FolderLock toRead(Path folder) throws IOException {
+    return locked(folder, FolderLock::readable);
+  }
+
+  private interface Locking {
+    FolderLock lock(Path folder, Path real) throws IOException;
+  }
+
+  private static FolderLock locked(Path folder, Locking locking) throws IOException {
+    var real = folder.toRealPath();
+    if (!OPEN.add(real)) throw inUse(folder, " by this process");
+    try {
+      return locking.lock(folder, real);
+    } catch (Throwable failure) {
+      OPEN.remove(real);
+      throw failure;
+    }
+  }
+
+  private static FolderLock writable(Path folder, Path real) throws IOException {
+    var file = FileChannel.open(folder.resolve(FILE),
+        Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
+        NewFolder.ownersOnly(folder, "rw-------"));
+    try {
+      if (!isLocked(file)) throw inUse(folder, holder(file));
+      var owner = (ProcessHandle.current().pid() + " " + UUID.randomUUID()).getBytes(StandardCharsets.US_ASCII);
+      file.truncate(0);
+      file.write(ByteBuffer.wrap(owner), 0);
+      return new FolderLock(folder, real, Optional.of(file), owner);
+    } catch (Throwable failure) {
+      file.close();
+      throw failure;
+    }
+  }
+
+  private static FolderLock readable(Path folder, Path real) throws IOException {
+    if (!Files.isReadable(folder.resolve(FILE))) return new FolderLock(folder, real, Optional.empty(), new byte[0]);
+    var file = FileChannel.open(folder.resolve(FILE), StandardOpenOption.READ);
+    try {
+      if (file.tryLock(0, Long.MAX_VALUE, true) == null) throw inUse(folder, holder(file));
+      return new FolderLock(folder, real, Optional.of(file), new byte[0]);
+    } catch (Throwable failure) {
+      file.close();
+      throw failure;
+    }
+  }
+
+  private static boolean isLocked(FileChannel file) throws IOException {
+    try {
+      return file.tryLock() != null;
+    } catch (OverlappingFileLockException byUs) {
+      return false;
+    }
+  }
+
+  private static StoreInUseException inUse(Path folder, String holder) {
+    return new StoreInUseException(
+        folder + " is in use" + holder + "; close that store first: two writers would destroy it");
+  }
+
+  private static byte[] read(FileChannel file) throws IOException {
+    var bytes = ByteBuffer.allocate(MOST);
+    int size = 0;
+    for (int read; size < MOST && (read = file.read(bytes, size)) > 0;) size += read;
+    return Arrays.copyOf(bytes.array(), size);
+  }
+
+  private static String holder(FileChannel file) {
+    try {
+      return " by process " + process(read(file));
+    } catch (IOException locked) { // on Windows nobody else reads it
+      return "";
+    }
+  }
+
+  private static String process(byte[] owner) {
+    return new String(owner, StandardCharsets.US_ASCII).replaceAll("\\D.*", "");
+  }
+
+  // ---- checks
+
+  /** Fails if another process has taken the folder. */
+  void check() throws IOException {
+    var now = read(file.orElseThrow());
+    if (!Arrays.equals(now, owner)) throw taken(" by process " + process(now));
+  }
+
+  /** Fails also if somebody deleted the file: another process may have locked a new one. */
+  void checkFile() throws IOException {
+    check();
+    try {
+      if (Objects.equals(key, key())) return;
+    } catch (NoSuchFileException deleted) {
+      throw taken(", or can be");
+    }
+    throw taken(" by process " + process(Files.readAllBytes(folder.resolve(FILE))));
+  }
+
+  private Object key() throws IOException {
+    return file.isEmpty() ? null : Files.readAttributes(folder.resolve(FILE), BasicFileAttributes.class).fileKey();
+  }
+
+  private IOException taken(String by) {
+    return new IOException(folder + " was taken" + by + ", since somebody deleted " + FILE
+        + ", or code of this process closed it; this store writes no more: two writers would destroy it");
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (file.isPresent()) file.get().close();
+    OPEN.remove(real);
+  }
+}

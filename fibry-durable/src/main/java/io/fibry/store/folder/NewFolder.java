@@ -1,0 +1,46 @@
+package io.fibry.store.folder;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/** Makes folders that only the user of this process may read, and forces their names to disk. */
+final class NewFolder {
+  private static final boolean FORCED = !System.getProperty("os.name").startsWith("Windows");
+  private static final FileAttribute<?>[] NONE = {};
+
+  private NewFolder() {}
+
+  /** The folder and the missing ones above; those that are there stay as they are. */
+  static void make(Path folder) throws IOException {
+    if (Files.isDirectory(folder)) return;
+    var parent = folder.toAbsolutePath().getParent();
+    make(parent);
+    Files.createDirectories(folder, ownersOnly(parent, "rwx------")); // also if somebody else was faster
+    force(parent);
+  }
+
+  /**
+   * Permissions of a new file or folder.
+   *
+   * @param folder in which it will be
+   * @return none where the file system has other ones
+   */
+  static FileAttribute<?>[] ownersOnly(Path folder, String permissions) {
+    return folder.getFileSystem().supportedFileAttributeViews().contains("posix")
+        ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions))}
+        : NONE;
+  }
+
+  /** Waits until the names in a folder are on disk. */
+  static void force(Path folder) throws IOException {
+    if (!FORCED) return;
+    try (var channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.fibry.store.Store;
+import io.fibry.support.Child;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who may write into a folder, and who may read it. */
+class FolderLockTest {
+  private static final Store.Id ADA = new Store.Id("account", "ada");
+
+  @TempDir
+  private Path temporary;
+  private Path folder;
+
+  @BeforeEach
+  void nameTheFolder() {
+    folder = temporary.resolve("data").resolve("store");
+  }
+
+  private static Store.Turn turn(long life, long number) {
+    return new Store.Turn(ADA, life, number, Instant.now(), false, new byte[] {1}, List.of(), List.of());
+  }
+
+  private static void append(Store store, long life, long number) throws Exception {
+    store.append(turn(life, number)).toCompletableFuture().get();
+  }
+
+  private Throwable refusal(Store store, long life, long number) {
+    return assertThrows(ExecutionException.class, () -> append(store, life, number)).getCause();
+  }
+
+  private static String causes(Throwable failure) {
+    return failure == null ? "" : failure.getMessage() + "; " + causes(failure.getCause());
+  }
+
+  /** Opens a store, stores a turn more than there is, and keeps the store open. */
+  static final class Taker {
+    public static void main(String[] args) throws Exception {
+      try (var store = FolderStore.open(Path.of(args[0]))) {
+        var loaded = store.load(ADA);
+        append(store, loaded.life(), loaded.last() + 1);
+        System.out.println("stored after " + loaded.last());
+        System.in.read();
+      }
+    }
+  }
+
+  @Test
+  void whoeverLostTheLockAcknowledgesNothingMore() throws Exception {
+    var store = FolderStore.open(folder);
+    long life = store.load(ADA).life();
+    append(store, life, 1);
+    Files.readAllBytes(folder.resolve("store.lock")); // and with its end, the system unlocks the file
+
+    append(store, life, 2); // nobody else is there
+    try (var taker = Child.java(List.of(), Taker.class, folder.toString())) {
+      taker.awaitLine("stored after 2");
+
+      String said = causes(refusal(store, life, 3));
+      assertContains(" was taken by process " + taker.handle().pid() + ", since", said);
+      store.close();
+    }
+    try (var again = FolderStore.open(folder)) {
+      assertEquals(3, again.load(ADA).last()); // those that were acknowledged, by either
+    }
+  }
+
+  @Test
+  void whoeversLockWasDeletedMakesNoFile() throws Exception {
+    try (var disk = Disk.open(folder)) {
+      disk.create("a", 10);
+      Files.delete(folder.resolve("store.lock"));
+
+      String said = assertThrows(IOException.class, () -> disk.create("b", 10)).getMessage();
+      assertContains(folder + " was taken, or can be, since somebody deleted store.lock", said);
+
+      Files.writeString(folder.resolve("store.lock"), "12 other");
+      said = assertThrows(IOException.class, () -> disk.create("b", 10)).getMessage();
+      assertContains(folder + " was taken by process 12, since somebody deleted store.lock", said);
+    }
+  }
+
+  @Test
+  void nobodyElseMayReadIt() throws Exception {
+    assumeTrue(temporary.getFileSystem().supportedFileAttributeViews().contains("posix"));
+    try (var store = FolderStore.open(folder); Stream<Path> files = Files.walk(temporary)) {
+      append(store, store.load(ADA).life(), 1);
+      for (var one : files.filter(file -> !file.equals(temporary)).toList())
+        assertEquals(Files.isDirectory(one) ? "rwx------" : "rw-------",
+            PosixFilePermissions.toString(Files.getPosixFilePermissions(one)), one.toString());
+    }
+  }
+
+  private static void assertContains(String part, String text) {
+    assertEquals(part, text.contains(part) ? part : text);
+  }
+}
