@@ -288,8 +288,8 @@ public sealed interface Cluster extends AutoCloseable permits Node {
 
     /**
      * The name of the node, which no other one has. It stays the same when the process is started
-     * again. If the process before ended without a word, such as by a kill, the new one waits until
-     * the lease of the old one is over.
+     * again. If the process before was killed, {@link Cluster#join} waits until the lease of its
+     * node is over.
      *
      * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
      * @return a changed copy

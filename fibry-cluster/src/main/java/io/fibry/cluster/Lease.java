@@ -95,8 +95,9 @@ final class Lease {
   }
 
   /**
-   * Makes the entry of this node. If there is one of that name, its node is alive, and will change
-   * it by its next sign; or it ended without a word, and the entry goes when the lease is over.
+   * Makes the entry of this node. If the table has an entry of that name, there are two cases. Its
+   * node is alive: then the next sign changes the entry, and this fails. Or its node ended without
+   * a word: then the entry goes when its lease is over, and this waits for that.
    */
   private void join(String app) {
     for (var before = Optional.<Engine.Entry>empty(); !create(self().name());) {
@@ -126,7 +127,7 @@ final class Lease {
     }
   }
 
-  /** {@return whether the entry was made; false: there is one} */
+  /** {@return whether the entry was made; false if the table has one of that name} */
   private boolean create(String name) {
     var member = member(name);
     long nanos = clock.nanoTime();

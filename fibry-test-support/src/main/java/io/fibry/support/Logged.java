@@ -38,7 +38,7 @@ public final class Logged implements AutoCloseable {
     return text().lines().filter(line -> line.contains(part)).toList();
   }
 
-  /** Those of the calling thread, whatever others log meanwhile. */
+  /** The lines of the calling thread that contain this, whatever other threads log meanwhile. */
   public List<String> linesOfThisThread(String part) {
     String thread = "[" + Thread.currentThread().getName() + "] ";
     return lines(part).stream().filter(line -> line.contains(thread)).toList();

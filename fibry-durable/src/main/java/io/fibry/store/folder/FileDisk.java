@@ -46,7 +46,7 @@ final class FileDisk implements Disk {
   }
 
   /**
-   * To read only: nothing is changed, and nothing is made. Others may read, too.
+   * To read only: this makes and changes nothing. Other processes can read at the same time.
    *
    * @throws io.fibry.store.StoreInUseException if a store has it open
    */

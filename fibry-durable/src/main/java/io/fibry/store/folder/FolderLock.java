@@ -22,10 +22,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * Gives a folder to one store at a time: by a lock of the operating system on a file, and by the id
  * of the owner in that file. The id is needed since the operating system unlocks the file as soon
  * as any code of this process has opened and closed it, such as a backup that reads the folder.
- * Then another process can lock the folder, and writes its own id before it reads anything else.
- * The owner checks the id before each write and after each force. So all that it has acknowledged
- * is there when the next owner reads the folder, and it writes no more afterwards, but for a write
- * that has passed its check at that moment.
+ * Another process can then lock the folder. It writes its own id before it reads anything else, and
+ * the owner checks the id before each write and after each force. So the next owner reads each turn
+ * that this one acknowledged. Afterwards this one writes nothing, except a write that passed its
+ * check just before.
  */
 final class FolderLock implements AutoCloseable {
   static final String FILE = "store.lock";
@@ -49,7 +49,7 @@ final class FolderLock implements AutoCloseable {
   }
 
   /**
-   * For a store.
+   * To read and to write.
    *
    * @throws StoreInUseException if another one has the folder
    */
@@ -58,7 +58,7 @@ final class FolderLock implements AutoCloseable {
   }
 
   /**
-   * To read only: nothing is changed, and nothing is made. Others may read, too.
+   * To read only: this makes and changes nothing. Other processes can read at the same time.
    *
    * @throws StoreInUseException if a store has the folder
    */
@@ -149,7 +149,7 @@ final class FolderLock implements AutoCloseable {
     if (!Arrays.equals(now, owner)) throw taken(" by process " + process(now));
   }
 
-  /** Fails also if somebody deleted the file: another process may have locked a new one. */
+  /** The same; also fails if the file was deleted, so that another process can lock a new one. */
   void checkFile() throws IOException {
     check();
     try {

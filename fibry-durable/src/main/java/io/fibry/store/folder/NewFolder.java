@@ -15,7 +15,7 @@ final class NewFolder {
 
   private NewFolder() {}
 
-  /** The folder and the missing ones above; those that are there stay as they are. */
+  /** Makes the folder, and the folders above that are missing; changes no other. */
   static void make(Path folder) throws IOException {
     if (Files.isDirectory(folder)) return;
     var parent = folder.toAbsolutePath().getParent();

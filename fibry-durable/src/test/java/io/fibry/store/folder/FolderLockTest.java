@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who may write into a folder, and who may read it. */
+/** One process writes into a folder, and only its user reads it. */
 class FolderLockTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");
 
@@ -66,7 +66,7 @@ class FolderLockTest {
     append(store, life, 1);
     Files.readAllBytes(folder.resolve("store.lock")); // and with its end, the system unlocks the file
 
-    append(store, life, 2); // nobody else is there
+    append(store, life, 2); // no other process has taken the folder
     try (var taker = Child.java(List.of(), Taker.class, folder.toString())) {
       taker.awaitLine("stored after 2");
 
@@ -75,7 +75,7 @@ class FolderLockTest {
       store.close();
     }
     try (var again = FolderStore.open(folder)) {
-      assertEquals(3, again.load(ADA).last()); // those that were acknowledged, by either
+      assertEquals(3, again.load(ADA).last()); // each turn that one of the two acknowledged
     }
   }
 

@@ -60,7 +60,7 @@ final class Link implements AutoCloseable {
     return (int) Math.min(Integer.MAX_VALUE, connection.getMaxPayload());
   }
 
-  /** Runs code, which must not wait, each time that the connection is there again. */
+  /** Runs the code, which must not wait, after each reconnection. */
   void onReconnected(Runnable code) {
     troubles.onReconnected(code);
   }
