@@ -249,6 +249,14 @@ public interface ActorBuilder<M> {
      */
     ForBlocks<M> part(String part);
 
+    /**
+     * {@return a copy with this name, unless this builder has one}
+     *
+     * @param otherwise the default
+     * @throws IllegalArgumentException if it can be no name
+     */
+    ForBlocks<M> orName(String otherwise);
+
     /** {@return the name, if any} */
     Optional<String> name();
 

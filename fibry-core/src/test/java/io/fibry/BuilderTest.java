@@ -95,6 +95,13 @@ class BuilderTest {
   }
 
   @Test
+  void orNameHoldsWhereNoNameWasGiven() {
+    assertEquals(Optional.of("otherwise"), scope.anonymous().forBlocks().orName("otherwise").name());
+    assertEquals(Optional.of("told"), scope.named("told").forBlocks().orName("otherwise").name());
+    assertThrows(IllegalArgumentException.class, () -> scope.anonymous().forBlocks().orName(""));
+  }
+
+  @Test
   void orMailboxHoldsWhereNoMailboxWasGiven() {
     var otherwise = Mailbox.bounded(5, Overflow.BLOCK);
     var told = Mailbox.bounded(7, Overflow.REJECT);

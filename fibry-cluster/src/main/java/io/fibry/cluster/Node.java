@@ -237,8 +237,9 @@ final class Node implements Cluster {
   public <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
       BiFunction<ActorBuilder<B>, String, Actor<M>> birth) {
     Objects.requireNonNull(birth, "birth");
-    Entities.of(Objects.requireNonNull(how, "how"), idle, birth).close(); // checks them
-    return host(kind, Protocol.of(messages), false, part -> Entities.of(how, idle, birth));
+    var named = Objects.requireNonNull(how, "how").forBlocks().orName(Subjects.checked("a kind", kind));
+    Entities.of(named, idle, birth).close(); // checks them
+    return host(kind, Protocol.of(messages), false, part -> Entities.of(named, idle, birth));
   }
 
   @Override

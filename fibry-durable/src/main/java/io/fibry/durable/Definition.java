@@ -90,7 +90,8 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
 
   private <B> Entities<String, M> entitiesOf(ActorBuilder<B> how, Delivery delivery, Duration idle) {
     Entities<String, Object> entities =
-        Entities.of(how, idle, (ActorBuilder<B> builder, String key) -> living(builder, delivery, key));
+        Entities.of(how.forBlocks().orName(kind.name()), idle,
+            (ActorBuilder<B> builder, String key) -> living(builder, delivery, key));
     entities.closeOnExit(delivery);
     start(entities, () -> delivery.start(entities::actor));
     return new DurableEntities<>(entities, kind, delivery);

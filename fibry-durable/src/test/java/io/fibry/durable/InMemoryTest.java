@@ -3,12 +3,16 @@ package io.fibry.durable;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorFigures;
 import io.fibry.durable.Bank.Balance;
 import io.fibry.durable.Bank.Deposit;
 import io.fibry.durable.Bank.Withdraw;
 import io.fibry.store.MemoryStore;
 import io.fibry.support.Logged;
+import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class InMemoryTest extends DurableContract {
@@ -43,6 +47,19 @@ class InMemoryTest extends DurableContract {
 
       assertEquals("account 'ada' handled Withdraw, and could not store what it did: a write failed, as the test has "
           + "asked for", failure.getMessage());
+    }
+  }
+
+  @Test
+  void anEntityHasTheNameOfItsKindAndItsKeyUnlessItsBuilderHasOne() {
+    try (var accounts = Bank.ACCOUNT.entities(scope.anonymous(), store, Duration.ofMinutes(5));
+        var others = Bank.ACCOUNT.entities(scope.named("others"), MemoryStore.open(),
+            Duration.ofMinutes(5))) {
+      accounts.actor("ada").ask(new Balance());
+      others.actor("bob").ask(new Balance());
+
+      var names = scope.actors().stream().map(ActorFigures::name).toList();
+      assertTrue(names.containsAll(List.of("account/ada", "others/bob")), names::toString);
     }
   }
 

@@ -182,6 +182,11 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
+  public ForBlocks<M> orName(String otherwise) {
+    return label != null ? this : named(Owner.checkedName(otherwise));
+  }
+
+  @Override
   public Optional<String> name() {
     return Optional.ofNullable(label);
   }
