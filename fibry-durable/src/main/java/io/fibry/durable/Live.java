@@ -274,6 +274,7 @@ final class Live<S, E, M> {
     boolean aside = !kept.asked() || turn.isGivenUp();
     if (aside) outgoing.putAside(kept, encodeMessage(turn.message()), reason);
     append(false, Optional.empty(), List.of(), aside ? notBegun(kept) : turn.over(ledger), outgoing);
+    if (aside) Home.of(delivery.store()).refusals().putAside(id, kept, reason);
     turn.confirm();
   }
 

@@ -1,5 +1,7 @@
 package io.fibry.durable;
 
+import io.fibry.store.Store;
+import io.fibry.text.Lines;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -7,8 +9,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the log what a store has refused: the first of its kind at once, and then one a minute,
- * with how many there were. A store that is full refuses thousands each second. Thread-safe.
+ * Tells the log what a store has refused, and which messages were put aside: the first of its kind
+ * at once, and then one a minute, with how many there were. A store that is full refuses thousands
+ * each second. Thread-safe.
  */
 final class Refusals {
   private static final long PAUSE = TimeUnit.MINUTES.toNanos(1);
@@ -17,7 +20,8 @@ final class Refusals {
   private record Told(long at, long silent) {}
 
   private final LongSupplier nanoTime;
-  private final Map<Class<?>, Told> told = new HashMap<>(); // by the reason's class; under this object's monitor
+  // by the class of the reason, or by the kind of actors; under this object's monitor
+  private final Map<Object, Told> told = new HashMap<>();
 
   Refusals(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
@@ -31,8 +35,19 @@ final class Refusals {
     else log.debug(what, why);
   }
 
+  void putAside(Store.Id actor, Kept<?> kept, String reason) {
+    String what = actor + " put a " + kept.message().getClass().getSimpleName() + " aside, as '"
+        + Lines.line(Mail.aside(kept.unique())) + "': " + Lines.line(reason)
+        + "; aside(store) of its kind lists it, retry(..) and remove(..) end its wait";
+    long silent = silent(actor.kind());
+    var log = LoggerFactory.getLogger(Durable.class);
+    if (silent == 0) log.warn(what);
+    else if (silent > 0) log.warn("{}; {} others of this kind were put aside since the last such line", what, silent);
+    else log.debug(what);
+  }
+
   /** How many were not told since the last line; negative: nor is this one. */
-  private synchronized long silent(Class<?> kind) {
+  private synchronized long silent(Object kind) {
     long now = nanoTime.getAsLong();
     var last = told.get(kind);
     boolean isDue = last == null || now - last.at >= PAUSE;

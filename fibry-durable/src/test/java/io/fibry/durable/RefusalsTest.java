@@ -2,9 +2,11 @@ package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.store.Store;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.support.Logged;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -27,6 +29,31 @@ class RefusalsTest {
           logged.linesOfThisThread("ERROR").stream().map(line -> line.substring(line.indexOf(" - ") + 3)).toList();
       assertEquals(List.of("turn 1", "another", "turn 601; 599 others were refused since the last such line",
           "turn 1201; 599 others were refused since the last such line"), told);
+    }
+  }
+
+  @Test
+  void messagesThatArePutAsideAreToldOnceAMinuteForEachKind() {
+    record Pay(int amount) {}
+    var nanos = new AtomicLong();
+    var refusals = new Refusals(nanos::get);
+    try (var logged = new Logged()) {
+      for (int i = 1; i <= 700; i++) {
+        var kept = new Kept<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0]), false, false, 0);
+        refusals.putAside(new Store.Id("account", "ada"), kept, "java.io.IOException: no\nway");
+        if (i == 7) refusals.putAside(new Store.Id("desk", "bob"), kept, "java.io.IOException: no");
+        nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
+      }
+
+      String end = "; aside(store) of its kind lists it, retry(..) and remove(..) end its wait";
+      var told =
+          logged.linesOfThisThread("WARN").stream().map(line -> line.substring(line.indexOf(" - ") + 3)).toList();
+      assertEquals(
+          List.of("account 'ada' put a Pay aside, as 'x:m1': java.io.IOException: no\\nway" + end,
+              "desk 'bob' put a Pay aside, as 'x:m7': java.io.IOException: no" + end,
+              "account 'ada' put a Pay aside, as 'x:m601': java.io.IOException: no\\nway" + end
+                  + "; 599 others of this kind were put aside since the last such line"),
+          told);
     }
   }
 }
