@@ -59,7 +59,7 @@ final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
     try {
       message = protocol.decode(wire.body());
     } catch (RuntimeException unreadable) {
-      Unreadable.log("topic '" + name + "' got news", unreadable);
+      Unreadable.log("topic '" + name + "' got news", wire, unreadable);
       return;
     }
     here.publish(message);

@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.Askers;
 import io.fibry.Request;
+import io.fibry.codec.CodecException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +28,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     try {
       return Optional.of(protocol.decode(wire.body()));
     } catch (RuntimeException unreadable) {
-      Unreadable.log("'" + what + "' got a message", unreadable);
+      Unreadable.log("'" + what + "' got a message", wire, unreadable);
       wire.answerTo().ifPresent(to -> send(Outcome.ofFailure(to, unreadable)));
       return Optional.empty();
     }
@@ -53,35 +54,38 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     try {
       groups = Tells.groups(wire.body());
     } catch (RuntimeException foreign) {
-      Unreadable.log("'" + what + "' got messages", foreign);
+      Unreadable.log("'" + what + "' got messages", wire, foreign);
       return;
     }
     var refusals = new ArrayList<Tells.Refusal>(0);
     int first = 0; // index of the group's first message
     for (var group : groups) {
-      giveAll(group, first, actors, refusals);
+      giveAll(wire, group, first, actors, refusals);
       first += group.bodies().size();
     }
     wire.answerTo().ifPresent(to -> send(Outcome.ofReceipt(to, new Tells.Receipt(refusals))));
   }
 
-  private void giveAll(Tells.Group group, int first,
+  private void giveAll(Wire wire, Tells.Group group, int first,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors, List<Tells.Refusal> refusals) {
     var actor = actors.apply(group.key());
     Askers.onBehalf(List.of(asker(group.key()).toString()), () -> {
       for (int i = 0; i < group.bodies().size(); i++) {
         int index = first + i;
-        refusal(group.bodies().get(i), actor).ifPresent(why -> refusals.add(new Tells.Refusal(index, why)));
+        refusal(wire, group.bodies().get(i), actor).ifPresent(why -> refusals.add(new Tells.Refusal(index, why)));
       }
     });
   }
 
   /** Empty: its actor has taken it. */
-  private Optional<String> refusal(byte[] body, Optional<? extends Actor<? super M>> actor) {
+  private Optional<String> refusal(Wire wire, byte[] body, Optional<? extends Actor<? super M>> actor) {
     if (actor.isEmpty()) return Optional.of("it is no key of this part");
     try {
       return actor.get().sendMessage(protocol.decode(body)) ? Optional.empty()
           : Optional.of("'" + what + "' did not take it");
+    } catch (CodecException unreadable) {
+      Unreadable.log("'" + what + "' got a message", wire, unreadable);
+      return Optional.of(Outcome.brief(unreadable));
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", what, failure);
       return Optional.of(Outcome.brief(failure));

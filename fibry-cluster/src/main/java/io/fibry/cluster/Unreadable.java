@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.text.Lines;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,8 +18,13 @@ final class Unreadable {
 
   private Unreadable() {}
 
-  /** Logs messages, such as "'till' got a message". */
-  static void log(String messages, Throwable why) {
+  /**
+   * Logs messages.
+   *
+   * @param messages who got them, such as "'till' got a message"
+   * @param sent they came in it; the name of its sender is a part of the subject of its answers
+   */
+  static void log(String messages, Wire sent, Throwable why) {
     long now = System.nanoTime();
     long free = FREE.get();
     if (now - free < 0 || !FREE.compareAndSet(free, now + PAUSE)) {
@@ -26,7 +32,8 @@ final class Unreadable {
       return;
     }
     int more = OMITTED.getAndSet(0);
-    LoggerFactory.getLogger(Cluster.class).warn("{} that cannot be read{}", messages,
+    LoggerFactory.getLogger(Cluster.class).warn("{} that cannot be read{}{}", messages,
+        sent.answerTo().map(to -> "; its sender hears answers at " + Lines.line(to)).orElse(""),
         more == 0 ? "" : "; " + more + " more since the last such line were not logged", why);
   }
 }

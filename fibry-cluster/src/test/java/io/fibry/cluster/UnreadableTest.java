@@ -7,10 +7,9 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -18,30 +17,53 @@ import org.junit.jupiter.api.Test;
 class UnreadableTest {
   record Count() implements Request<Count, Integer> {}
 
+  record Pay(int amount, List<String> to) {}
+
+  private static final String UNREADABLE = "'till' got a message that cannot be read";
   private static final int MESSAGES = 1_000;
 
   @Test
   void floodOfUnreadableMessagesIsLoggedInFewLines() {
     var network = MemoryNetwork.create();
-    var err = System.err;
-    var log = new ByteArrayOutputStream();
-    try (ActorScope scope = ActorSystem.openScope("unreadable-test");
+    try (var log = new Logged();
+        ActorScope scope = ActorSystem.openScope("unreadable-test");
         var node = Cluster.join("flood", network, options -> options.withNode("a").withScope(scope));
         var foreign = network.connect("flood", "foreign")) {
       node.offer("till", Count.class,
           scope.anonymous().newActor((Count count, ActorContext<Count> context) -> context.reply(count, 7)));
-      System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
       long begun = System.nanoTime();
       for (int i = 0; i < MESSAGES; i++)
         foreign.publish(Wire.to("fb.flood.n.till", Map.of(), new byte[] {1, 2, 3}));
       assertEquals(7, node.actor("till", Count.class).ask(new Count(), Patience.LONG)); // behind them
       long seconds = (System.nanoTime() - begun) / 1_000_000_000;
 
-      long lines = log.toString(StandardCharsets.UTF_8).lines()
-          .filter(line -> line.contains("'till' got a message that cannot be read")).count();
+      int lines = log.lines(UNREADABLE).size();
       assertTrue(lines <= seconds + 2, () -> lines + " lines in " + seconds + " s");
-    } finally {
-      System.setErr(err);
+    }
+  }
+
+  /** As while the nodes of an app get a new version, one after the other. */
+  @Test
+  void floodOfMessagesOfANewerNodeIsLoggedInFewLinesWithItsName() {
+    var network = MemoryNetwork.create();
+    try (var log = new Logged();
+        ActorScope scope = ActorSystem.openScope("unreadable-test");
+        var old = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
+        var newer = Cluster.join("flood", network, options -> options.withNode("newer").withScope(scope))) {
+      old.offer("till", Count.class, scope.anonymous().newActor(count -> {}));
+      var till = newer.actor("till", Pay.class);
+      long begun = System.nanoTime();
+      for (int i = 0; i < MESSAGES; i++) till.sendMessage(new Pay(7, List.of("x")));
+      Patience.eventually(() -> scope.report().unhandled().values().stream().mapToLong(n -> n).sum() == MESSAGES);
+      Patience.eventually(() -> { // the last line of another test was less than a second ago
+        till.sendMessage(new Pay(7, List.of("x")));
+        return !log.lines(UNREADABLE).isEmpty();
+      });
+      var lines = log.lines(UNREADABLE);
+      long seconds = (System.nanoTime() - begun) / 1_000_000_000;
+
+      assertTrue(lines.size() <= seconds + 2, () -> lines.size() + " lines in " + seconds + " s");
+      assertTrue(lines.getFirst().contains("; its sender hears answers at "), lines::getFirst);
     }
   }
 }
