@@ -88,48 +88,69 @@ final class Lease {
 
   static Lease begin(ActorScope scope, Engine engine, Subjects subjects, Cluster.Options options) {
     var lease = new Lease(engine, subjects, options, scope.anonymous().forBlocks().scheduler());
-    lease.join(subjects.app());
-    lease.signs = scope.anonymous().onFailure(FailurePolicy.goOn()).newActor(lease::handle);
-    lease.signs.sendMessageEvery(new Sign(), options.lease().dividedBy(5));
-    return lease;
+    lease.join(scope, subjects.app());
+    boolean begun = false;
+    try {
+      lease.signs = scope.anonymous().onFailure(FailurePolicy.goOn()).newActor(lease::handle);
+      lease.signs.sendMessageEvery(new Sign(), options.lease().dividedBy(5));
+      begun = true;
+      return lease;
+    } finally {
+      if (!begun) lease.delete(); // otherwise others would take this node for alive
+    }
   }
 
   /**
    * Makes the entry of this node. If the table has an entry of that name, there are two cases. Its
    * node is alive: then the next sign changes the entry, and this fails. Or its node ended without
-   * a word: then the entry goes when its lease is over, and this waits for that.
+   * a word: then the entry goes when its lease is over, and this waits for that. The network may be
+   * away for some time meanwhile, since a server may have ended with the node.
    */
-  private void join(String app) {
-    for (var before = Optional.<Engine.Entry>empty(); !create(self().name());) {
-      var there = engine.get(key);
-      if (before.isEmpty()) {
-        before = there;
-        before.ifPresent(entry -> LOG.info("a node '{}' of app '{}' was alive{}; this one joins when its lease is over",
-            self().name(), app, since(entry)));
-      } else if (there.isPresent() && there.get().version() != before.get().version())
+  private void join(ActorScope scope, String app) {
+    if (create(self())) return;
+    var before = engine.get(key);
+    before.ifPresent(entry -> LOG.info("a node '{}' of app '{}' was alive{}; this one joins when its lease is over",
+        self().name(), app, since(entry)));
+    for (long heard = clock.nanoTime();;) try {
+      pause(scope, app);
+      if (create(self())) return;
+      var now = engine.get(key);
+      heard = clock.nanoTime();
+      if (now.flatMap(Lease::memberOf).filter(this::isSelf).isPresent()) engine.delete(key, now.get().version());
+      else if (before.isEmpty()) before = now;
+      else if (now.isPresent() && now.get().version() != before.get().version())
         throw new IllegalStateException("a node '" + self().name() + "' of app '" + app + "' is alive"
-            + since(there.get()) + "; give this one another name");
-      pause(app);
+            + since(now.get()) + "; give this one another name");
+    } catch (LostException cut) { // nobody knows whether the entry was made; if it was, it is found
+      if (clock.nanoTime() - heard > time.toNanos()) throw cut;
     }
+  }
+
+  private boolean isSelf(Member member) {
+    return member.id().equals(self().id());
   }
 
   private static String since(Engine.Entry entry) {
     return memberOf(entry).map(one -> ", since " + one.since()).orElse("");
   }
 
-  private void pause(String app) {
+  private void pause(ActorScope scope, String app) {
     try {
       clock.sleepUntil(clock.nanoTime() + time.dividedBy(20).toNanos());
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while node '" + self().name() + "' of app '" + app
-          + "' waited for the end of a lease of its name");
+      throw notJoined(app, "its thread was interrupted");
     }
+    if (scope.isClosed()) throw notJoined(app, "its scope was closed");
+  }
+
+  private IllegalStateException notJoined(String app, String why) {
+    return new IllegalStateException("node '" + self().name() + "' of app '" + app
+        + "' did not join, since " + why + " while it waited for the end of a lease of its name");
   }
 
   /** {@return whether the entry was made; false if the table has one of that name} */
-  private boolean create(String name) {
-    var member = member(name);
+  private boolean create(Member member) {
     long nanos = clock.nanoTime();
     long millis = wall.millis();
     version = engine.create(key, bytes(member), time);
@@ -289,8 +310,7 @@ final class Lease {
 
   private boolean isStillOurs() {
     var entry = engine.get(key);
-    boolean ours = entry.flatMap(Lease::memberOf).filter(one -> one.id().equals(self().id()))
-        .isPresent();
+    boolean ours = entry.flatMap(Lease::memberOf).filter(this::isSelf).isPresent();
     if (ours) version = OptionalLong.of(entry.get().version());
     else lapse("others took it for gone");
     return ours;
@@ -306,8 +326,8 @@ final class Lease {
 
   private void joinAgain() {
     var before = self();
-    if (create(before.name())) return;
     var member = member(before.name());
+    if (create(member)) return;
     long nanos = clock.nanoTime();
     long millis = wall.millis();
     version = replace(before, member);
@@ -323,7 +343,8 @@ final class Lease {
     return engine.update(key, bytes(next), entry.get().version(), time);
   }
 
-  private void delete() {
+  /** At once; by the actor that gives signs, or when that has ended. */
+  void delete() {
     left = true;
     try {
       if (version.isPresent()) engine.delete(key, version.getAsLong());

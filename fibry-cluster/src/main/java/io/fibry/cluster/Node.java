@@ -70,12 +70,13 @@ final class Node implements Cluster {
     try {
       checkForm(engine, subjects);
       var scope = options.scope().openScope(app + "-" + options.node(), own -> own.withAskLimit(options.askLimit()));
+      var lease = Optional.<Lease>empty();
       try {
         var clock = scope.anonymous().forBlocks().scheduler();
-        var lease = Lease.begin(scope, engine, subjects, options);
+        lease = Optional.of(Lease.begin(scope, engine, subjects, options));
         var membership = new Membership(scope, clock, engine, subjects);
         var node =
-            new Node(new Surroundings(scope, clock, engine, subjects, lease, membership, options.node(),
+            new Node(new Surroundings(scope, clock, engine, subjects, lease.get(), membership, options.node(),
                 options.calm(), new UnderWay()), options);
         engine.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
         engine.subscribe(subjects.ofTakingBack(), Optional.empty(), node.around.underWay()::takeBack);
@@ -84,6 +85,7 @@ final class Node implements Cluster {
         return node;
       } finally {
         if (!joined) scope.close();
+        if (!joined) lease.ifPresent(Lease::delete); // otherwise others would take this node for alive
       }
     } finally {
       if (!joined) engine.close();

@@ -26,6 +26,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** When a node takes itself for dead: always before others do. */
 class LeaseTest {
@@ -252,5 +254,37 @@ class LeaseTest {
     });
     assertInstanceOf(IllegalStateException.class, Patience.failure(joining));
     assertFalse(other.members().contains(a.self()));
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = Fault.class, names = {"CUT", "DEAF"})
+  void aNodeThatIsStartedAgainJoinsThoughTheNetworkIsAwayMeanwhile(Fault meanwhile) {
+    try (var killed = network.connect("bank", "b")) {
+      killed.create("fb.bank.node.b", new byte[0], LEASE);
+      var thread = new CompletableFuture<Thread>();
+      var joining = CompletableFuture.supplyAsync(
+          () -> Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
+              options -> options.withNode("b").withLease(LEASE).withParts(8).withScope(scope)),
+          code -> thread.complete(Patience.elsewhere(code)));
+      passAsleep(thread.join(), LEASE.minusSeconds(2));
+      fault = meanwhile;
+      passAsleep(thread.join(), Duration.ofSeconds(4));
+      fault = Fault.NONE;
+      Patience.eventually(() -> {
+        pass(TICK);
+        return joining.isDone();
+      });
+
+      assertTrue(Patience.value(joining).health().alive());
+    }
+  }
+
+  /** Time passes while a thread looks again and again. */
+  private void passAsleep(Thread thread, Duration time) {
+    for (var left = time; left.isPositive(); left = left.minus(TICK)) {
+      Patience.eventually(() -> clock.isAsleep(thread));
+      pass(TICK);
+    }
+    Patience.eventually(() -> clock.isAsleep(thread));
   }
 }

@@ -12,6 +12,7 @@ import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
@@ -154,23 +155,40 @@ class MembersTest {
     }
   }
 
+  private void awaitAsleep(Thread thread) {
+    Patience.eventually(() -> clock.isAsleep(thread));
+  }
+
   @Test
   void whoeverWaitsForTheEndOfALeaseCanBeInterrupted() {
     try (var other = network.engine()) {
       other.create("fb.bank.node.a", new byte[0], Engine.FOR_EVER);
-      var joining = new CompletableFuture<Cluster>();
-      var thread = Patience.elsewhere(() -> {
-        try {
-          joining.complete(join("a"));
-        } catch (RuntimeException failure) {
-          joining.completeExceptionally(failure);
-        }
-      });
-      Patience.parked(thread);
-      thread.interrupt();
+      var thread = new CompletableFuture<Thread>();
+      var joining =
+          CompletableFuture.supplyAsync(() -> join("a"), code -> thread.complete(Patience.elsewhere(code)));
+      awaitAsleep(thread.join());
+      thread.join().interrupt();
 
-      assertEquals("interrupted while node 'a' of app 'bank' waited for the end of a lease of its name",
-          Patience.failure(joining).getMessage());
+      assertEquals("node 'a' of app 'bank' did not join, since its thread was interrupted while it waited for the end "
+          + "of a lease of its name", Patience.failure(joining).getMessage());
+    }
+  }
+
+  @Test
+  void whoeverWaitsForTheEndOfALeaseMakesNoEntryInAClosedScope() {
+    try (var other = network.engine()) {
+      long version = other.create("fb.bank.node.a", new byte[0], Engine.FOR_EVER).orElseThrow();
+      var thread = new CompletableFuture<Thread>();
+      var joining =
+          CompletableFuture.supplyAsync(() -> join("a"), code -> thread.complete(Patience.elsewhere(code)));
+      awaitAsleep(thread.join());
+      other.delete("fb.bank.node.a", version);
+      scope.close();
+      clock.advance(LEASE);
+
+      assertEquals("node 'a' of app 'bank' did not join, since its scope was closed while it waited for the end of a "
+          + "lease of its name", Patience.failure(joining).getMessage());
+      assertEquals(Optional.empty(), other.get("fb.bank.node.a"));
     }
   }
 

@@ -93,7 +93,7 @@ final class FileDisk implements Disk {
   @Override
   public void force(String name) throws IOException {
     channel(name).force(false);
-    lock.check(); // otherwise the next owner may not have seen it
+    lock.checkFile(); // otherwise the next owner may not have read what was written
   }
 
   private FileChannel channel(String name) throws IOException {

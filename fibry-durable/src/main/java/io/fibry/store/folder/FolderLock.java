@@ -22,10 +22,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * Gives a folder to one store at a time: by a lock of the operating system on a file, and by the id
  * of the owner in that file. The id is needed since the operating system unlocks the file as soon
  * as any code of this process has opened and closed it, such as a backup that reads the folder.
- * Another process can then lock the folder. It writes its own id before it reads anything else, and
- * the owner checks the id before each write and after each force. So the next owner reads each turn
- * that this one acknowledged. Afterwards this one writes nothing, except a write that passed its
- * check just before.
+ * Another process can then lock the folder; so it can if somebody deletes the file. It writes its
+ * own id before it reads anything else. The owner checks the id before each write, and the file and
+ * the id after each force. So the next owner reads each turn that this one acknowledged. Afterwards
+ * this one writes nothing, except a write that passed its check just before.
  */
 final class FolderLock implements AutoCloseable {
   static final String FILE = "store.lock";
@@ -86,7 +86,7 @@ final class FolderLock implements AutoCloseable {
         Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
         NewFolder.ownersOnly(folder, "rw-------"));
     try {
-      if (!isLocked(file)) throw inUse(folder, holder(file));
+      if (!isLocked(file, false)) throw inUse(folder, holder(file));
       var owner = (ProcessHandle.current().pid() + " " + UUID.randomUUID()).getBytes(StandardCharsets.US_ASCII);
       file.truncate(0);
       file.write(ByteBuffer.wrap(owner), 0);
@@ -101,7 +101,7 @@ final class FolderLock implements AutoCloseable {
     if (!Files.isReadable(folder.resolve(FILE))) return new FolderLock(folder, real, Optional.empty(), new byte[0]);
     var file = FileChannel.open(folder.resolve(FILE), StandardOpenOption.READ);
     try {
-      if (file.tryLock(0, Long.MAX_VALUE, true) == null) throw inUse(folder, holder(file));
+      if (!isLocked(file, true)) throw inUse(folder, holder(file));
       return new FolderLock(folder, real, Optional.of(file), new byte[0]);
     } catch (Throwable failure) {
       file.close();
@@ -109,9 +109,9 @@ final class FolderLock implements AutoCloseable {
     }
   }
 
-  private static boolean isLocked(FileChannel file) throws IOException {
+  private static boolean isLocked(FileChannel file, boolean shared) throws IOException {
     try {
-      return file.tryLock() != null;
+      return file.tryLock(0, Long.MAX_VALUE, shared) != null;
     } catch (OverlappingFileLockException byUs) {
       return false;
     }
@@ -164,8 +164,8 @@ final class FolderLock implements AutoCloseable {
     return file.isEmpty() ? null : Files.readAttributes(folder.resolve(FILE), BasicFileAttributes.class).fileKey();
   }
 
-  private IOException taken(String by) {
-    return new IOException(folder + " was taken" + by + ", since somebody deleted " + FILE
+  private TakenException taken(String by) {
+    return new TakenException(folder + " was taken" + by + ", since somebody deleted " + FILE
         + ", or code of this process closed it; this store writes no more: two writers would destroy it");
   }
 

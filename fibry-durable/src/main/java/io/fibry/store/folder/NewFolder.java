@@ -2,11 +2,14 @@ package io.fibry.store.folder;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.stream.Stream;
+import org.slf4j.LoggerFactory;
 
 /** Makes folders that only the user of this process may read, and forces their names to disk. */
 final class NewFolder {
@@ -15,13 +18,28 @@ final class NewFolder {
 
   private NewFolder() {}
 
-  /** Makes the folder, and the folders above that are missing; changes no other. */
+  /**
+   * Makes the folder, and the folders above that are missing; changes no other. Forces the name of
+   * the folder also if it is empty: the process that made it may have ended before it did so.
+   */
   static void make(Path folder) throws IOException {
-    if (Files.isDirectory(folder)) return;
     var parent = folder.toAbsolutePath().getParent();
-    make(parent);
-    Files.createDirectories(folder, ownersOnly(parent, "rwx------")); // also if somebody else was faster
-    force(parent);
+    if (parent == null || Files.isDirectory(folder) && !isEmpty(folder)) return;
+    if (!Files.isDirectory(folder)) {
+      make(parent);
+      Files.createDirectories(folder, ownersOnly(parent, "rwx------")); // another process may have made it
+    }
+    try {
+      force(parent);
+    } catch (AccessDeniedException unreadable) { // the names in it cannot be forced by this user
+      LoggerFactory.getLogger(FolderStore.class).debug("{} cannot be forced", parent, unreadable);
+    }
+  }
+
+  private static boolean isEmpty(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.findAny().isEmpty();
+    }
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.StoreFullException;
+import io.fibry.store.StoreWriteException;
 import io.fibry.store.recorder.Recorder;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -78,6 +79,10 @@ final class Spares {
   }
 
   private void failed(Segment segment, Throwable failure) {
+    if (failure instanceof TakenException) { // the next write breaks the log
+      Journal.log(() -> LoggerFactory.getLogger(Spares.class).error("a store cannot make another file", failure));
+      return;
+    }
     failedAt = nanoTime.getAsLong();
     full = true;
     Recorder.full(disk, segment.name(), size, failure);
@@ -92,7 +97,7 @@ final class Spares {
 
   /** Tries again, where that failed a second ago. */
   void retry(Segment segment) {
-    if (next.isCompletedExceptionally() && nanoTime.getAsLong() - failedAt >= PAUSE) begin(segment);
+    if (full && next.isCompletedExceptionally() && nanoTime.getAsLong() - failedAt >= PAUSE) begin(segment);
   }
 
   /** When it answers, the segment that was begun is there. */
@@ -101,6 +106,8 @@ final class Spares {
     try {
       next.join();
     } catch (CompletionException failure) {
+      if (failure.getCause() instanceof TakenException taken)
+        throw new StoreWriteException(disk + ": the log cannot go on in " + segment.name(), taken);
       throw full(segment, failure.getCause());
     }
   }

@@ -2,6 +2,7 @@ package io.fibry.store.folder;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fibry.store.Store;
@@ -80,7 +81,25 @@ class FolderLockTest {
   }
 
   @Test
+  void whoeversLockWasDeletedAcknowledgesNothingMore() throws Exception {
+    assumeTrue(isPosix());
+    var store = FolderStore.open(folder);
+    long life = store.load(ADA).life();
+    append(store, life, 1);
+    Files.delete(folder.resolve("store.lock"));
+    try (var taker = Child.java(List.of(), Taker.class, folder.toString())) {
+      taker.awaitLine("stored after 1");
+
+      String said = causes(refusal(store, life, 2));
+      assertContains(" was taken by process " + taker.handle().pid() + ", since", said);
+      assertTrue(store.health().broken());
+      store.close();
+    }
+  }
+
+  @Test
   void whoeversLockWasDeletedMakesNoFile() throws Exception {
+    assumeTrue(isPosix());
     try (var disk = Disk.open(folder)) {
       disk.create("a", 10);
       Files.delete(folder.resolve("store.lock"));
@@ -96,13 +115,19 @@ class FolderLockTest {
 
   @Test
   void nobodyElseMayReadIt() throws Exception {
-    assumeTrue(temporary.getFileSystem().supportedFileAttributeViews().contains("posix"));
-    try (var store = FolderStore.open(folder); Stream<Path> files = Files.walk(temporary)) {
+    assumeTrue(isPosix());
+    try (var store = FolderStore.open(folder)) {
       append(store, store.load(ADA).life(), 1);
+    }
+    try (Stream<Path> files = Files.walk(temporary)) {
       for (var one : files.filter(file -> !file.equals(temporary)).toList())
         assertEquals(Files.isDirectory(one) ? "rwx------" : "rw-------",
             PosixFilePermissions.toString(Files.getPosixFilePermissions(one)), one.toString());
     }
+  }
+
+  private boolean isPosix() {
+    return temporary.getFileSystem().supportedFileAttributeViews().contains("posix");
   }
 
   private static void assertContains(String part, String text) {

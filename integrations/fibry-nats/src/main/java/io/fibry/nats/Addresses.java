@@ -1,15 +1,43 @@
 package io.fibry.nats;
 
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** URLs of servers as people may read them. */
+/** URLs of servers as people may read them: without users, passwords and tokens. */
 final class Addresses {
-  private static final Pattern SECRET = Pattern.compile("//[^/\\s,]*@");
+  private static final String BETWEEN = "\\s*,\\s*";
+  private static final Pattern PUBLIC = Pattern.compile("(?:[a-z]+://)?(?:[\\w.-]+|\\[[0-9a-fA-F:.]+])(?::\\d+)?/?");
+  private static final Pattern USER = Pattern.compile("//[^/\\s,]*@");
+  private static final Pattern QUERY = Pattern.compile("(//[^\\s,\\])?]*)\\?[^\\s,\\])]*");
 
   private Addresses() {}
 
-  /** {@return the text, in which each URL is without the user, password or token that it has} */
+  /** {@return the URLs, one of each server} */
+  static String[] split(String servers) {
+    return servers.split(BETWEEN);
+  }
+
+  /** {@return the scheme, host and port of each URL, with stars for its user} */
+  static String shown(String servers) {
+    return Stream.of(split(servers)).map(Addresses::shownOne).collect(Collectors.joining(","));
+  }
+
+  private static String shownOne(String url) {
+    if (PUBLIC.matcher(url).matches()) return url;
+    int scheme = url.indexOf("://");
+    String host =
+        url.substring(Math.max(url.lastIndexOf('@') + 1, scheme < 0 ? 0 : scheme + 3)).replaceAll("[/?].*", "");
+    return (scheme < 0 ? "" : url.substring(0, scheme + 3)) + "***@" + (PUBLIC.matcher(host).matches() ? host : "***");
+  }
+
+  /** {@return whether a text of the client has no URL, which could be malformed} */
+  static boolean mayShow(String text) {
+    return !text.contains("@") && !text.contains(":/");
+  }
+
+  /** {@return a text of the client without the user and the query of each URL in it} */
   static String withoutSecrets(String text) {
-    return SECRET.matcher(text).replaceAll("//***@");
+    return QUERY.matcher(USER.matcher(text).replaceAll("//***@")).replaceAll("$1?***");
   }
 }

@@ -54,12 +54,7 @@ public final class NatsNetwork implements Network {
    */
   public static NatsNetwork at(String servers) {
     var network = new NatsNetwork(Objects.requireNonNull(servers, "servers"), 1, builder -> builder);
-    try {
-      network.options("check", "check");
-    } catch (IllegalArgumentException malformed) { // its text may have a password
-      throw new IllegalArgumentException("'" + Lines.line(Addresses.withoutSecrets(servers))
-          + "' are no URLs of servers of NATS; give them as nats://n1:4222,nats://n2:4222");
-    }
+    network.options("check", "check"); // its URLs
     return network;
   }
 
@@ -123,17 +118,28 @@ public final class NatsNetwork implements Network {
   }
 
   private Options.Builder options(String app, String node) {
-    return more.apply(Options.builder().servers(servers.split("\\s*,\\s*")).connectionTimeout(CONNECTING)
-        .pingInterval(PING).maxPingsOut(3)).connectionName(app + "/" + node)
-        .inboxPrefix("fb." + app + ".r." + node + ".");
+    try {
+      return more.apply(Options.builder().servers(Addresses.split(servers)).connectionTimeout(CONNECTING)
+          .pingInterval(PING).maxPingsOut(3)).connectionName(app + "/" + node)
+          .inboxPrefix("fb." + app + ".r." + node + ".");
+    } catch (IllegalArgumentException refused) {
+      if (!Addresses.mayShow(Lines.message(refused))) throw new IllegalArgumentException(
+          "a URL of a server of NATS is malformed; give them as nats://n1:4222,nats://n2:4222, with special "
+              + "characters of a password in the form %40");
+      throw refused;
+    }
   }
 
   @Override
   public Engine connect(String app, String node) {
+    return connect(app, node, NatsTable.Times.USUAL);
+  }
+
+  Engine connect(String app, String node, NatsTable.Times times) {
     var link = link(app, node);
     boolean usable = false;
     try {
-      var engine = new NatsEngine(link, NatsTable.of(link.connection(), app, replicas, NatsTable.MARKED),
+      var engine = new NatsEngine(link, NatsTable.of(link.connection(), app, replicas, times),
           () -> store(link, app, NatsStore.Options.USUAL, () -> {}), () -> work(link, app));
       usable = true;
       return engine;
@@ -263,6 +269,6 @@ public final class NatsNetwork implements Network {
 
   @Override
   public String toString() {
-    return "NATS at " + Addresses.withoutSecrets(servers);
+    return "NATS at " + Addresses.shown(servers);
   }
 }

@@ -35,7 +35,6 @@ import java.util.stream.Collectors;
  * bucket carry no lease when they update. Reads ask the leader, since other servers may be behind.
  */
 final class NatsTable implements AutoCloseable {
-  static final Duration MARKED = Duration.ofHours(1); // so long an entry that is gone is told of
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final Duration BEAT = Duration.ofSeconds(1); // of a watch; after three without it begins anew
   private static final String OPERATION = "KV-Operation";
@@ -43,6 +42,16 @@ final class NatsTable implements AutoCloseable {
   private static final int WRONG_VERSION = 10071;
   private static final int BUSY = 10164; // another message to the subject is on its way
   private static final int NONE = 10037;
+
+  /**
+   * How long things take that a test does not wait for.
+   *
+   * @param marked so long the server remembers that an entry ended
+   * @param look from one look at all keys to the next
+   */
+  record Times(Duration marked, Duration look) {
+    static final Times USUAL = new Times(Duration.ofHours(1), Duration.ofSeconds(30));
+  }
 
   private final Connection connection;
   private final JetStream stream;
@@ -52,14 +61,24 @@ final class NatsTable implements AutoCloseable {
   private final Duration marked;
   private final Watches watches;
 
-  private NatsTable(Connection connection, String app, Duration marked) throws IOException {
+  private NatsTable(Connection connection, String app, Times times) throws IOException {
     this.connection = connection;
     this.stream = connection.jetStream();
     this.management = connection.jetStreamManagement();
     this.name = stream(app);
     this.subjects = subjects(app);
-    this.marked = marked;
-    this.watches = new Watches(name, this::list);
+    this.marked = times.marked;
+    this.watches = new Watches(name, new Watches.Table() {
+      @Override
+      public Listed list() {
+        return NatsTable.this.list();
+      }
+
+      @Override
+      public boolean has(String key) {
+        return get(key).isPresent();
+      }
+    }, times.look);
   }
 
   static String stream(String app) {
@@ -75,10 +94,10 @@ final class NatsTable implements AutoCloseable {
     return "FB_" + app + "_own";
   }
 
-  static NatsTable of(Connection connection, String app, int replicas, Duration marked) {
+  static NatsTable of(Connection connection, String app, int replicas, Times times) {
     try {
-      Streams.make(connection.jetStreamManagement(), configuration(app, replicas, marked));
-      return new NatsTable(connection, app, marked);
+      Streams.make(connection.jetStreamManagement(), configuration(app, replicas, times.marked));
+      return new NatsTable(connection, app, times);
     } catch (IOException cut) {
       throw new LostException(Loss.CUT, "JetStream does not answer: " + Troubles.text(cut));
     }

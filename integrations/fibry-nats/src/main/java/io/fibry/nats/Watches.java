@@ -10,18 +10,18 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Tells each watch of a table which entries ended while it was cut off. The client continues a
  * watch behind the last change that it has read, and the server forgets after a while that an entry
- * ended. So a thread lists the keys of the table, every half minute and after each reconnection,
- * and tells each watch that the entries ended which it knows and which the list does not have.
+ * ended. So a thread lists the keys of the table, every half minute and after each reconnection. It
+ * tells each watch that those entries have ended which the watch knows and the table does not have.
  *
  * <p>The list may come from a server that is behind. It proves that an entry has ended only if the
  * table has changed since the entry did; the numbers of the changes decide. The reader of a watch
@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Watches implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
-  private static final Duration PAUSE = Duration.ofSeconds(30);
+  private static final long RETRY = TimeUnit.SECONDS.toNanos(2);
 
   /**
    * The keys that a table had.
@@ -38,13 +38,22 @@ final class Watches implements AutoCloseable {
    */
   record Listed(Set<String> keys, long last) {}
 
-  private final Supplier<Listed> listing;
+  /** The table that is watched. */
+  interface Table {
+    Listed list();
+
+    boolean has(String key);
+  }
+
+  private final Table table;
+  private final Duration pause;
   private final List<Watch> open = new CopyOnWriteArrayList<>();
   private final Thread thread;
   private volatile boolean closed;
 
-  Watches(String name, Supplier<Listed> listing) {
-    this.listing = listing;
+  Watches(String name, Table table, Duration pause) {
+    this.table = table;
+    this.pause = pause;
     this.thread = Thread.ofVirtual().name(name).start(this::run);
   }
 
@@ -62,19 +71,29 @@ final class Watches implements AutoCloseable {
     public void accept(Entry entry) {
       lock.lock();
       try {
+        reader.accept(entry);
         if (entry.value().isPresent()) there.put(entry.key(), entry.version());
         else there.remove(entry.key());
-        reader.accept(entry);
       } finally {
         lock.unlock();
       }
     }
 
-    private void compare(Listed listed) {
+    /** The keys that this watch takes for alive, and that are not in the list. */
+    private List<String> missing(Listed listed) {
       lock.lock();
       try {
-        there.entrySet().stream().filter(one -> !listed.keys.contains(one.getKey()) && one.getValue() < listed.last)
-            .map(Map.Entry::getKey).toList().forEach(key -> accept(new Entry(key, Optional.empty(), listed.last)));
+        return there.keySet().stream().filter(key -> !listed.keys.contains(key)).toList();
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    private void end(String key, Listed listed) {
+      lock.lock();
+      try {
+        var version = there.get(key);
+        if (version != null && version < listed.last) accept(new Entry(key, Optional.empty(), listed.last));
       } finally {
         lock.unlock();
       }
@@ -98,16 +117,39 @@ final class Watches implements AutoCloseable {
   }
 
   private void run() {
-    while (!closed) try {
-      LockSupport.parkNanos(this, PAUSE.toNanos());
-      if (closed || open.isEmpty()) continue;
-      var listed = listing.get();
-      open.forEach(watch -> watch.compare(listed));
-    } catch (LostException cut) {
-      LOG.debug("the keys of the table could not be listed", cut);
+    for (long wait = pause.toNanos(); !closed; wait = compare() ? pause.toNanos() : RETRY)
+      LockSupport.parkNanos(this, wait);
+  }
+
+  /** {@return whether each watch knows what the table has; otherwise it is tried again soon} */
+  private boolean compare() {
+    if (closed || open.isEmpty()) return true;
+    boolean known = true;
+    try {
+      var listed = table.list();
+      for (var watch : open) known &= compare(watch, listed);
     } catch (Throwable failure) {
-      LOG.error("a watch was not told which entries have ended; it is tried again", failure);
+      failed("the keys of the table could not be listed", failure);
+      known = false;
     }
+    return known;
+  }
+
+  /** Looks at each missing key again: a long list comes in pages, and may leave one out. */
+  private boolean compare(Watch watch, Listed listed) {
+    boolean known = true;
+    for (var key : watch.missing(listed)) try {
+      if (!table.has(key)) watch.end(key, listed);
+    } catch (Throwable failure) {
+      failed("nobody was told that '" + key + "' has ended", failure);
+      known = false;
+    }
+    return known;
+  }
+
+  private static void failed(String what, Throwable failure) {
+    if (failure instanceof LostException) LOG.debug(what, failure);
+    else LOG.error("{}; it is tried again", what, failure);
   }
 
   @Override

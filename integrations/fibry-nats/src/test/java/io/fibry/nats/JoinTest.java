@@ -11,6 +11,7 @@ import io.fibry.cluster.LostException.Loss;
 import io.fibry.cluster.Network;
 import io.fibry.support.Certificates;
 import io.fibry.support.Logged;
+import io.fibry.support.Patience;
 import io.fibry.test.NatsServer;
 import io.nats.client.Nats;
 import io.nats.client.api.StreamConfiguration;
@@ -139,23 +140,45 @@ class JoinTest {
   }
 
   @Test
-  void aPasswordInAUrlIsShownNowhere() {
+  void aPasswordInAUrlIsShownNowhere() throws Exception {
     Servers.assumeThere();
     try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n");
+        var cable = Cable.to(server.url());
         var logged = new Logged()) {
-      String url = server.url().replace("//", "//ada:secret@");
-      var wrong = NatsNetwork.at(url.replace("secret", "secret2"));
+      String url = cable.url().replace("//", "//ada:secret@");
 
-      assertEquals(NatsNetwork.at(server.url().replace("//", "//***@")).toString(), NatsNetwork.at(url).toString());
-      assertShowsNone(assertThrows(LostException.class, () -> join(wrong)));
+      assertShowsNone(assertThrows(LostException.class, () -> join(NatsNetwork.at(url.replace("secret", "secret2")))));
       assertShowsNone(assertThrows(LostException.class,
           () -> join(NatsNetwork.at("nats://ada:secret@127.0.0.1:1,nats://secret@127.0.0.1:2"))));
-      assertShowsNone(
-          assertThrows(IllegalArgumentException.class, () -> NatsNetwork.at("nats://ada:secret@a b:nonsense")));
-      join(NatsNetwork.at(url)).close();
+      try (var node = join(NatsNetwork.at(url))) {
+        cable.mend(); // ends its connection
+        Patience.eventually(() -> !logged.lines("connected again, to nats://***@127.0.0.1:").isEmpty());
+        assertTrue(node.health().alive());
+      }
 
       assertFalse(logged.text().contains("secret"), logged.text());
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"nats://ada:secret@h:4222", "ada:secret@h:4222", "nats:ada:secret@h", "nats:/ada:secret@h",
+    "nats://ada:secret", "nats://ada:se/secret@h", "nats://ada:se secret@h", "nats://ada:se,secret@h",
+    "nats://h1, ada:secret@h2", "ws://h/?token=secret", "nats://secret@a b:nonsense", " nats://ada:secret@h "})
+  void aPasswordIsShownInNoFormOfAUrl(String servers) {
+    try {
+      assertFalse(NatsNetwork.at(servers).toString().contains("secret"), NatsNetwork.at(servers)::toString);
+    } catch (IllegalArgumentException malformed) {
+      assertShowsNone(malformed);
+      assertTrue(malformed.getMessage().startsWith("a URL of a server of NATS is malformed; "), malformed::toString);
+    }
+    assertShowsNone(assertThrows(RuntimeException.class, () -> join(
+        NatsNetwork.at("nats://127.0.0.1:1").withOptions(options -> options.servers(servers.strip().split(","))))));
+  }
+
+  @Test
+  void schemeHostAndPortAreShown() {
+    assertEquals("NATS at nats://***@n1:4222,tls://n2:4222,[::1]:4222,n3",
+        NatsNetwork.at("nats://ada:secret@n1:4222, tls://n2:4222,[::1]:4222,n3").toString());
   }
 
   private static void assertShowsNone(Throwable failure) {
@@ -220,6 +243,7 @@ class JoinTest {
     var network = NatsNetwork.at(Servers.shared().url());
     String app = Servers.app();
     try (var first = Cluster.join(app, network, options -> options.withNode("a").withLease(Duration.ofSeconds(20)))) {
+      assertTrue(first.health().alive());
       String text = assertThrows(IllegalStateException.class,
           () -> Cluster.join(app, network, options -> options.withNode("a"))).getMessage();
 

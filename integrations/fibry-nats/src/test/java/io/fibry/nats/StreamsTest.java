@@ -3,9 +3,9 @@ package io.fibry.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.nats.client.Connection;
 import io.nats.client.Nats;
 import io.nats.client.api.CompressionOption;
+import io.nats.client.api.DiscardPolicy;
 import io.nats.client.api.PersistMode;
 import io.nats.client.api.Republish;
 import io.nats.client.api.StreamConfiguration;
@@ -28,9 +28,12 @@ class StreamsTest {
   }
 
   private void make(UnaryOperator<StreamConfiguration.Builder> difference) throws Exception {
-    try (Connection tools = Nats.connect(Servers.shared().url())) {
+    var tools = Nats.connect(Servers.shared().url());
+    try {
       tools.jetStreamManagement().addStream(difference.apply(wanted()).build());
       Streams.make(tools.jetStreamManagement(), wanted().build());
+    } finally {
+      tools.close();
     }
   }
 
@@ -64,7 +67,13 @@ class StreamsTest {
 
   @Test
   void whatHarmsNothingIsTaken() throws Exception {
-    make(
-        one -> one.description("of the bank").metadata(Map.of("team", "bank")).compressionOption(CompressionOption.S2));
+    make(one -> one.description("of the bank").metadata(Map.of("team", "bank"))
+        .compressionOption(CompressionOption.S2));
+  }
+
+  /** As accounts need it where the servers say {@code max_bytes_required}. */
+  @Test
+  void aLimitByWhichTheServerRefusesAndDropsNothingIsTaken() throws Exception {
+    make(one -> one.maxBytes(1_000_000).maxMessages(5_000).discardPolicy(DiscardPolicy.New));
   }
 }

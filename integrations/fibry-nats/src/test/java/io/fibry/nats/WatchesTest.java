@@ -7,6 +7,7 @@ import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.nats.Watches.Listed;
 import io.fibry.support.Patience;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,9 +21,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-class WatchesTest {
+class WatchesTest implements Watches.Table {
+  private static final Duration FOR_EVER = Duration.ofDays(1); // it looks only when it is told to
+
   private final List<String> told = new CopyOnWriteArrayList<>();
   private final AtomicInteger lists = new AtomicInteger();
+  private final Set<String> read = ConcurrentHashMap.newKeySet(); // keys that are there, though no list has them
   private volatile Listed list = new Listed(Set.of(), 0);
 
   private static Entry there(String key, long version) {
@@ -33,7 +37,13 @@ class WatchesTest {
     told.add((entry.value().isPresent() ? "" : "no ") + entry.key() + " " + entry.version());
   }
 
-  private Listed list() {
+  @Override
+  public boolean has(String key) {
+    return read.contains(key);
+  }
+
+  @Override
+  public Listed list() {
     lists.incrementAndGet();
     if (list.last() < 0) throw new LostException(Loss.CUT, "planned");
     return list;
@@ -48,7 +58,7 @@ class WatchesTest {
 
   @Test
   void anEntryThatIsNotListedHasEnded() {
-    try (var watches = new Watches("test", this::list)) {
+    try (var watches = new Watches("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
       watch.accept(there("b", 6));
@@ -62,7 +72,7 @@ class WatchesTest {
 
   @Test
   void aListFromAServerThatIsBehindEndsNothing() {
-    try (var watches = new Watches("test", this::list)) {
+    try (var watches = new Watches("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
 
@@ -76,7 +86,7 @@ class WatchesTest {
 
   @Test
   void afterAListThatFailsAnotherIsMade() {
-    try (var watches = new Watches("test", this::list)) {
+    try (var watches = new Watches("test", this, FOR_EVER)) {
       watches.open(this::tell).accept(there("a", 5));
 
       look(watches, new Listed(Set.of(), -1)); // it fails
@@ -87,8 +97,42 @@ class WatchesTest {
   }
 
   @Test
+  void anEntryThatALongListLeftOutHasNotEnded() {
+    try (var watches = new Watches("test", this, FOR_EVER)) {
+      var watch = watches.open(this::tell);
+      watch.accept(there("a", 5));
+      watch.accept(there("b", 6));
+      read.add("a");
+
+      look(watches, new Listed(Set.of(), 9));
+
+      Patience.eventually(() -> told.size() == 3);
+      assertEquals(List.of("a 5", "b 6", "no b 9"), told);
+    }
+  }
+
+  @Test
+  void aReaderThatThrowsIsToldAgainAndHarmsNoOther() {
+    var failures = new AtomicInteger();
+    try (var watches = new Watches("test", this, FOR_EVER)) {
+      var failing = watches.open(entry -> {
+        if (entry.value().isEmpty() && failures.incrementAndGet() == 1) throw new IllegalStateException("planned");
+        tell(entry);
+      });
+      failing.accept(there("a", 5));
+      failing.accept(there("b", 6));
+      watches.open(this::tell).accept(there("c", 7));
+
+      look(watches, new Listed(Set.of(), 9)); // and again after two seconds, since it failed
+
+      Patience.eventually(() -> told.containsAll(List.of("no a 9", "no b 9", "no c 9")));
+      assertEquals(3, failures.get());
+    }
+  }
+
+  @Test
   void aWatchThatIsClosedIsToldNoMore() {
-    try (var watches = new Watches("test", this::list)) {
+    try (var watches = new Watches("test", this, FOR_EVER)) {
       var closed = watches.open(this::tell);
       closed.accept(there("a", 5));
       watches.close(closed);
@@ -102,7 +146,7 @@ class WatchesTest {
   }
 
   /** A table: changes arrive late, half of the ends are lost, and lists are sometimes old. */
-  private static final class Table {
+  private static final class Changing implements Watches.Table {
     private final Map<String, Long> there = new HashMap<>();
     private final LinkedBlockingQueue<Entry> arriving = new LinkedBlockingQueue<>();
     private Listed old = new Listed(Set.of(), 0);
@@ -115,7 +159,13 @@ class WatchesTest {
       if (put || !lost) arriving.add(put ? WatchesTest.there(key, last) : new Entry(key, Optional.empty(), last));
     }
 
-    synchronized Listed list() {
+    @Override
+    public synchronized boolean has(String key) {
+      return there.containsKey(key);
+    }
+
+    @Override
+    public synchronized Listed list() {
       if (last % 3 == 0) return old;
       return old = new Listed(Set.copyOf(there.keySet()), last);
     }
@@ -131,9 +181,9 @@ class WatchesTest {
     System.out.println("watches: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     for (int round = 0; round < 100; round++) {
-      var table = new Table();
+      var table = new Changing();
       var known = ConcurrentHashMap.<String>newKeySet();
-      try (var watches = new Watches("test", table::list)) {
+      try (var watches = new Watches("test", table, FOR_EVER)) {
         var watch = watches.open(entry -> {
           if (entry.value().isPresent()) known.add(entry.key());
           else known.remove(entry.key());

@@ -157,7 +157,14 @@ record FibryProperties(
    */
   record Cluster(@Nullable String servers, @Nullable String credentials, @DefaultValue("1") int replicas,
       @Nullable String app, @Nullable String node, @Nullable Duration lease,
-      @DefaultValue("256") int parts) {}
+      @DefaultValue("256") int parts) {
+
+    /** Without the servers: their URLs may have a password. */
+    @Override
+    public String toString() {
+      return "Cluster[app=" + app + ", node=" + node + ", lease=" + lease + ", parts=" + parts + "]";
+    }
+  }
 
   ActorScope.Options applyTo(ActorScope.Options options) {
     var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)
