@@ -263,7 +263,7 @@ final class Node implements Cluster {
 
       @Override
       public void lookAgain() {
-        store.waiting(sharing.kind(), (actor, due) -> Sharing.look(store, actor));
+        store.waiting(sharing.kind(), (actor, due) -> Sharing.look(store, actor, due));
       }
     };
     news.computeIfAbsent(store, none -> Sharing.onElsewhere(store, actor -> tell(actor, parts)));

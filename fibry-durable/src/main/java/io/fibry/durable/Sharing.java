@@ -86,7 +86,19 @@ public final class Sharing<M> {
    * @param actor for which; nothing happens if this program is not its home
    */
   public static void look(Store store, Store.Id actor) {
-    Home.of(store).tell(Objects.requireNonNull(actor, "actor"), Instant.MIN);
+    look(store, actor, Instant.MIN);
+  }
+
+  /**
+   * The same, for a message whose time is known. One that is due later is looked after when its
+   * time has come.
+   *
+   * @param store where it waits
+   * @param actor for which
+   * @param due when it is due
+   */
+  public static void look(Store store, Store.Id actor, Instant due) {
+    Home.of(store).tell(Objects.requireNonNull(actor, "actor"), Objects.requireNonNull(due, "due"));
   }
 
   /**

@@ -1,0 +1,100 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.durable.Durable;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a node reads from its store while it has nothing to do. */
+class IdleNodeTest {
+  record Remind(Duration in) {}
+
+  private static final int ACTORS = 50;
+  private static final Durable<Remind> DESK = Durable.kind("desk", Remind.class).keepsMessages(9).state(0)
+      .by((heard, remind, context) -> {
+        if (heard == 0) context.remind("bill", remind, remind.in());
+        return heard + 1;
+      });
+
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("idle-node", options -> options.withScheduler(clock));
+  private final Map<String, AtomicInteger> reads = new ConcurrentHashMap<>();
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private Store counted() {
+    var store = MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime()));
+    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
+        (proxy, method, arguments) -> {
+          if (method.getName().equals("hashCode")) return System.identityHashCode(proxy);
+          if (method.getName().equals("equals")) return proxy == arguments[0];
+          String name = method.getName() + (method.getParameterCount() == 2 ? " of a kind" : "");
+          reads.computeIfAbsent(name, none -> new AtomicInteger()).incrementAndGet();
+          try {
+            return method.invoke(store, arguments);
+          } catch (InvocationTargetException thrown) {
+            throw thrown.getCause();
+          }
+        });
+  }
+
+  private Map<String, Integer> read() {
+    var read = new TreeMap<String, Integer>();
+    reads.forEach((name, times) -> read.put(name, times.get()));
+    read.remove("clock");
+    return read;
+  }
+
+  private Map<String, Integer> readWithin(Duration time) {
+    var before = read();
+    pass(time);
+    var read = read();
+    read.replaceAll((name, times) -> times - before.getOrDefault(name, 0));
+    read.values().removeIf(times -> times == 0);
+    return read;
+  }
+
+  private void pass(Duration time) {
+    for (var left = time; left.isPositive(); left = left.minusSeconds(1)) {
+      clock.advance(Duration.ofSeconds(1));
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+    }
+  }
+
+  @Test
+  void remindersOfNextYearAreNotReadOneByOneEachMinute() {
+    var store = counted();
+    try (var node = Cluster.join("idle", MemoryNetwork.create(clock),
+        options -> options.withScope(scope).withParts(4).withLease(Duration.ofSeconds(10)))) {
+      var joining = Patience.elsewhere(() -> node.host(DESK, store, scope.anonymous(), Duration.ofHours(9)));
+      Patience.eventually(() -> {
+        pass(Duration.ofSeconds(1));
+        return !joining.isAlive();
+      });
+      var desks = node.entities(DESK);
+      for (int i = 0; i < ACTORS; i++) assertTrue(desks.actor("k" + i).sendMessage(new Remind(Duration.ofDays(365))));
+      Patience.eventually(() -> readWithin(Duration.ofMinutes(1)).size() == 1); // each has set its reminder
+
+      assertEquals(Map.of("waiting of a kind", 3), readWithin(Duration.ofMinutes(3)));
+    }
+  }
+}
