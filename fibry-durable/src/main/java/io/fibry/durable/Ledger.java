@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /** All notes of an actor that still mean something. Of the actor's thread. */
@@ -17,14 +18,19 @@ final class Ledger {
 
   private final int mostAnswers;
   private final Duration time;
+  private final Predicate<String> isAside;
   private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // oldest first
-  private final Map<String, List<Note.Step>> steps = new LinkedHashMap<>(); // by message, oldest first
+  // by message, in the order of their last steps
+  private final Map<String, List<Note.Step>> steps = new LinkedHashMap<>();
+  private final Map<String, Note.PutAside> aside = new HashMap<>(); // those that are Once and have steps
   private final Map<String, Note.Begun> begun = new HashMap<>();
   private long ofAnswers; // their bytes
 
-  Ledger(int mostAnswers, Duration time) {
+  /** @param isAside whether a message waits for a human, by its name at the store */
+  Ledger(int mostAnswers, Duration time, Predicate<String> isAside) {
     this.mostAnswers = mostAnswers;
     this.time = time;
+    this.isAside = isAside;
   }
 
   void add(Note note) {
@@ -36,15 +42,20 @@ final class Ledger {
         trim(answered.at());
       }
       case Note.Step step -> {
-        steps.computeIfAbsent(step.message(), none -> new ArrayList<>()).add(step);
-        forgetSteps();
+        var before = steps.remove(step.message());
+        var all = before == null ? new ArrayList<Note.Step>() : before;
+        all.add(step);
+        steps.put(step.message(), all); // the last
+        if (steps.size() > mostAnswers) forgetSteps();
       }
+      case Note.PutAside one -> aside.put(one.message(), one);
       case Note.Begun one -> {
         if (one.times() > 0) begun.put(one.message(), one);
         else begun.remove(one.message());
       }
       case Note.Over over -> {
         steps.remove(over.message());
+        aside.remove(over.message());
         begun.remove(over.message());
       }
     }
@@ -60,10 +71,23 @@ final class Ledger {
     }
   }
 
-  /** Of messages that are sent again by a client, or never: the oldest. */
+  /**
+   * Forgets the message whose last step is the oldest, of those that only a client could send again.
+   * The messages that wait at the store come again for certain.
+   */
   private void forgetSteps() {
-    if (steps.size() <= mostAnswers) return;
-    steps.keySet().stream().filter(Turn::isOnce).findFirst().ifPresent(steps::remove);
+    aside.values().removeIf(one -> !isAside.test(one.waiting()));
+    var clients = steps.keySet().stream().filter(one -> Turn.isOnce(one) && !aside.containsKey(one)).toList();
+    if (clients.size() > mostAnswers) steps.remove(clients.getFirst());
+  }
+
+  /** {@return what to note of a message that waits for a human from now on} */
+  List<Note> putAside(Optional<String> message, String waiting) {
+    var notes = new ArrayList<Note>(0);
+    if (begun(waiting) > 0) notes.add(new Note.Begun(waiting, 0));
+    message.filter(one -> Turn.isOnce(one) && steps.containsKey(one))
+        .ifPresent(one -> notes.add(new Note.PutAside(one, waiting)));
+    return notes;
   }
 
   private boolean isForgotten(Note.Answered one, Instant now) {
@@ -115,6 +139,7 @@ final class Ledger {
   List<Note> all() {
     var all = new ArrayList<Note>(answers.values());
     steps.values().forEach(all::addAll);
+    all.addAll(aside.values());
     all.addAll(begun.values());
     return all;
   }
@@ -123,6 +148,6 @@ final class Ledger {
   long size() {
     if (!knowsAny()) return ofAnswers;
     long ofSteps = steps.values().stream().flatMap(List::stream).mapToLong(Ledger::size).sum();
-    return ofAnswers + ofSteps + (long) FIXED * begun.size();
+    return ofAnswers + ofSteps + (long) FIXED * (begun.size() + 2 * aside.size());
   }
 }

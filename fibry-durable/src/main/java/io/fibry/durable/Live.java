@@ -71,7 +71,7 @@ final class Live<S, E, M> {
     doubtful = true;
     var loaded = turns.load();
     var kind = definition.kind();
-    ledger = new Ledger(kind.remembers(), kind.rememberedFor());
+    ledger = new Ledger(kind.remembers(), kind.rememberedFor(), turns::isAside);
     sinceWhole = 0;
     sinceSnapshot = loaded.bodies().size();
     S read = definition.initial(id);
@@ -202,10 +202,6 @@ final class Live<S, E, M> {
     return times < MOST_BEGUN;
   }
 
-  private List<Note> notBegun(Kept<?> kept) {
-    return isBegun(kept.unique()) ? List.of(new Note.Begun(kept.unique(), 0)) : List.of();
-  }
-
   /** It was not the message. */
   private void beginNot(Kept<?> kept) {
     int times = ledger.begun(kept.unique());
@@ -273,7 +269,8 @@ final class Live<S, E, M> {
     outgoing.done(kept);
     boolean aside = !kept.asked() || turn.isGivenUp();
     if (aside) outgoing.putAside(kept, encodeMessage(turn.message()), reason);
-    append(false, Optional.empty(), List.of(), aside ? notBegun(kept) : turn.over(ledger), outgoing);
+    append(false, Optional.empty(), List.of(),
+        aside ? ledger.putAside(turn.messageId(), kept.unique()) : turn.over(ledger), outgoing);
     if (aside) Home.of(delivery.store()).refusals().putAside(id, kept, reason);
     turn.confirm();
   }

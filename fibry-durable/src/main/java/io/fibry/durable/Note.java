@@ -15,6 +15,9 @@ sealed interface Note {
   /** It was begun so many times by processes that ended meanwhile, without a step. */
   record Begun(String message, int times) implements Note {}
 
+  /** It waits for a human, at the store under the other name; its steps stay as long as it does. */
+  record PutAside(String message, String waiting) implements Note {}
+
   /** It does not come again. */
   record Over(String message) implements Note {}
 }

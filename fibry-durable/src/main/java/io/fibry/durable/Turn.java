@@ -298,7 +298,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   }
 
   /** As which it comes again; empty: it will not. */
-  private Optional<String> messageId() {
+  Optional<String> messageId() {
     return message instanceof Once once ? Optional.of(ONCE + Names.once(live.id(), once)) : kept.map(Kept::unique);
   }
 

@@ -10,11 +10,15 @@ import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Message;
 import io.fibry.store.Store;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** What a human can do with messages that are aside, at every store. */
@@ -158,5 +162,74 @@ abstract class AsideContract extends AtADesk {
         failure.getMessage());
     assertTrue(nothingWaits());
     assertTrue(has(ada, "a"));
+  }
+
+  // ---- more are aside than an actor remembers
+
+  sealed interface Bill {}
+
+  record Plain(String name) implements Bill {}
+
+  record Sent(String once) implements Bill, Once {}
+
+  private final AtomicBoolean interrupted = new AtomicBoolean();
+
+  private Durable<Bill> till() {
+    return Durable.kind("till", Bill.class).keepsMessages(100).remembers(2, Duration.ofDays(1)).state(0)
+        .by((state, bill, context) -> {
+          context.step("charge", String.class, () -> {
+            charged.add(bill.toString());
+            return "receipt";
+          });
+          if (interrupted.getAndSet(false)) throw new CancellationException("planned: it is tried again");
+          if (broken) throw new IllegalStateException("broken");
+          return state + 1;
+        });
+  }
+
+  private void putAside(List<Bill> bills) throws IOException {
+    var before = till().newActor(scope.named("ada"), store);
+    bills.forEach(before::sendMessage);
+    eventually(() -> till().aside(store).size() == bills.size());
+    crashAndReopen(before);
+  }
+
+  @Test
+  void stepsOfAsManyMessagesAsAreAsideStay() throws IOException {
+    var bills = List.<Bill>of(new Sent("a"), new Sent("b"), new Plain("c"), new Sent("d"), new Sent("e"));
+    putAside(bills);
+    broken = false;
+    till().newActor(scope.named("ada"), store);
+    for (var one : till().aside(store)) till().retry(store, one);
+
+    eventually(() -> store.waiting(new Store.Id("till", "ada"), Instant.MAX, 9).isEmpty());
+    assertEquals(bills.stream().map(Object::toString).toList(), charged);
+  }
+
+  @Test
+  void aStepStaysThoughAsManyMessagesAreAsideAsAnActorRemembers() throws IOException {
+    putAside(List.of(new Plain("a"), new Plain("b"), new Sent("c")));
+    broken = false;
+    interrupted.set(true);
+    var ada = till().newActor(scope.named("ada"), store);
+
+    ada.sendMessage(new Sent("d"));
+
+    eventually(() -> store.waiting(new Store.Id("till", "ada"), store.clock().instant(), 9).isEmpty());
+    assertEquals(1, Collections.frequency(charged, "Sent[once=d]"));
+  }
+
+  @Test
+  void aStepOfAMessageThatWasRemovedCountsIfItsSenderTriesAgain() throws IOException {
+    putAside(List.of(new Sent("a")));
+    broken = false;
+    till().remove(store, till().aside(store).getFirst());
+    var ada = till().newActor(scope.named("ada"), store);
+    eventually(() -> store.waiting(new Store.Id("till", "ada"), Instant.MAX, 9).isEmpty());
+
+    ada.sendMessage(new Sent("a"));
+
+    eventually(() -> store.waiting(new Store.Id("till", "ada"), Instant.MAX, 9).isEmpty());
+    assertEquals(List.of("Sent[once=a]"), charged);
   }
 }
