@@ -262,14 +262,14 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     private static final Duration LEAST_LEASE = Duration.ofSeconds(3);
     private final String node;
     private final Duration lease;
-    private final Duration askLimit;
+    private final Optional<Duration> askLimit; // empty: that of the scope
     private final int parts;
     private final ActorScope scope;
     private final InstantSource wall;
     private final Duration calm;
 
-    private Options(String node, Duration lease, Duration askLimit, int parts, ActorScope scope, InstantSource wall,
-        Duration calm) {
+    private Options(String node, Duration lease, Optional<Duration> askLimit, int parts, ActorScope scope,
+        InstantSource wall, Duration calm) {
       this.node = node;
       this.lease = lease;
       this.askLimit = askLimit;
@@ -282,7 +282,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     private static Options defaults(Network network) {
       return new Options("n" + UUID.randomUUID().toString().substring(0, 8),
           Objects.requireNonNull(network, "network").lease(),
-          Duration.ofSeconds(30), 256, ActorSystem.root(), InstantSource.system(),
+          Optional.empty(), 256, ActorSystem.root(), InstantSource.system(),
           Duration.ofSeconds(2));
     }
 
@@ -315,13 +315,13 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     /**
      * The limit of requests to other nodes that have no limit of their own.
      *
-     * @param limit 30 seconds unless told
+     * @param limit that of the scope unless told
      * @return a changed copy
      */
     public Options withAskLimit(Duration limit) {
       if (!Objects.requireNonNull(limit, "limit").isPositive())
         throw new IllegalArgumentException("an ask limit of " + limit + " leaves no time; give more than zero");
-      return new Options(node, lease, limit, parts, scope, wall, calm);
+      return new Options(node, lease, Optional.of(limit), parts, scope, wall, calm);
     }
 
     /**
@@ -377,7 +377,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
       return lease;
     }
 
-    Duration askLimit() {
+    Optional<Duration> askLimit() {
       return askLimit;
     }
 

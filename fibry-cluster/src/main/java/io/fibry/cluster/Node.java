@@ -69,7 +69,8 @@ final class Node implements Cluster {
     boolean joined = false;
     try {
       checkForm(engine, subjects);
-      var scope = options.scope().openScope(app + "-" + options.node(), own -> own.withAskLimit(options.askLimit()));
+      var scope = options.scope().openScope(app + "-" + options.node(),
+          own -> options.askLimit().map(own::withAskLimit).orElse(own));
       var lease = Optional.<Lease>empty();
       try {
         var clock = scope.anonymous().forBlocks().scheduler();
@@ -153,7 +154,7 @@ final class Node implements Cluster {
   public <M> Actor<M> actor(String name, Class<M> messages) {
     var route = Route.toName(name, around.subjects(), ids());
     var protocol = Protocol.of(messages);
-    return new Far<>(new Relay.Address(name, Optional.empty(), false), protocol, relay(route), options.askLimit(),
+    return new Far<>(new Relay.Address(name, Optional.empty(), false), protocol, relay(route), around.askLimit(),
         Optional.of(() -> end(name)));
   }
 
@@ -166,7 +167,7 @@ final class Node implements Cluster {
   }
 
   private Relay relay(Route route) {
-    return relays.computeIfAbsent(route.subject(), none -> Relay.begin(around, route, options.askLimit()));
+    return relays.computeIfAbsent(route.subject(), none -> Relay.begin(around, route, around.askLimit()));
   }
 
   @Override
@@ -306,7 +307,7 @@ final class Node implements Cluster {
     var ids = ids();
     IntFunction<Relay> relays =
         part -> relay(Route.toPart(kind, part, around.subjects(), ids, () -> absent(kind)));
-    return new FarEntities<>(front, kind, parts, protocol, keeps, relays, () -> size(kind), options.askLimit());
+    return new FarEntities<>(front, kind, parts, protocol, keeps, relays, () -> size(kind), around.askLimit());
   }
 
   /**

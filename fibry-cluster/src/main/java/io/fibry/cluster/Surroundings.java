@@ -19,6 +19,11 @@ record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects s
     return scope.anonymous().forBlocks().asked(request);
   }
 
+  /** {@return the limit of a request that has none of its own} */
+  Duration askLimit() {
+    return scope.anonymous().forBlocks().askLimit();
+  }
+
   /** Of this node, until it has to join again. */
   String life() {
     return node + "." + lease.self().id();

@@ -18,6 +18,32 @@ class FarInMemoryTest extends FarContract {
     super("bank", TestNetwork.inMemory());
   }
 
+  @Test
+  void aRequestWithoutALimitHasThatOfTheNodesScope() {
+    var clock = new ManualClock();
+    var limit = Duration.ofSeconds(3);
+    try (ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock).withAskLimit(limit));
+        var node = Cluster.join("limits", MemoryNetwork.create(clock), options -> options.withScope(scope))) {
+      node.offer("till", Promise.class, scope.anonymous().newActor((Promise promise,
+          ActorContext<Promise> context) -> context.replyWhen(promise, new CompletableFuture<>())));
+      var asked = new CompletableFuture<Object>();
+      Patience.elsewhere(() -> {
+        try {
+          asked.complete(node.actor("till", Promise.class).ask(new Promise()));
+        } catch (RuntimeException failure) {
+          asked.completeExceptionally(failure);
+        }
+      });
+      Patience.eventually(() -> {
+        clock.advance(Duration.ofMillis(100));
+        return asked.isDone();
+      });
+
+      var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(asked));
+      assertTrue(failure.getMessage().matches(".* within (2\\.9|3) s.*"), failure.getMessage()); // by either node
+    }
+  }
+
   /** The remote node answers that it is late, 100 ms before its asker stops waiting. */
   @Test
   void timeOutTellsThatRemoteHandlerHasPromised() {

@@ -52,7 +52,8 @@ class MissedEndTest {
       there.create("n.lasting", new byte[1], Engine.FOR_EVER).orElseThrow();
       long deleted = there.create("n.deleted", new byte[1], Engine.FOR_EVER).orElseThrow();
       there.create("n.expired", new byte[1], Duration.ofSeconds(5)).orElseThrow();
-      try (var watch = here.watch("n.", told::add)) {
+      var watch = here.watch("n.", told::add);
+      try {
         Patience.eventually(() -> isTold("n.lasting", true) && isTold("n.deleted", true));
         boolean expires = isTold("n.expired", true); // otherwise this machine stood still
 
@@ -68,6 +69,7 @@ class MissedEndTest {
         var versions = told.stream().filter(entry -> entry.key().equals("n.deleted")).map(Entry::version).toList();
         assertEquals(versions.stream().sorted().distinct().toList(), versions);
         assertEquals(next, versions.getLast());
+      } finally {
         watch.close();
       }
     } finally {
