@@ -1,6 +1,7 @@
 package io.fibry.spring;
 
 import io.fibry.store.Store;
+import io.fibry.store.StoreException;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.store.folder.FolderStore.Health;
 import java.util.LinkedHashMap;
@@ -11,22 +12,37 @@ record StoreHealth(String status, Map<String, Object> details) {
   private static final String UP = "UP";
   private static final String FULL = "OUT_OF_SERVICE";
   private static final String BROKEN = "DOWN";
+  private static final Store.Id NOBODY = new Store.Id("health", "nobody");
 
-  static StoreHealth of(Map<String, Health> stores) {
-    boolean full = stores.values().stream().anyMatch(Health::full);
-    boolean broken = stores.values().stream().anyMatch(Health::broken);
-    var details = new LinkedHashMap<String, Object>();
-    stores.forEach((name, health) -> details.put(name, details(health)));
-    return new StoreHealth(broken ? BROKEN : full ? FULL : UP, details);
+  static StoreHealth now(Map<String, Store> stores) {
+    var all = new LinkedHashMap<String, StoreHealth>();
+    stores.forEach((name, store) -> all.put(name, now(store)));
+    return of(all);
   }
 
-  /** Of those in folders: others have none. */
-  static Map<String, Health> healths(Map<String, Store> stores) {
-    var healths = new LinkedHashMap<String, Health>();
-    stores.forEach((name, one) -> {
-      if (one instanceof FolderStore store) healths.put(name, store.health());
-    });
-    return healths;
+  static StoreHealth of(Map<String, StoreHealth> stores) {
+    var statuses = stores.values().stream().map(StoreHealth::status).toList();
+    var details = new LinkedHashMap<String, Object>();
+    stores.forEach((name, store) -> details.put(name, store.details));
+    return new StoreHealth(statuses.contains(BROKEN) ? BROKEN : statuses.contains(FULL) ? FULL : UP, details);
+  }
+
+  private static StoreHealth now(Store store) {
+    return store instanceof FolderStore folder ? of(folder.health()) : ofRead(store);
+  }
+
+  static StoreHealth of(Health health) {
+    return new StoreHealth(health.broken() ? BROKEN : health.full() ? FULL : UP, details(health));
+  }
+
+  /** Reads from a database, or from servers, to know whether they are there. */
+  private static StoreHealth ofRead(Store store) {
+    try {
+      store.due(NOBODY, "health");
+      return new StoreHealth(UP, Map.of("store", store.toString()));
+    } catch (StoreException away) {
+      return new StoreHealth(BROKEN, Map.of("store", store.toString(), "why", String.valueOf(away.getMessage())));
+    }
   }
 
   private static Map<String, Object> details(Health health) {

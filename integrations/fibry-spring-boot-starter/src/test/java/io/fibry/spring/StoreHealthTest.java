@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import io.fibry.store.StoreReadException;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.store.folder.FolderStore.Health;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -29,7 +31,7 @@ class StoreHealthTest {
 
   @Test
   void aStoreThatWorksIsUpAndSaysWhatItDid() {
-    var now = StoreHealth.of(Map.of("one", health(false, false, List.of())));
+    var now = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of()))));
 
     assertEquals("UP", now.status());
     assertEquals(Map.of("one", Map.of("turns", 7L, "refused", 6L, "underWay", 5L, "actors", 4L, "waiting", 3L, "aside",
@@ -38,7 +40,7 @@ class StoreHealthTest {
 
   @Test
   void aTornEndIsShownAndNoFailure() {
-    var now = StoreHealth.of(Map.of("one", health(false, false, List.of("00000001-76.torn"))));
+    var now = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of("00000001-76.torn")))));
 
     assertEquals("UP", now.status());
     assertTrue(now.details().toString().contains("torn=[00000001-76.torn]"), now::toString);
@@ -46,23 +48,42 @@ class StoreHealthTest {
 
   @Test
   void aFullStoreIsOutOfServiceAndABrokenOneIsDown() {
-    var full = health(true, false, List.of());
-    var broken = health(false, true, List.of());
+    var full = StoreHealth.of(health(true, false, List.of()));
+    var broken = StoreHealth.of(health(false, true, List.of()));
+    var whole = StoreHealth.of(health(false, false, List.of()));
 
     assertEquals("OUT_OF_SERVICE", StoreHealth.of(Map.of("one", full)).status());
     assertEquals("DOWN", StoreHealth.of(Map.of("one", broken)).status());
-    assertEquals("DOWN", StoreHealth.of(Map.of("one", health(true, true, List.of()))).status());
-    assertEquals("DOWN",
-        StoreHealth.of(Map.of("one", full, "two", broken, "three", health(false, false, List.of()))).status());
+    assertEquals("DOWN", StoreHealth.of(health(true, true, List.of())).status());
+    assertEquals("DOWN", StoreHealth.of(Map.of("one", full, "two", broken, "three", whole)).status());
     assertTrue(StoreHealth.of(Map.of("one", full)).details().toString().contains("why=the disk has no room"));
   }
 
   @Test
-  void storesElsewhereHaveNoDetails() {
+  void aStoreThatIsNoFolderIsRead() {
     try (var store = FolderStore.open(folder)) {
-      assertEquals(Map.of("folder", store.health()),
-          StoreHealth.healths(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store)));
+      var now = StoreHealth.now(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store));
+
+      assertEquals("UP", now.status());
+      assertTrue(now.details().get("folder").toString().contains("turns="), now::toString);
+      assertTrue(now.details().get("memory").toString().startsWith("{store="), now::toString);
     }
+  }
+
+  /** As a database that is away. */
+  @Test
+  void aStoreThatCannotBeReadIsDownAndSaysWhy() {
+    var away = (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
+        (proxy, method, arguments) -> {
+          if (method.getName().equals("toString")) return "the store in jdbc:postgresql://db/shop";
+          throw new StoreReadException("connection refused", null);
+        });
+
+    var now = StoreHealth.now(Map.of("database", away, "memory", MemoryStore.open()));
+
+    assertEquals("DOWN", now.status());
+    assertEquals(Map.of("store", "the store in jdbc:postgresql://db/shop", "why", "connection refused"),
+        now.details().get("database"));
   }
 
   @Test
