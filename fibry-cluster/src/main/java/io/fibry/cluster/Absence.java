@@ -3,7 +3,6 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ExitReason;
-import io.fibry.FailurePolicy;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.pubsub.Subscription;
@@ -41,7 +40,7 @@ final class Absence {
   static CompletableFuture<ExitReason> of(String name, Surroundings around) {
     var absence = new Absence(name, around);
     absence.learn(around.membership().now()); // before it ends, which may be soon
-    Actor<Object> actor = around.scope().anonymous().onFailure(FailurePolicy.goOn()).newActor(absence::handle);
+    Actor<Object> actor = around.own().newActor(absence::handle);
     actor.closeOnExit(() -> absence.end.complete(lost("this node has left its app")));
     Subscription news = around.membership().all().subscribe(members -> actor.sendMessage(new News(members)));
     absence.end.thenRun(() -> {

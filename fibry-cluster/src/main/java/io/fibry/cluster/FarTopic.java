@@ -2,7 +2,6 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.Exitable;
-import io.fibry.FailurePolicy;
 import io.fibry.Fronted;
 import io.fibry.Handler;
 import io.fibry.mailbox.Mailbox;
@@ -37,8 +36,8 @@ final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
   /** It gets what is published from now on. */
   static <M> FarTopic<M> begin(Surroundings around, String subject, String name, Protocol<M> protocol) {
     var topic = new FarTopic<M>(around, subject, name, protocol);
-    Actor<Wire> gate = around.scope().anonymous().mailbox(Mailbox.bounded(WAITING, Overflow.DROP_OLDEST))
-        .onFailure(FailurePolicy.goOn()).newActor(topic::hear);
+    Actor<Wire> gate = around.own().mailbox(Mailbox.bounded(WAITING, Overflow.DROP_OLDEST))
+        .newActor(topic::hear);
     topic.here.closeOnExit(gate::kill);
     boolean listens = false;
     try {

@@ -3,7 +3,6 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.Done;
-import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.Slot.Stage;
@@ -79,7 +78,7 @@ final class Hosting<M> {
     this.slots = IntStream.range(0, parts).mapToObj(i -> new Slot(around, kind, i)).toList();
     this.calmAt = around.clock().nanoTime();
     this.lookAt = calmAt + LOOKING.toNanos();
-    this.steward = around.scope().anonymous().onFailure(FailurePolicy.goOn()).newActor(this::handle);
+    this.steward = around.own().newActor(this::handle);
   }
 
   /** When others can pass on what they have for this node. */

@@ -5,7 +5,6 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.AskTimeoutException;
 import io.fibry.Done;
-import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.codec.Codec;
@@ -91,7 +90,7 @@ final class Lease {
     lease.join(scope, subjects.app());
     boolean begun = false;
     try {
-      lease.signs = scope.anonymous().onFailure(FailurePolicy.goOn()).newActor(lease::handle);
+      lease.signs = Surroundings.own(scope).newActor(lease::handle);
       lease.signs.sendMessageEvery(new Sign(), options.lease().dividedBy(5));
       begun = true;
       return lease;

@@ -27,7 +27,7 @@ final class Membership implements AutoCloseable {
 
   Membership(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects) {
     this.clock = clock;
-    this.all = SharedValue.of(scope.anonymous(), List.of());
+    this.all = SharedValue.of(Surroundings.own(scope), List.of());
     this.keys = subjects.keysOfNodes();
     this.news = engine.watch(keys, this::learn);
   }

@@ -5,7 +5,6 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.FailurePolicy;
 import io.fibry.Fronted;
 import io.fibry.LastingAddress;
 import io.fibry.mailbox.Mailbox;
@@ -41,8 +40,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
     this.clock = around.clock();
     this.reception = reception;
     this.actor = actor;
-    this.gate = how.mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)).onFailure(FailurePolicy.goOn())
-        .newActor(this::handle);
+    this.gate = how.mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)).newActor(this::handle);
     Subscription begun = null;
     try {
       gate.sendMessage(new Begin());
@@ -58,7 +56,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
   static <M> Offer<M> begin(Surroundings around, String subject, String name, Protocol<M> protocol,
       Actor<? super M> actor) {
     var reception = new Reception<>(around.engine(), name, around.life(), protocol, around.underWay(), () -> true);
-    return new Offer<>(around.scope().anonymous(), around, subject, reception, actor);
+    return new Offer<>(around.own(), around, subject, reception, actor);
   }
 
   /** In words. */

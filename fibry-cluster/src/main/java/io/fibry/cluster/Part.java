@@ -3,7 +3,6 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
-import io.fibry.FailurePolicy;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
@@ -89,7 +88,7 @@ final class Part<M> {
     this.look = look;
     this.reception = reception;
     this.hands = hands;
-    this.gate = scope.anonymous().onFailure(FailurePolicy.goOn()).newActor(this::handle);
+    this.gate = Surroundings.own(scope).newActor(this::handle);
   }
 
   /** It holds what comes, from the moment that this returns. */

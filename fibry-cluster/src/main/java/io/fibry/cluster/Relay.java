@@ -109,7 +109,8 @@ final class Relay {
     this.longest = longest;
     this.outbox =
         new Outbox(longest, route.mostTells(), tells -> new FarRequest<>(around, route, tells, longest), around::asked);
-    this.actor = around.scope().named(route.name()).onFailure(FailurePolicy.goOn()).newActor(this::handle);
+    this.actor = around.scope().named(route.name()).forBlocks().uncounted().onFailure(FailurePolicy.goOn())
+        .newActor(this::handle);
   }
 
   static Relay begin(Surroundings around, Route route, Duration longest) {

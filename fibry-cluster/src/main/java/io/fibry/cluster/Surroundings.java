@@ -1,6 +1,8 @@
 package io.fibry.cluster;
 
+import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
+import io.fibry.FailurePolicy;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
@@ -13,6 +15,15 @@ import java.time.Duration;
  */
 record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects, Lease lease,
     Membership membership, String node, Duration calm, UnderWay underWay) {
+
+  /** {@return a builder of actors of the node itself: what they handle is no message of the program} */
+  ActorBuilder<Object> own() {
+    return own(scope);
+  }
+
+  static ActorBuilder<Object> own(ActorScope scope) {
+    return scope.anonymous().forBlocks().uncounted().onFailure(FailurePolicy.goOn());
+  }
 
   /** How exceptions name a request of this node. */
   String asked(Object request) {

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.codec.Codec;
+import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.Request;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -45,6 +47,38 @@ class MembersTest {
 
   private static void await(Cluster node, String... names) {
     Patience.eventually(() -> names(node).equals(List.of(names)));
+  }
+
+  @Test
+  void whatNodesDoForThemselvesIsNoMessageOfTheProgram() {
+    try (var a = join("a"); var b = join("b")) {
+      a.entities("account", String.class);
+      await(a, "a", "b");
+      for (int i = 0; i < 20; i++) {
+        clock.advance(LEASE.dividedBy(5)); // signs of life
+        assertTrue(scope.awaitQuiet(Patience.LONG));
+      }
+
+      assertEquals(0, scope.report().sent(), () -> scope.report().toString());
+      assertTrue(b.health().alive());
+    }
+  }
+
+  record Hello() implements Request<Hello, String> {}
+
+  @Test
+  void aRequestToAnotherNodeIsOneMessage() {
+    try (var a = join("a"); var b = join("b")) {
+      await(a, "a", "b");
+      b.offer("greeter", Hello.class, scope.anonymous()
+          .newActor((Hello hello, ActorContext<Hello> context) -> context.reply(hello, "hello")));
+      var greeter = a.actor("greeter", Hello.class);
+      for (int i = 0; i < 5; i++) assertEquals("hello", greeter.ask(new Hello()));
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      assertEquals(5, scope.report().handled(), () -> scope.report().toString());
+      assertEquals(5, scope.report().sent(), () -> scope.report().toString());
+    }
   }
 
   @Test
