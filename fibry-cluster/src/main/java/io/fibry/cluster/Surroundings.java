@@ -16,7 +16,7 @@ import java.time.Duration;
 record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects, Lease lease,
     Membership membership, String node, Duration calm, UnderWay underWay) {
 
-  /** {@return a builder of actors of the node itself: what they handle is no message of the program} */
+  /** {@return a builder of actors whose messages are not the program's, but the node's own} */
   ActorBuilder<Object> own() {
     return own(scope);
   }

@@ -13,6 +13,7 @@ import io.fibry.ActorStoppedException;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.Carrier;
+import io.fibry.ExitReason;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Promise;
@@ -276,7 +277,9 @@ class EntitiesScopeRulesTest {
   void anEndWhileAnEntityIsMadeEndsItOnceItIsMade(Consumer<Actor<?>> end) {
     var maker = maker("first");
     end.accept(accounts.actor("slow"));
-    var over = elsewhere(() -> accounts.actor("slow").onExit().get());
+    var over = new CompletableFuture<ExitReason>();
+    // It waits for the entity that is being made: otherwise it could be the next one's end.
+    Patience.parked(BankFixture.elsewhere(() -> accounts.actor("slow").onExit().get(), over));
     assertFalse(accounts.actor("slow").waitForExit(Duration.ZERO));
 
     making.open();

@@ -72,8 +72,8 @@ final class Ledger {
   }
 
   /**
-   * Forgets the message whose last step is the oldest, of those that only a client could send again.
-   * The messages that wait at the store come again for certain.
+   * Forgets the message whose last step is the oldest, of those that only a client could send
+   * again. The messages that wait at the store come again for certain.
    */
   private void forgetSteps() {
     aside.values().removeIf(one -> !isAside.test(one.waiting()));
