@@ -140,7 +140,7 @@ class WorkFaultsTest {
 
     var failure = assertThrows(IllegalStateException.class, () -> jobs("a"));
 
-    assertTrue(failure.getMessage().contains("retention limits instead of workqueue"), failure::getMessage);
+    assertTrue(failure.getMessage().contains("retention is \"limits\" instead of \"workqueue\""), failure::getMessage);
   }
 
   @Test
