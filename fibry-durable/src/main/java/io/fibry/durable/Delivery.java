@@ -99,7 +99,7 @@ final class Delivery implements AutoCloseable {
 
   /** Whether it waited when the process began, and was not begun since. True once. */
   synchronized boolean isFirstOfOld(String key, Kept<?> kept) {
-    return kept.looked() && !kept.due().isAfter(start) && begun.add(kept.unique() + " of " + key);
+    return kept.looked() && !kept.sentAt().isAfter(start) && begun.add(kept.unique() + " of " + key);
   }
 
   private Hand hand(String key) {

@@ -105,7 +105,7 @@ final class Home {
           .orElseThrow(() -> new IllegalStateException(
               "'" + Lines.line(id) + "' of " + actor + " is not aside any more at " + store
                   + ": it was retried, or removed"));
-      var due = new Store.Waiting(actor, id, Instant.ofEpochMilli(store.clock().millis()),
+      var due = new Store.Waiting(actor, id, Store.Waiting.ALWAYS,
           change.apply(Mail.read(found.body())).bytes());
       store.accept(due, Integer.MAX_VALUE).toCompletableFuture().get();
       tell(List.of(due));

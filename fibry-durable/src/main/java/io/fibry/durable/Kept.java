@@ -36,6 +36,11 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
     return Mail.isReminder(id) ? beginning(id) + due.toEpochMilli() : Mail.before(id);
   }
 
+  /** About when: a reminder is sent when it is due. */
+  Instant sentAt() {
+    return Mail.sentAt(id).orElse(due);
+  }
+
   /** Of all that had this id. */
   static String beginning(String id) {
     return id + "@";

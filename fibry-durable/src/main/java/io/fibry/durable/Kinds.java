@@ -8,7 +8,6 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 
@@ -182,7 +181,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   Store.Waiting waiting(String key, M message, Instant now) {
     var to = id(checkedKey(key));
     byte[] bytes = messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
-    return new Store.Waiting(to, Mail.sent(UUID.randomUUID().toString()), now, Mail.of(bytes).bytes());
+    return new Store.Waiting(to, Mail.sent(now), Store.Waiting.ALWAYS, Mail.of(bytes).bytes());
   }
 
   @Override

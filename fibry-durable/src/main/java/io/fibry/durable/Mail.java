@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.UUID;
 
 /**
  * What the store keeps of a message that waits.
@@ -21,6 +22,7 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
   private static final Codec<Mail> CODEC = Codec.of(Mail.class);
   private static final int LONGEST_TEXT = 1_000;
   private static final String SENT = "m:";
+  private static final int TIME = 36; // the radix
   private static final String REMINDER = "r:";
   private static final String ASIDE = "x:";
 
@@ -54,8 +56,20 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
 
   // ---- ids
 
-  static String sent(String unique) {
-    return SENT + unique;
+  static String sent(Instant now) {
+    return SENT + Long.toString(now.toEpochMilli(), TIME) + "." + UUID.randomUUID();
+  }
+
+  /** When it was sent, by the sender's clock; empty: it is no such message. */
+  static Optional<Instant> sentAt(String id) {
+    String sent = before(id);
+    int end = sent.indexOf('.');
+    if (!sent.startsWith(SENT) || end < 0) return Optional.empty();
+    try {
+      return Optional.of(Instant.ofEpochMilli(Long.parseLong(sent, SENT.length(), end, TIME)));
+    } catch (NumberFormatException foreign) {
+      return Optional.empty();
+    }
   }
 
   static String reminder(String name) {

@@ -51,6 +51,8 @@ public interface Store extends AutoCloseable {
    * @param body what it says
    */
   record Waiting(Id to, String id, Instant due, byte[] body) {
+    /** When a message is due that waits for no time, whatever the clocks of machines say. */
+    public static final Instant ALWAYS = Instant.EPOCH;
     /** When a message is due that waits for a human. */
     public static final Instant NEVER = Instant.ofEpochMilli(Long.MAX_VALUE);
     private static final Instant FIRST = Instant.ofEpochMilli(Long.MIN_VALUE);

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class SkewInAFolderTest extends SkewContract {
+  SkewInAFolderTest() {
+    super(Folders::new);
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class SkewInH2Test extends SkewContract {
+  SkewInH2Test() {
+    super(InDatabases.h2());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class SkewInPostgresTest extends SkewContract {
+  SkewInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

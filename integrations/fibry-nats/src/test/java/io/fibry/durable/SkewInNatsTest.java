@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class SkewInNatsTest extends SkewContract {
+  SkewInNatsTest() {
+    super(InNats.maker());
+  }
+}
