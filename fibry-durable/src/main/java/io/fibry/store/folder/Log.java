@@ -178,7 +178,11 @@ final class Log {
 
   private void seal(long time) {
     var next = segment.after();
-    spares.await(next);
+    try {
+      spares.await(next);
+    } catch (StoreWriteException taken) { // no other file can ever be made
+      throw broken("another process may own the folder", taken);
+    }
     long room = size(next); // before the seal says that it is there
     write(Frame.ofEnd(number, forced, time, Frame.Kind.SEALED));
     force();

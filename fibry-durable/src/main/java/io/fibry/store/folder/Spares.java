@@ -3,6 +3,7 @@ package io.fibry.store.folder;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.store.recorder.Recorder;
+import io.fibry.text.Lines;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -79,8 +80,10 @@ final class Spares {
   }
 
   private void failed(Segment segment, Throwable failure) {
-    if (failure instanceof TakenException) { // the next write breaks the log
-      Journal.log(() -> LoggerFactory.getLogger(Spares.class).error("a store cannot make another file", failure));
+    if (failure instanceof TakenException) { // the log breaks when it needs the segment, or before
+      Journal.log(() -> LoggerFactory.getLogger(Spares.class)
+          .error("the store in {} cannot create {}, since another process may own the folder", disk, segment.name(),
+              failure));
       return;
     }
     failedAt = nanoTime.getAsLong();
@@ -107,7 +110,7 @@ final class Spares {
       next.join();
     } catch (CompletionException failure) {
       if (failure.getCause() instanceof TakenException taken)
-        throw new StoreWriteException(disk + ": the log cannot go on in " + segment.name(), taken);
+        throw new StoreWriteException(Lines.message(taken), taken);
       throw full(segment, failure.getCause());
     }
   }
