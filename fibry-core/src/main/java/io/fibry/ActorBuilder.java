@@ -250,10 +250,10 @@ public interface ActorBuilder<M> {
     ForBlocks<M> part(String part);
 
     /**
-     * {@return a copy with this name, unless this builder has one}
+     * {@return this builder if it has a name, or a copy with the default name}
      *
-     * @param otherwise the default
-     * @throws IllegalArgumentException if it can be no name
+     * @param otherwise the default name
+     * @throws IllegalArgumentException if the default is needed, and is not a valid name
      */
     ForBlocks<M> orName(String otherwise);
 

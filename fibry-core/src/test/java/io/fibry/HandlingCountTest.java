@@ -213,7 +213,7 @@ class HandlingCountTest {
           most.add(report + ", but " + begun + " were sent");
       }
     };
-    // Readers that never wait would keep the carriers of all virtual threads.
+    // Busy readers on virtual threads would occupy all carrier threads.
     var readers = List.of(Thread.ofPlatform().start(reading), Thread.ofPlatform().start(reading));
     try {
       sending(way, sent, 3_000).run();

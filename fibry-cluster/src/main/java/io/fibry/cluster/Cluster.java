@@ -52,7 +52,8 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param network carries the messages
    * @param options changes the defaults
    * @return this node
-   * @throws IllegalStateException if a node of this name is alive
+   * @throws IllegalStateException if a node of this name is alive; or, while this waits until the
+   *     lease of a node that was killed expires, the thread is interrupted or the scope closed
    * @throws LostException if there is no connection
    */
   static Cluster join(String app, Network network, UnaryOperator<Options> options) {
@@ -288,8 +289,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
 
     /**
      * The name of the node, which no other one has. It stays the same when the process is started
-     * again. If the process before was killed, {@link Cluster#join} waits until the lease of its
-     * node is over.
+     * again. If the process before was killed, {@link Cluster#join} waits until its lease expires.
      *
      * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
      * @return a changed copy
@@ -315,7 +315,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     /**
      * The limit of requests to other nodes that have no limit of their own.
      *
-     * @param limit that of the scope unless told
+     * @param limit unless told, the limit of the scope
      * @return a changed copy
      */
     public Options withAskLimit(Duration limit) {

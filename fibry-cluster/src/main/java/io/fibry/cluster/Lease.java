@@ -95,21 +95,22 @@ final class Lease {
       begun = true;
       return lease;
     } finally {
-      if (!begun) lease.delete(); // otherwise others would take this node for alive
+      if (!begun) lease.delete(); // otherwise others would take this node for alive until its lease expires
     }
   }
 
   /**
-   * Makes the entry of this node. If the table has an entry of that name, there are two cases. Its
-   * node is alive: then the next sign changes the entry, and this fails. Or its node ended without
-   * a word: then the entry goes when its lease is over, and this waits for that. The network may be
-   * away for some time meanwhile, since a server may have ended with the node.
+   * Creates the entry of this node, and waits if another entry has its name. If the node of that
+   * entry is alive, its next sign changes the entry, and this method throws. If its process was
+   * killed, the entry goes when the lease expires. The network may be away during the wait, but for
+   * no longer than a lease: a server may have died together with the node.
    */
   private void join(ActorScope scope, String app) {
     if (create(self())) return;
     var before = engine.get(key);
-    before.ifPresent(entry -> LOG.info("a node '{}' of app '{}' was alive{}; this one joins when its lease is over",
-        self().name(), app, since(entry)));
+    before.ifPresent(
+        entry -> LOG.info("app '{}' still has a node '{}'{}; this one joins when the lease of that node expires", app,
+            self().name(), since(entry)));
     for (long heard = clock.nanoTime();;) try {
       pause(scope, app);
       if (create(self())) return;
@@ -120,7 +121,7 @@ final class Lease {
       else if (now.isPresent() && now.get().version() != before.get().version())
         throw new IllegalStateException("a node '" + self().name() + "' of app '" + app + "' is alive"
             + since(now.get()) + "; give this one another name");
-    } catch (LostException cut) { // nobody knows whether the entry was made; if it was, it is found
+    } catch (LostException cut) { // the entry may exist; then the next pass finds and deletes it
       if (clock.nanoTime() - heard > time.toNanos()) throw cut;
     }
   }
@@ -145,10 +146,10 @@ final class Lease {
 
   private IllegalStateException notJoined(String app, String why) {
     return new IllegalStateException("node '" + self().name() + "' of app '" + app
-        + "' did not join, since " + why + " while it waited for the end of a lease of its name");
+        + "' did not join, because " + why + " while it waited for the lease of the node before to expire");
   }
 
-  /** {@return whether the entry was made; false if the table has one of that name} */
+  /** {@return whether the entry was created; false if the table has an entry of that name} */
   private boolean create(Member member) {
     long nanos = clock.nanoTime();
     long millis = wall.millis();
@@ -342,7 +343,7 @@ final class Lease {
     return engine.update(key, bytes(next), entry.get().version(), time);
   }
 
-  /** At once; by the actor that gives signs, or when that has ended. */
+  /** Deletes the entry. Called by the actor that gives signs, or when there is none any more. */
   void delete() {
     left = true;
     try {

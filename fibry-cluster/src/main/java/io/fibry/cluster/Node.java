@@ -86,7 +86,7 @@ final class Node implements Cluster {
         return node;
       } finally {
         if (!joined) scope.close();
-        if (!joined) lease.ifPresent(Lease::delete); // otherwise others would take this node for alive
+        if (!joined) lease.ifPresent(Lease::delete); // as in Lease.begin
       }
     } finally {
       if (!joined) engine.close();

@@ -16,7 +16,7 @@ import java.time.Duration;
 record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects, Lease lease,
     Membership membership, String node, Duration calm, UnderWay underWay) {
 
-  /** {@return a builder of actors whose messages are not the program's, but the node's own} */
+  /** {@return a builder of internal actors: the scope does not count their messages} */
   ActorBuilder<Object> own() {
     return own(scope);
   }
@@ -30,7 +30,7 @@ record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects s
     return scope.anonymous().forBlocks().asked(request);
   }
 
-  /** {@return the limit of a request that has none of its own} */
+  /** {@return the limit of requests to other nodes that have no limit of their own} */
   Duration askLimit() {
     return scope.anonymous().forBlocks().askLimit();
   }

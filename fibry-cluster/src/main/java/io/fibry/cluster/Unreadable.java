@@ -19,10 +19,10 @@ final class Unreadable {
   private Unreadable() {}
 
   /**
-   * Logs messages.
+   * Logs that messages cannot be read.
    *
    * @param messages who got them, such as "'till' got a message"
-   * @param sent they came in it; the name of its sender is a part of the subject of its answers
+   * @param sent contains the messages; the subject of its answers has the name of the sending node
    */
   static void log(String messages, Wire sent, Throwable why) {
     long now = System.nanoTime();
@@ -33,7 +33,7 @@ final class Unreadable {
     }
     int more = OMITTED.getAndSet(0);
     LoggerFactory.getLogger(Cluster.class).warn("{} that cannot be read{}{}", messages,
-        sent.answerTo().map(to -> "; its sender hears answers at " + Lines.line(to)).orElse(""),
+        sent.answerTo().map(to -> "; answers go to " + Lines.line(to)).orElse(""),
         more == 0 ? "" : "; " + more + " more since the last such line were not logged", why);
   }
 }

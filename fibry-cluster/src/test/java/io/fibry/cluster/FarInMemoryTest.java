@@ -19,7 +19,7 @@ class FarInMemoryTest extends FarContract {
   }
 
   @Test
-  void aRequestWithoutALimitHasThatOfTheNodesScope() {
+  void aRequestWithoutALimitHasTheLimitOfTheScope() {
     var clock = new ManualClock();
     var limit = Duration.ofSeconds(3);
     try (ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock).withAskLimit(limit));

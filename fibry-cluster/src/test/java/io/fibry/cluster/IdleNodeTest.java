@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a node reads from its store while it has nothing to do. */
+/** Counts the reads of an idle node from its store. */
 class IdleNodeTest {
   record Remind(Duration in) {}
 

@@ -258,7 +258,7 @@ class LeaseTest {
 
   @ParameterizedTest
   @EnumSource(value = Fault.class, names = {"CUT", "DEAF"})
-  void aNodeThatIsStartedAgainJoinsThoughTheNetworkIsAwayMeanwhile(Fault meanwhile) {
+  void aRestartedNodeJoinsThoughTheNetworkIsAwayMeanwhile(Fault meanwhile) {
     try (var killed = network.connect("bank", "b")) {
       killed.create("fb.bank.node.b", new byte[0], LEASE);
       var thread = new CompletableFuture<Thread>();

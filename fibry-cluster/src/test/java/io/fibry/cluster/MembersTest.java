@@ -50,7 +50,7 @@ class MembersTest {
   }
 
   @Test
-  void whatNodesDoForThemselvesIsNoMessageOfTheProgram() {
+  void messagesOfInternalActorsAreNotCounted() {
     try (var a = join("a"); var b = join("b")) {
       a.entities("account", String.class);
       await(a, "a", "b");
@@ -168,7 +168,7 @@ class MembersTest {
   }
 
   @Test
-  void aNodeThatIsStartedAgainWaitsForTheEndOfItsLeaseBefore() {
+  void aRestartedNodeWaitsForTheLeaseOfItsPredecessor() {
     var cut = network.engine();
     try (var a = join("a")) {
       String before;
@@ -194,7 +194,7 @@ class MembersTest {
   }
 
   @Test
-  void whoeverWaitsForTheEndOfALeaseCanBeInterrupted() {
+  void aJoinThatWaitsForALeaseCanBeInterrupted() {
     try (var other = network.engine()) {
       other.create("fb.bank.node.a", new byte[0], Engine.FOR_EVER);
       var thread = new CompletableFuture<Thread>();
@@ -203,13 +203,13 @@ class MembersTest {
       awaitAsleep(thread.join());
       thread.join().interrupt();
 
-      assertEquals("node 'a' of app 'bank' did not join, since its thread was interrupted while it waited for the end "
-          + "of a lease of its name", Patience.failure(joining).getMessage());
+      assertEquals("node 'a' of app 'bank' did not join, because its thread was interrupted while it waited for "
+          + "the lease of the node before to expire", Patience.failure(joining).getMessage());
     }
   }
 
   @Test
-  void whoeverWaitsForTheEndOfALeaseMakesNoEntryInAClosedScope() {
+  void aJoinThatWaitsForALeaseMakesNoEntryInAClosedScope() {
     try (var other = network.engine()) {
       long version = other.create("fb.bank.node.a", new byte[0], Engine.FOR_EVER).orElseThrow();
       var thread = new CompletableFuture<Thread>();
@@ -220,8 +220,8 @@ class MembersTest {
       scope.close();
       clock.advance(LEASE);
 
-      assertEquals("node 'a' of app 'bank' did not join, since its scope was closed while it waited for the end of a "
-          + "lease of its name", Patience.failure(joining).getMessage());
+      assertEquals("node 'a' of app 'bank' did not join, because its scope was closed while it waited for "
+          + "the lease of the node before to expire", Patience.failure(joining).getMessage());
       assertEquals(Optional.empty(), other.get("fb.bank.node.a"));
     }
   }

@@ -42,9 +42,9 @@ class UnreadableTest {
     }
   }
 
-  /** As while the nodes of an app get a new version, one after the other. */
+  /** Simulates a rolling upgrade. */
   @Test
-  void floodOfMessagesOfANewerNodeIsLoggedInFewLinesWithItsName() {
+  void floodOfMessagesOfANewerNodeIsLoggedInFewLinesWithItsSubject() {
     var network = MemoryNetwork.create();
     try (var log = new Logged();
         ActorScope scope = ActorSystem.openScope("unreadable-test");
@@ -63,7 +63,7 @@ class UnreadableTest {
       long seconds = (System.nanoTime() - begun) / 1_000_000_000;
 
       assertTrue(lines.size() <= seconds + 2, () -> lines.size() + " lines in " + seconds + " s");
-      assertTrue(lines.getFirst().contains("; its sender hears answers at "), lines::getFirst);
+      assertTrue(lines.getFirst().contains("; answers go to "), lines::getFirst);
     }
   }
 }

@@ -278,7 +278,7 @@ class EntitiesScopeRulesTest {
     var maker = maker("first");
     end.accept(accounts.actor("slow"));
     var over = new CompletableFuture<ExitReason>();
-    // It waits for the entity that is being made: otherwise it could be the next one's end.
+    // It waits before the entity is made: otherwise it could get the end of the next entity.
     Patience.parked(BankFixture.elsewhere(() -> accounts.actor("slow").onExit().get(), over));
     assertFalse(accounts.actor("slow").waitForExit(Duration.ZERO));
 

@@ -36,7 +36,7 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
     return Mail.isReminder(id) ? beginning(id) + due.toEpochMilli() : Mail.before(id);
   }
 
-  /** About when: a reminder is sent when it is due. */
+  /** When it was sent, by the sender's clock; of a reminder, when it is due. */
   Instant sentAt() {
     return Mail.sentAt(id).orElse(due);
   }

@@ -20,13 +20,13 @@ final class Ledger {
   private final Duration time;
   private final Predicate<String> isAside;
   private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // oldest first
-  // by message, in the order of their last steps
+  // by message id; the message with the latest step is the last
   private final Map<String, List<Note.Step>> steps = new LinkedHashMap<>();
-  private final Map<String, Note.PutAside> aside = new HashMap<>(); // those that are Once and have steps
+  private final Map<String, Note.PutAside> aside = new HashMap<>(); // Once messages with steps, by message id
   private final Map<String, Note.Begun> begun = new HashMap<>();
   private long ofAnswers; // their bytes
 
-  /** @param isAside whether a message waits for a human, by its name at the store */
+  /** @param isAside whether a message is put aside; gets the id that it had before */
   Ledger(int mostAnswers, Duration time, Predicate<String> isAside) {
     this.mostAnswers = mostAnswers;
     this.time = time;
@@ -45,7 +45,7 @@ final class Ledger {
         var before = steps.remove(step.message());
         var all = before == null ? new ArrayList<Note.Step>() : before;
         all.add(step);
-        steps.put(step.message(), all); // the last
+        steps.put(step.message(), all); // moves it to the end
         if (steps.size() > mostAnswers) forgetSteps();
       }
       case Note.PutAside one -> aside.put(one.message(), one);
@@ -72,8 +72,8 @@ final class Ledger {
   }
 
   /**
-   * Forgets the message whose last step is the oldest, of those that only a client could send
-   * again. The messages that wait at the store come again for certain.
+   * Forgets the steps of the message whose last step is the oldest, of the Once messages that are
+   * not put aside: a client may send those again, or never.
    */
   private void forgetSteps() {
     aside.values().removeIf(one -> !isAside.test(one.waiting()));
@@ -81,7 +81,7 @@ final class Ledger {
     if (clients.size() > mostAnswers) steps.remove(clients.getFirst());
   }
 
-  /** {@return what to note of a message that waits for a human from now on} */
+  /** {@return the notes to store when a message is put aside} */
   List<Note> putAside(Optional<String> message, String waiting) {
     var notes = new ArrayList<Note>(0);
     if (begun(waiting) > 0) notes.add(new Note.Begun(waiting, 0));

@@ -22,7 +22,7 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
   private static final Codec<Mail> CODEC = Codec.of(Mail.class);
   private static final int LONGEST_TEXT = 1_000;
   private static final String SENT = "m:";
-  private static final int TIME = 36; // the radix
+  private static final int RADIX = 36; // of the time in an id
   private static final String REMINDER = "r:";
   private static final String ASIDE = "x:";
 
@@ -57,16 +57,16 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
   // ---- ids
 
   static String sent(Instant now) {
-    return SENT + Long.toString(now.toEpochMilli(), TIME) + "." + UUID.randomUUID();
+    return SENT + Long.toString(now.toEpochMilli(), RADIX) + "." + UUID.randomUUID();
   }
 
-  /** When it was sent, by the sender's clock; empty: it is no such message. */
+  /** {@return when it was sent, by the sender's clock; empty if the id has no time} */
   static Optional<Instant> sentAt(String id) {
     String sent = before(id);
     int end = sent.indexOf('.');
     if (!sent.startsWith(SENT) || end < 0) return Optional.empty();
     try {
-      return Optional.of(Instant.ofEpochMilli(Long.parseLong(sent, SENT.length(), end, TIME)));
+      return Optional.of(Instant.ofEpochMilli(Long.parseLong(sent, SENT.length(), end, RADIX)));
     } catch (NumberFormatException foreign) {
       return Optional.empty();
     }

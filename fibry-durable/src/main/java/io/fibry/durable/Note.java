@@ -15,7 +15,11 @@ sealed interface Note {
   /** It was begun so many times by processes that ended meanwhile, without a step. */
   record Begun(String message, int times) implements Note {}
 
-  /** It waits for a human, at the store under the other name; its steps stay as long as it does. */
+  /**
+   * It was put aside; its steps stay as long as it is aside.
+   *
+   * @param waiting the id that it had in the store before
+   */
   record PutAside(String message, String waiting) implements Note {}
 
   /** It does not come again. */

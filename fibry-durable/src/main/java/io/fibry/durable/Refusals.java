@@ -9,9 +9,9 @@ import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the log what a store has refused, and which messages were put aside: the first of its kind
- * at once, and then one a minute, with how many there were. A store that is full refuses thousands
- * each second. Thread-safe.
+ * Logs the refusals of a store, and the messages that were put aside. The first of a kind is logged
+ * at once, later ones as one line a minute with their number, since a store that is full refuses
+ * thousands each second. Thread-safe.
  */
 final class Refusals {
   private static final long PAUSE = TimeUnit.MINUTES.toNanos(1);
@@ -36,13 +36,13 @@ final class Refusals {
   }
 
   void putAside(Store.Id actor, Kept<?> kept, String reason) {
-    String what = actor + " put a " + kept.message().getClass().getSimpleName() + " aside, as '"
+    String what = actor + " put message " + kept.message().getClass().getSimpleName() + " aside, as '"
         + Lines.line(Mail.aside(kept.unique())) + "': " + Lines.line(reason)
-        + "; aside(store) of its kind lists it, retry(..) and remove(..) end its wait";
+        + ". Its kind lists it by aside(store); call retry(..) or remove(..)";
     long silent = silent(actor.kind());
     var log = LoggerFactory.getLogger(Durable.class);
     if (silent == 0) log.warn(what);
-    else if (silent > 0) log.warn("{}; {} others of this kind were put aside since the last such line", what, silent);
+    else if (silent > 0) log.warn("{}. {} more of this kind were put aside since the last such line", what, silent);
     else log.debug(what);
   }
 

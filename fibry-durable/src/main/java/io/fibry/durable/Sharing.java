@@ -90,11 +90,10 @@ public final class Sharing<M> {
   }
 
   /**
-   * The same, for a message whose time is known. One that is due later is looked after when its
-   * time has come.
+   * Looks after a message for an actor of this program: at once, or when it is due.
    *
    * @param store where it waits
-   * @param actor for which
+   * @param actor for which; nothing happens if this program is not its home
    * @param due when it is due
    */
   public static void look(Store store, Store.Id actor, Instant due) {

@@ -51,7 +51,7 @@ public interface Store extends AutoCloseable {
    * @param body what it says
    */
   record Waiting(Id to, String id, Instant due, byte[] body) {
-    /** When a message is due that waits for no time, whatever the clocks of machines say. */
+    /** The due time of a message that may be handled at once: no clock can make it wait. */
     public static final Instant ALWAYS = Instant.EPOCH;
     /** When a message is due that waits for a human. */
     public static final Instant NEVER = Instant.ofEpochMilli(Long.MAX_VALUE);

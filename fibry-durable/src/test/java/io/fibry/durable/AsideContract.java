@@ -195,7 +195,7 @@ abstract class AsideContract extends AtADesk {
   }
 
   @Test
-  void stepsOfAsManyMessagesAsAreAsideStay() throws IOException {
+  void stepsOfAllMessagesThatAreAsideStay() throws IOException {
     var bills = List.<Bill>of(new Sent("a"), new Sent("b"), new Plain("c"), new Sent("d"), new Sent("e"));
     putAside(bills);
     broken = false;
@@ -207,7 +207,7 @@ abstract class AsideContract extends AtADesk {
   }
 
   @Test
-  void aStepStaysThoughAsManyMessagesAreAsideAsAnActorRemembers() throws IOException {
+  void aStepStaysThoughManyMessagesAreAside() throws IOException {
     putAside(List.of(new Plain("a"), new Plain("b"), new Sent("c")));
     broken = false;
     interrupted.set(true);

@@ -11,10 +11,10 @@ import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 
 /** Messages that wait at a store while its clock is set back, as by the machine's time service. */
-abstract class SkewContract extends AtADesk {
+abstract class ClockSkewContract extends AtADesk {
   private volatile Duration wrong = Duration.ZERO; // the clock of the store
 
-  SkewContract(TestStores.Maker maker) {
+  ClockSkewContract(TestStores.Maker maker) {
     super(maker);
   }
 
@@ -25,7 +25,7 @@ abstract class SkewContract extends AtADesk {
   }
 
   @Test
-  void keptMessagesAreHandledAtOnceAndInOrderThoughTheClockIsSetBack() throws IOException {
+  void aClockThatIsSetBackDelaysNoKeptMessage() throws IOException {
     var before = keeping().newActor(scope.named("ada"), store);
     hold(before);
     before.sendMessage(new Add("a"));
@@ -42,7 +42,7 @@ abstract class SkewContract extends AtADesk {
   }
 
   @Test
-  void messagesOfTurnsAreHandledAtOnceAndInOrderThoughTheClockIsSetBack() throws IOException {
+  void aClockThatIsSetBackDelaysNoMessageOfATurn() throws IOException {
     var desks = desks();
     var ada = desks.actor("ada");
     for (var item : new String[] {"a", "b", "c"}) {

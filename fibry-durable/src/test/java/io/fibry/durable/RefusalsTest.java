@@ -45,14 +45,14 @@ class RefusalsTest {
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
       }
 
-      String end = "; aside(store) of its kind lists it, retry(..) and remove(..) end its wait";
+      String end = ". Its kind lists it by aside(store); call retry(..) or remove(..)";
       var told =
           logged.linesOfThisThread("WARN").stream().map(line -> line.substring(line.indexOf(" - ") + 3)).toList();
       assertEquals(
-          List.of("account 'ada' put a Pay aside, as 'x:m1': java.io.IOException: no\\nway" + end,
-              "desk 'bob' put a Pay aside, as 'x:m7': java.io.IOException: no" + end,
-              "account 'ada' put a Pay aside, as 'x:m601': java.io.IOException: no\\nway" + end
-                  + "; 599 others of this kind were put aside since the last such line"),
+          List.of("account 'ada' put message Pay aside, as 'x:m1': java.io.IOException: no\\nway" + end,
+              "desk 'bob' put message Pay aside, as 'x:m7': java.io.IOException: no" + end,
+              "account 'ada' put message Pay aside, as 'x:m601': java.io.IOException: no\\nway" + end
+                  + ". 599 more of this kind were put aside since the last such line"),
           told);
     }
   }

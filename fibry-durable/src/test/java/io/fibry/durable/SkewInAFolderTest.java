@@ -1,6 +1,6 @@
 package io.fibry.durable;
 
-class SkewInAFolderTest extends SkewContract {
+class SkewInAFolderTest extends ClockSkewContract {
   SkewInAFolderTest() {
     super(Folders::new);
   }

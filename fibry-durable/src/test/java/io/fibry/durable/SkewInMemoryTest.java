@@ -1,6 +1,6 @@
 package io.fibry.durable;
 
-class SkewInMemoryTest extends SkewContract {
+class SkewInMemoryTest extends ClockSkewContract {
   SkewInMemoryTest() {
     super((folder, clock) -> TestStores.inMemory(clock));
   }

@@ -15,8 +15,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * The files of a folder, which it locks. Only the user of the process may read them. Reads use no
- * channel, since a channel is closed for all by one thread that is interrupted.
+ * The files of a folder, which it locks. Only the user of the process can read new files, if the
+ * file system has POSIX permissions. Reads use no channel, since a channel is closed for all by one
+ * thread that is interrupted.
  */
 final class FileDisk implements Disk {
   private static final int BLOCK = 1 << 16;
@@ -93,7 +94,7 @@ final class FileDisk implements Disk {
   @Override
   public void force(String name) throws IOException {
     channel(name).force(false);
-    lock.checkFile(); // otherwise the next owner may not have read what was written
+    lock.checkFile(); // before a turn is acknowledged that a new owner may not have read
   }
 
   private FileChannel channel(String name) throws IOException {

@@ -19,17 +19,20 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Gives a folder to one store at a time: by a lock of the operating system on a file, and by the id
- * of the owner in that file. The id is needed since the operating system unlocks the file as soon
- * as any code of this process has opened and closed it, such as a backup that reads the folder.
- * Another process can then lock the folder; so it can if somebody deletes the file. It writes its
- * own id before it reads anything else. The owner checks the id before each write, and the file and
- * the id after each force. So the next owner reads each turn that this one acknowledged. Afterwards
- * this one writes nothing, except a write that passed its check just before.
+ * Gives a folder to one store at a time. Two things guard it: an operating-system lock on a file,
+ * and the id of the owner in that file. The id is needed because the operating system releases the
+ * lock as soon as any code of this process opens and closes the file, such as a backup tool that
+ * reads the folder. Another process can then lock the folder.
+ *
+ * <p>A new owner writes its id before it reads anything else. The old owner reads the id before
+ * each write, and the id and the identity of the file after each force of a file. Therefore the new
+ * owner sees each turn that the old owner acknowledged after a force. If the file was deleted, the
+ * old owner notices it at its next force, so it may write until then.
  */
 final class FolderLock implements AutoCloseable {
   static final String FILE = "store.lock";
-  private static final int MOST = 128; // bytes of an owner
+  private static final String STOPS = "This store stops writing: two writers would destroy the folder";
+  private static final int MOST_BYTES = 128; // of the id of an owner
 
   // Real paths of the folders that are open in this process.
   private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
@@ -38,27 +41,27 @@ final class FolderLock implements AutoCloseable {
   private final Path real;
   private final Optional<FileChannel> file; // empty: there is none, and the folder is only read
   private final byte[] owner;
-  private final Object key; // of the file, for the operating system; null: it has none
+  private final Object fileKey; // of the file, for the operating system; null: it has none
 
   private FolderLock(Path folder, Path real, Optional<FileChannel> file, byte[] owner) throws IOException {
     this.folder = folder;
     this.real = real;
     this.file = file;
     this.owner = owner;
-    this.key = key();
+    this.fileKey = fileKey();
   }
 
   /**
-   * To read and to write.
+   * Locks the folder to read and to write.
    *
-   * @throws StoreInUseException if another one has the folder
+   * @throws StoreInUseException if another store, or a reader, has the folder open
    */
   static FolderLock toWrite(Path folder) throws IOException {
     return locked(folder, FolderLock::writable);
   }
 
   /**
-   * To read only: this makes and changes nothing. Other processes can read at the same time.
+   * Locks the folder to read only: this makes and changes nothing. Others can read it, too.
    *
    * @throws StoreInUseException if a store has the folder
    */
@@ -86,7 +89,7 @@ final class FolderLock implements AutoCloseable {
         Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
         NewFolder.ownersOnly(folder, "rw-------"));
     try {
-      if (!isLocked(file, false)) throw inUse(folder, holder(file));
+      if (!tryLock(file, false)) throw inUse(folder, holder(file));
       var owner = (ProcessHandle.current().pid() + " " + UUID.randomUUID()).getBytes(StandardCharsets.US_ASCII);
       file.truncate(0);
       file.write(ByteBuffer.wrap(owner), 0);
@@ -101,7 +104,7 @@ final class FolderLock implements AutoCloseable {
     if (!Files.isReadable(folder.resolve(FILE))) return new FolderLock(folder, real, Optional.empty(), new byte[0]);
     var file = FileChannel.open(folder.resolve(FILE), StandardOpenOption.READ);
     try {
-      if (!isLocked(file, true)) throw inUse(folder, holder(file));
+      if (!tryLock(file, true)) throw inUse(folder, holder(file));
       return new FolderLock(folder, real, Optional.of(file), new byte[0]);
     } catch (Throwable failure) {
       file.close();
@@ -109,7 +112,7 @@ final class FolderLock implements AutoCloseable {
     }
   }
 
-  private static boolean isLocked(FileChannel file, boolean shared) throws IOException {
+  private static boolean tryLock(FileChannel file, boolean shared) throws IOException {
     try {
       return file.tryLock(0, Long.MAX_VALUE, shared) != null;
     } catch (OverlappingFileLockException byUs) {
@@ -123,16 +126,16 @@ final class FolderLock implements AutoCloseable {
   }
 
   private static byte[] read(FileChannel file) throws IOException {
-    var bytes = ByteBuffer.allocate(MOST);
+    var bytes = ByteBuffer.allocate(MOST_BYTES);
     int size = 0;
-    for (int read; size < MOST && (read = file.read(bytes, size)) > 0;) size += read;
+    for (int read; size < MOST_BYTES && (read = file.read(bytes, size)) > 0;) size += read;
     return Arrays.copyOf(bytes.array(), size);
   }
 
   private static String holder(FileChannel file) {
     try {
       return " by process " + process(read(file));
-    } catch (IOException locked) { // on Windows nobody else reads it
+    } catch (IOException locked) { // on Windows, no other process can read a locked file
       return "";
     }
   }
@@ -149,24 +152,24 @@ final class FolderLock implements AutoCloseable {
     if (!Arrays.equals(now, owner)) throw taken(" by process " + process(now));
   }
 
-  /** The same; also fails if the file was deleted, so that another process can lock a new one. */
+  /** Fails if another process owns the folder, or if the lock file was deleted or replaced. */
   void checkFile() throws IOException {
     check();
     try {
-      if (Objects.equals(key, key())) return;
+      if (Objects.equals(fileKey, fileKey())) return;
     } catch (NoSuchFileException deleted) {
-      throw taken(", or can be");
+      throw new TakenException(folder + " is not locked any more, because somebody deleted " + FILE + ". " + STOPS);
     }
     throw taken(" by process " + process(Files.readAllBytes(folder.resolve(FILE))));
   }
 
-  private Object key() throws IOException {
+  private Object fileKey() throws IOException {
     return file.isEmpty() ? null : Files.readAttributes(folder.resolve(FILE), BasicFileAttributes.class).fileKey();
   }
 
   private TakenException taken(String by) {
-    return new TakenException(folder + " was taken" + by + ", since somebody deleted " + FILE
-        + ", or code of this process closed it; this store writes no more: two writers would destroy it");
+    return new TakenException(folder + " was locked" + by + ", because somebody deleted " + FILE
+        + ", or code of this process opened and closed it. " + STOPS);
   }
 
   @Override

@@ -19,8 +19,8 @@ final class NewFolder {
   private NewFolder() {}
 
   /**
-   * Makes the folder, and the folders above that are missing; changes no other. Forces the name of
-   * the folder also if it is empty: the process that made it may have ended before it did so.
+   * Creates the folder and its missing parents; folders that exist keep their permissions. Also
+   * forces the name of an empty folder, because the process that created it may have died before.
    */
   static void make(Path folder) throws IOException {
     var parent = folder.toAbsolutePath().getParent();
@@ -31,7 +31,7 @@ final class NewFolder {
     }
     try {
       force(parent);
-    } catch (AccessDeniedException unreadable) { // the names in it cannot be forced by this user
+    } catch (AccessDeniedException unreadable) { // this user cannot force its names
       LoggerFactory.getLogger(FolderStore.class).debug("{} cannot be forced", parent, unreadable);
     }
   }
@@ -43,10 +43,10 @@ final class NewFolder {
   }
 
   /**
-   * Permissions of a new file or folder.
+   * The permissions with which a file or a folder is created.
    *
-   * @param folder in which it will be
-   * @return none where the file system has other ones
+   * @param folder in which it is created
+   * @return empty if the file system has no POSIX permissions
    */
   static FileAttribute<?>[] ownersOnly(Path folder, String permissions) {
     return folder.getFileSystem().supportedFileAttributeViews().contains("posix")

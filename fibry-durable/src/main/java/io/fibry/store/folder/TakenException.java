@@ -2,7 +2,7 @@ package io.fibry.store.folder;
 
 import java.io.IOException;
 
-/** Another process has the folder, or can have it: this one must not write any more. */
+/** Thrown when another process owns the folder, or could own it: this store must stop writing. */
 final class TakenException extends IOException {
   private static final long serialVersionUID = 1;
 

@@ -61,18 +61,18 @@ class FolderLockTest {
   }
 
   @Test
-  void whoeverLostTheLockAcknowledgesNothingMore() throws Exception {
+  void aStoreThatLostItsLockAcknowledgesNothingMore() throws Exception {
     var store = FolderStore.open(folder);
     long life = store.load(ADA).life();
     append(store, life, 1);
-    Files.readAllBytes(folder.resolve("store.lock")); // and with its end, the system unlocks the file
+    Files.readAllBytes(folder.resolve("store.lock")); // when it closes the file, the system releases the lock
 
     append(store, life, 2); // no other process has taken the folder
     try (var taker = Child.java(List.of(), Taker.class, folder.toString())) {
       taker.awaitLine("stored after 2");
 
       String said = causes(refusal(store, life, 3));
-      assertContains(" was taken by process " + taker.handle().pid() + ", since", said);
+      assertContains(" was locked by process " + taker.handle().pid() + ", because", said);
       store.close();
     }
     try (var again = FolderStore.open(folder)) {
@@ -81,7 +81,7 @@ class FolderLockTest {
   }
 
   @Test
-  void whoeversLockWasDeletedAcknowledgesNothingMore() throws Exception {
+  void aStoreWhoseLockWasDeletedAcknowledgesNothingMore() throws Exception {
     assumeTrue(isPosix());
     var store = FolderStore.open(folder);
     long life = store.load(ADA).life();
@@ -91,30 +91,30 @@ class FolderLockTest {
       taker.awaitLine("stored after 1");
 
       String said = causes(refusal(store, life, 2));
-      assertContains(" was taken by process " + taker.handle().pid() + ", since", said);
+      assertContains(" was locked by process " + taker.handle().pid() + ", because", said);
       assertTrue(store.health().broken());
       store.close();
     }
   }
 
   @Test
-  void whoeversLockWasDeletedMakesNoFile() throws Exception {
+  void aStoreWhoseLockWasDeletedMakesNoFile() throws Exception {
     assumeTrue(isPosix());
     try (var disk = Disk.open(folder)) {
       disk.create("a", 10);
       Files.delete(folder.resolve("store.lock"));
 
       String said = assertThrows(IOException.class, () -> disk.create("b", 10)).getMessage();
-      assertContains(folder + " was taken, or can be, since somebody deleted store.lock", said);
+      assertContains(folder + " is not locked any more, because somebody deleted store.lock", said);
 
       Files.writeString(folder.resolve("store.lock"), "12 other");
       said = assertThrows(IOException.class, () -> disk.create("b", 10)).getMessage();
-      assertContains(folder + " was taken by process 12, since somebody deleted store.lock", said);
+      assertContains(folder + " was locked by process 12, because somebody deleted store.lock", said);
     }
   }
 
   @Test
-  void nobodyElseMayReadIt() throws Exception {
+  void aNewFolderCanBeReadByItsUserOnly() throws Exception {
     assumeTrue(isPosix());
     try (var store = FolderStore.open(folder)) {
       append(store, store.load(ADA).life(), 1);

@@ -1,6 +1,6 @@
 package io.fibry.durable;
 
-class SkewInH2Test extends SkewContract {
+class SkewInH2Test extends ClockSkewContract {
   SkewInH2Test() {
     super(InDatabases.h2());
   }

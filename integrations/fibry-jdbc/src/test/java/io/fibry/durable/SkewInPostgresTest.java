@@ -1,6 +1,6 @@
 package io.fibry.durable;
 
-class SkewInPostgresTest extends SkewContract {
+class SkewInPostgresTest extends ClockSkewContract {
   SkewInPostgresTest() {
     super(InDatabases.postgres());
   }

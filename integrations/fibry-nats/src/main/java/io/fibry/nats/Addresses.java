@@ -13,7 +13,7 @@ final class Addresses {
 
   private Addresses() {}
 
-  /** {@return the URLs, one of each server} */
+  /** {@return the URLs of the list} */
   static String[] split(String servers) {
     return servers.split(BETWEEN);
   }
@@ -31,12 +31,12 @@ final class Addresses {
     return (scheme < 0 ? "" : url.substring(0, scheme + 3)) + "***@" + (PUBLIC.matcher(host).matches() ? host : "***");
   }
 
-  /** {@return whether a text of the client has no URL, which could be malformed} */
+  /** {@return whether the text has no URL: a malformed one could show its password} */
   static boolean mayShow(String text) {
     return !text.contains("@") && !text.contains(":/");
   }
 
-  /** {@return a text of the client without the user and the query of each URL in it} */
+  /** {@return the text with stars for the user and the query of each URL} */
   static String withoutSecrets(String text) {
     return QUERY.matcher(USER.matcher(text).replaceAll("//***@")).replaceAll("$1?***");
   }

@@ -60,7 +60,7 @@ final class Link implements AutoCloseable {
     return (int) Math.min(Integer.MAX_VALUE, connection.getMaxPayload());
   }
 
-  /** Runs the code, which must not wait, after each reconnection. */
+  /** Runs the code after each reconnection. The code must not wait. */
   void onReconnected(Runnable code) {
     troubles.onReconnected(code);
   }

@@ -124,8 +124,8 @@ public final class NatsNetwork implements Network {
           .inboxPrefix("fb." + app + ".r." + node + ".");
     } catch (IllegalArgumentException refused) {
       if (!Addresses.mayShow(Lines.message(refused))) throw new IllegalArgumentException(
-          "a URL of a server of NATS is malformed; give them as nats://n1:4222,nats://n2:4222, with special "
-              + "characters of a password in the form %40");
+          "a URL of a server of NATS is malformed; write nats://n1:4222,nats://n2:4222, and special characters "
+              + "of a password with percent signs: %40 for @");
       throw refused;
     }
   }
@@ -223,7 +223,7 @@ public final class NatsNetwork implements Network {
     }
   }
 
-  /** The client tells asynchronously why it could not connect. */
+  /** Connects; if that fails, waits until the client has told asynchronously why. */
   private static Connection connect(Options options, ExecutorService callbacks)
       throws IOException, InterruptedException {
     try {

@@ -44,10 +44,10 @@ final class NatsTable implements AutoCloseable {
   private static final int NONE = 10037;
 
   /**
-   * How long things take that a test does not wait for.
+   * Times that tests shorten.
    *
-   * @param marked so long the server remembers that an entry ended
-   * @param look from one look at all keys to the next
+   * @param marked how long the server remembers that an entry ended
+   * @param look the pause between two lists of all keys
    */
   record Times(Duration marked, Duration look) {
     static final Times USUAL = new Times(Duration.ofHours(1), Duration.ofSeconds(30));

@@ -60,8 +60,9 @@ final class Streams {
   }
 
   /**
-   * Refuses each difference but the harmless ones, also in a field that this client does not know:
-   * by some settings the server drops messages that it has acknowledged.
+   * Refuses a stream whose settings differ from the wanted ones, also in a setting that this client
+   * does not know, because by some of them the server drops messages that it has acknowledged.
+   * Harmless settings may differ; so may limits, if a full stream refuses new messages.
    */
   private static void compare(StreamConfiguration wanted, Map<String, JsonValue> there) {
     var ours = JsonParser.parseUnchecked(wanted.toJson()).map;
@@ -74,10 +75,10 @@ final class Streams {
         .toList();
     if (!differences.isEmpty()) throw new IllegalStateException("stream " + wanted.getName()
         + " is not as this program would make it: " + String.join("; ", differences)
-        + "; change it by the tools of NATS, or give the same options as the nodes that made it");
+        + "; change the stream by the tools of NATS, or give the options of the nodes that made it");
   }
 
-  /** {@return the value as text; an absent field has the default} */
+  /** {@return the value as JSON, or "unset" if it is absent or a default of the server} */
   private static String value(Map<String, JsonValue> configuration, String field) {
     var value = configuration.get(field);
     String text = value == null ? "" : value.toJson();

@@ -31,7 +31,7 @@ final class Troubles implements ErrorListener, ConnectionListener {
   private final String who;
   private final CopyOnWriteArrayList<Denied> readers = new CopyOnWriteArrayList<>();
   private final List<Runnable> onReconnected = new CopyOnWriteArrayList<>();
-  private final CopyOnWriteArrayList<String> failures = new CopyOnWriteArrayList<>(); // the last ones, each once
+  private final CopyOnWriteArrayList<String> failures = new CopyOnWriteArrayList<>(); // the last distinct errors
 
   Troubles(String who) {
     this.who = who;
@@ -58,7 +58,7 @@ final class Troubles implements ErrorListener, ConnectionListener {
   @Override
   public void exceptionOccurred(Connection connection, Exception failure) {
     note(text(failure));
-    LOG.debug("{}: the client of NATS", who, failure);
+    LOG.debug("{}: the client of NATS: {}", who, text(failure));
   }
 
   private void note(String failure) {
@@ -83,7 +83,7 @@ final class Troubles implements ErrorListener, ConnectionListener {
       case DISCONNECTED -> LOG.warn("{}: the connection to NATS is cut; it is tried again", who);
       case RECONNECTED -> LOG.info("{}: connected again, to {}", who, address(connection));
       case LAME_DUCK -> LOG.info("{}: the server of NATS at {} is about to end", who, address(connection));
-      case RESUBSCRIBED -> onReconnected.forEach(Runnable::run); // after RECONNECTED: answers come again
+      case RESUBSCRIBED -> onReconnected.forEach(Runnable::run); // follows RECONNECTED; only now answers arrive
       default -> LOG.debug("{}: {}", who, event);
     }
   }
@@ -102,7 +102,7 @@ final class Troubles implements ErrorListener, ConnectionListener {
     return Addresses.withoutSecrets(text);
   }
 
-  /** {@return the same, and for which reasons the client could not use the servers} */
+  /** {@return the same, and the errors that the client has reported before} */
   String textWithReasons(Throwable failure) {
     var reasons = failures.stream().filter(one -> !one.isEmpty()).collect(Collectors.joining("; "));
     return text(failure) + (reasons.isEmpty() ? "" : ": " + reasons);

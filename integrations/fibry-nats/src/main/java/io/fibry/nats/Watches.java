@@ -18,14 +18,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells each watch of a table which entries ended while it was cut off. The client continues a
- * watch behind the last change that it has read, and the server forgets after a while that an entry
- * ended. So a thread lists the keys of the table, every half minute and after each reconnection. It
- * tells each watch that those entries have ended which the watch knows and the table does not have.
+ * Tells the watches of a table which entries ended while they were cut off. After a reconnection
+ * the client goes on behind the last change that it has read, but the server remembers only for a
+ * while that an entry ended. Therefore a thread lists the keys of the table, every 30 seconds and
+ * after each reconnection, and reports the entries that a watch knows and the table does not have.
  *
- * <p>The list may come from a server that is behind. It proves that an entry has ended only if the
- * table has changed since the entry did; the numbers of the changes decide. The reader of a watch
- * is called under a lock, since this thread and the client's both call it.
+ * <p>The list may come from a replica that is behind. It proves that an entry has ended only if its
+ * last change is newer than the entry. A reader is called under the lock of its watch, since both
+ * the listing thread and the client's thread call it.
  */
 final class Watches implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
@@ -57,7 +57,7 @@ final class Watches implements AutoCloseable {
     this.thread = Thread.ofVirtual().name(name).start(this::run);
   }
 
-  /** One reader and what it was told. */
+  /** A reader, and the versions of the entries that it knows. */
   final class Watch implements Consumer<Entry> {
     private final Consumer<Entry> reader;
     private final ReentrantLock lock = new ReentrantLock();
@@ -79,7 +79,7 @@ final class Watches implements AutoCloseable {
       }
     }
 
-    /** The keys that this watch takes for alive, and that are not in the list. */
+    /** {@return the keys that this watch knows and the list does not have} */
     private List<String> missing(Listed listed) {
       lock.lock();
       try {
@@ -111,7 +111,7 @@ final class Watches implements AutoCloseable {
     open.remove(watch);
   }
 
-  /** Lists the keys now; does not wait for that. */
+  /** Lists the keys soon, on another thread. */
   void look() {
     LockSupport.unpark(thread);
   }
@@ -121,7 +121,7 @@ final class Watches implements AutoCloseable {
       LockSupport.parkNanos(this, wait);
   }
 
-  /** {@return whether each watch knows what the table has; otherwise it is tried again soon} */
+  /** {@return whether all watches are up to date; if not, this is tried again in 2 seconds} */
   private boolean compare() {
     if (closed || open.isEmpty()) return true;
     boolean known = true;
@@ -135,13 +135,13 @@ final class Watches implements AutoCloseable {
     return known;
   }
 
-  /** Looks at each missing key again: a long list comes in pages, and may leave one out. */
+  /** Reads each missing key, because a long list comes in pages and may leave one out. */
   private boolean compare(Watch watch, Listed listed) {
     boolean known = true;
     for (var key : watch.missing(listed)) try {
       if (!table.has(key)) watch.end(key, listed);
     } catch (Throwable failure) {
-      failed("nobody was told that '" + key + "' has ended", failure);
+      failed("the end of entry '" + key + "' was not reported to a watch", failure);
       known = false;
     }
     return known;
@@ -149,7 +149,7 @@ final class Watches implements AutoCloseable {
 
   private static void failed(String what, Throwable failure) {
     if (failure instanceof LostException) LOG.debug(what, failure);
-    else LOG.error("{}; it is tried again", what, failure);
+    else LOG.error("{}; this is tried again in 2 seconds", what, failure);
   }
 
   @Override

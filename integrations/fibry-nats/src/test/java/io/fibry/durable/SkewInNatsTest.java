@@ -1,6 +1,6 @@
 package io.fibry.durable;
 
-class SkewInNatsTest extends SkewContract {
+class SkewInNatsTest extends ClockSkewContract {
   SkewInNatsTest() {
     super(InNats.maker());
   }

@@ -203,8 +203,8 @@ class JoinTest {
     assertEquals("stream KV_FB_" + app
         + "_own is not as this program would make it: allow_msg_ttl is unset instead of true; "
         + "allow_rollup_hdrs is unset instead of true; deny_delete is unset instead of true; max_msgs_per_subject is 5 "
-        + "instead of 1; subject_delete_marker_ttl is unset instead of 3600000000000; change it by the tools "
-        + "of NATS, or give the same options as the nodes that made it",
+        + "instead of 1; subject_delete_marker_ttl is unset instead of 3600000000000; change the stream by "
+        + "the tools of NATS, or give the options of the nodes that made it",
         failure.getMessage());
   }
 

@@ -55,7 +55,7 @@ class MissedEndTest {
       var watch = here.watch("n.", told::add);
       try {
         Patience.eventually(() -> isTold("n.lasting", true) && isTold("n.deleted", true));
-        boolean expires = isTold("n.expired", true); // otherwise this machine stood still
+        boolean expires = isTold("n.expired", true); // false if this machine stood still
 
         cable.cut(Cable.Cut.ALL);
         assertTrue(there.delete("n.deleted", deleted));

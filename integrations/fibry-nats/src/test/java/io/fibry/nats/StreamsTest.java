@@ -58,7 +58,7 @@ class StreamsTest {
 
   @ParameterizedTest
   @MethodSource("harmful")
-  void whatCouldLoseOrRefuseMessagesIsRefused(String told, UnaryOperator<StreamConfiguration.Builder> difference) {
+  void aHarmfulSettingIsRefused(String told, UnaryOperator<StreamConfiguration.Builder> difference) {
     String text = assertThrows(IllegalStateException.class, () -> make(difference)).getMessage();
 
     assertEquals("stream " + name + " is not as this program would make it: " + told,
@@ -66,14 +66,14 @@ class StreamsTest {
   }
 
   @Test
-  void whatHarmsNothingIsTaken() throws Exception {
+  void aHarmlessSettingIsTaken() throws Exception {
     make(one -> one.description("of the bank").metadata(Map.of("team", "bank"))
         .compressionOption(CompressionOption.S2));
   }
 
-  /** As accounts need it where the servers say {@code max_bytes_required}. */
+  /** Accounts with {@code max_bytes_required} need such a limit. */
   @Test
-  void aLimitByWhichTheServerRefusesAndDropsNothingIsTaken() throws Exception {
+  void aLimitByWhichTheServerDropsNothingIsTaken() throws Exception {
     make(one -> one.maxBytes(1_000_000).maxMessages(5_000).discardPolicy(DiscardPolicy.New));
   }
 }

@@ -97,7 +97,7 @@ class WatchesTest implements Watches.Table {
   }
 
   @Test
-  void anEntryThatALongListLeftOutHasNotEnded() {
+  void aKeyThatALongListLeftOutHasNotEnded() {
     try (var watches = new Watches("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
@@ -176,7 +176,7 @@ class WatchesTest implements Watches.Table {
   }
 
   @Test
-  void aReaderKnowsAtTheEndWhatTheTableHas() {
+  void aReaderConvergesToTheTable() {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("watches: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

@@ -159,7 +159,7 @@ record FibryProperties(
       @Nullable String app, @Nullable String node, @Nullable Duration lease,
       @DefaultValue("256") int parts) {
 
-    /** Without the servers: their URLs may have a password. */
+    /** Without the servers and what belongs to them: their URLs may have a password. */
     @Override
     public String toString() {
       return "Cluster[app=" + app + ", node=" + node + ", lease=" + lease + ", parts=" + parts + "]";

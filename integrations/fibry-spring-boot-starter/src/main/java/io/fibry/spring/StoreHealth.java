@@ -35,7 +35,7 @@ record StoreHealth(String status, Map<String, Object> details) {
     return new StoreHealth(health.broken() ? BROKEN : health.full() ? FULL : UP, details(health));
   }
 
-  /** Reads from a database, or from servers, to know whether they are there. */
+  /** Reads once from the store: its database or its servers may be away. */
   private static StoreHealth ofRead(Store store) {
     try {
       store.due(NOBODY, "health");

@@ -70,7 +70,7 @@ class StoreHealthTest {
     }
   }
 
-  /** As a database that is away. */
+  /** Simulates a database that is away. */
   @Test
   void aStoreThatCannotBeReadIsDownAndSaysWhy() {
     var away = (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
