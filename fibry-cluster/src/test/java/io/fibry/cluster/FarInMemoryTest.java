@@ -27,13 +27,7 @@ class FarInMemoryTest extends FarContract {
       node.offer("till", Promise.class, scope.anonymous().newActor((Promise promise,
           ActorContext<Promise> context) -> context.replyWhen(promise, new CompletableFuture<>())));
       var asked = new CompletableFuture<Object>();
-      Patience.elsewhere(() -> {
-        try {
-          asked.complete(node.actor("till", Promise.class).ask(new Promise()));
-        } catch (RuntimeException failure) {
-          asked.completeExceptionally(failure);
-        }
-      });
+      Patience.elsewhere(() -> node.actor("till", Promise.class).ask(new Promise()), asked);
       Patience.eventually(() -> {
         clock.advance(Duration.ofMillis(100));
         return asked.isDone();

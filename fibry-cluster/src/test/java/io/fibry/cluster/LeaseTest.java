@@ -248,10 +248,7 @@ class LeaseTest {
     assertNotEquals(other.self().id(), a.self().id());
     Patience.eventually(() -> other.members().equals(List.of(other.self())));
     var joining = CompletableFuture.supplyAsync(() -> join("a"), Patience::elsewhere);
-    Patience.eventually(() -> {
-      pass(Duration.ofMillis(100));
-      return joining.isDone();
-    });
+    passUntilDone(joining);
     assertInstanceOf(IllegalStateException.class, Patience.failure(joining));
     assertFalse(other.members().contains(a.self()));
   }
@@ -261,22 +258,24 @@ class LeaseTest {
   void aRestartedNodeJoinsThoughTheNetworkIsAwayMeanwhile(Fault meanwhile) {
     try (var killed = network.connect("bank", "b")) {
       killed.create("fb.bank.node.b", new byte[0], LEASE);
-      var thread = new CompletableFuture<Thread>();
-      var joining = CompletableFuture.supplyAsync(
-          () -> Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
-              options -> options.withNode("b").withLease(LEASE).withParts(8).withScope(scope)),
-          code -> thread.complete(Patience.elsewhere(code)));
-      passAsleep(thread.join(), LEASE.minusSeconds(2));
+      var joining = new CompletableFuture<Cluster>();
+      var thread = Patience.elsewhere(() -> Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
+          options -> options.withNode("b").withLease(LEASE).withParts(8).withScope(scope)), joining);
+      passAsleep(thread, LEASE.minusSeconds(2));
       fault = meanwhile;
-      passAsleep(thread.join(), Duration.ofSeconds(4));
+      passAsleep(thread, Duration.ofSeconds(4));
       fault = Fault.NONE;
-      Patience.eventually(() -> {
-        pass(TICK);
-        return joining.isDone();
-      });
+      passUntilDone(joining);
 
       assertTrue(Patience.value(joining).health().alive());
     }
+  }
+
+  private void passUntilDone(CompletableFuture<Cluster> joining) {
+    Patience.eventually(() -> {
+      pass(TICK);
+      return joining.isDone();
+    });
   }
 
   /** Time passes while a thread looks again and again. */

@@ -189,19 +189,14 @@ class MembersTest {
     }
   }
 
-  private void awaitAsleep(Thread thread) {
-    Patience.eventually(() -> clock.isAsleep(thread));
-  }
-
   @Test
   void aJoinThatWaitsForALeaseCanBeInterrupted() {
     try (var other = network.engine()) {
       other.create("fb.bank.node.a", new byte[0], Engine.FOR_EVER);
-      var thread = new CompletableFuture<Thread>();
-      var joining =
-          CompletableFuture.supplyAsync(() -> join("a"), code -> thread.complete(Patience.elsewhere(code)));
-      awaitAsleep(thread.join());
-      thread.join().interrupt();
+      var joining = new CompletableFuture<Cluster>();
+      var thread = Patience.elsewhere(() -> join("a"), joining);
+      Patience.eventually(() -> clock.isAsleep(thread));
+      thread.interrupt();
 
       assertEquals("node 'a' of app 'bank' did not join, because its thread was interrupted while it waited for "
           + "the lease of the node before to expire", Patience.failure(joining).getMessage());
@@ -212,10 +207,9 @@ class MembersTest {
   void aJoinThatWaitsForALeaseMakesNoEntryInAClosedScope() {
     try (var other = network.engine()) {
       long version = other.create("fb.bank.node.a", new byte[0], Engine.FOR_EVER).orElseThrow();
-      var thread = new CompletableFuture<Thread>();
-      var joining =
-          CompletableFuture.supplyAsync(() -> join("a"), code -> thread.complete(Patience.elsewhere(code)));
-      awaitAsleep(thread.join());
+      var joining = new CompletableFuture<Cluster>();
+      var thread = Patience.elsewhere(() -> join("a"), joining);
+      Patience.eventually(() -> clock.isAsleep(thread));
       other.delete("fb.bank.node.a", version);
       scope.close();
       clock.advance(LEASE);

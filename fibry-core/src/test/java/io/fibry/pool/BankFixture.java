@@ -105,20 +105,10 @@ final class BankFixture implements AutoCloseable {
     return sweepers.size() == 1 && sweepers.getFirst().doing().equals("idle");
   }
 
-  static <T> Thread elsewhere(Callable<T> code, CompletableFuture<T> result) {
-    return Patience.elsewhere(() -> {
-      try {
-        result.complete(code.call());
-      } catch (Throwable failure) {
-        result.completeExceptionally(failure);
-      }
-    });
-  }
-
   /** The time-out of a question, since the time passes while it waits. */
   AskTimeoutException late(Duration limit, Callable<?> question) {
     var late = new CompletableFuture<AskTimeoutException>();
-    elsewhere(() -> assertThrows(AskTimeoutException.class, question::call), late);
+    Patience.elsewhere(() -> assertThrows(AskTimeoutException.class, question::call), late);
     Patience.eventually(() -> {
       clock.advance(limit);
       return late.isDone();

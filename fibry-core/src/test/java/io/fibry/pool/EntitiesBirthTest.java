@@ -46,7 +46,7 @@ class EntitiesBirthTest {
 
   private static <T> CompletableFuture<T> elsewhere(Callable<T> code) {
     var result = new CompletableFuture<T>();
-    BankFixture.elsewhere(code, result);
+    Patience.elsewhere(code, result);
     return result;
   }
 

@@ -105,7 +105,7 @@ class EntitiesScopeRulesTest {
 
   private <T> CompletableFuture<T> elsewhere(Callable<T> code) {
     var result = new CompletableFuture<T>();
-    BankFixture.elsewhere(code, result);
+    Patience.elsewhere(code, result);
     return result;
   }
 
@@ -147,7 +147,7 @@ class EntitiesScopeRulesTest {
   void carriersGoAlongWhileAnEntityIsMade() {
     maker("first");
     var asked = new CompletableFuture<String>();
-    var asker = BankFixture.elsewhere(() -> {
+    var asker = Patience.elsewhere(() -> {
       TENANT.set("ada");
       return accounts.actor("slow").ask(new Question("?"), Patience.LONG);
     }, asked);
@@ -279,7 +279,7 @@ class EntitiesScopeRulesTest {
     end.accept(accounts.actor("slow"));
     var over = new CompletableFuture<ExitReason>();
     // It waits before the entity is made: otherwise it could get the end of the next entity.
-    Patience.parked(BankFixture.elsewhere(() -> accounts.actor("slow").onExit().get(), over));
+    Patience.parked(Patience.elsewhere(() -> accounts.actor("slow").onExit().get(), over));
     assertFalse(accounts.actor("slow").waitForExit(Duration.ZERO));
 
     making.open();

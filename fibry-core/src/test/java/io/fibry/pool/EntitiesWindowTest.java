@@ -52,7 +52,7 @@ class EntitiesWindowTest {
 
   private static <T> CompletableFuture<T> waiting(Callable<T> code) {
     var result = new CompletableFuture<T>();
-    Patience.parked(BankFixture.elsewhere(code, result));
+    Patience.parked(Patience.elsewhere(code, result));
     return result;
   }
 

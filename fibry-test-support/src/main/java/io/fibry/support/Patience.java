@@ -3,6 +3,8 @@ package io.fibry.support;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -160,6 +162,17 @@ public final class Patience {
   /** Runs the code on a new virtual thread, where the strategy CALLER handles its messages. */
   public static Thread elsewhere(Runnable code) {
     return Thread.ofVirtual().start(code);
+  }
+
+  /** Runs the code on a new virtual thread, and completes the future with its value or failure. */
+  public static <T> Thread elsewhere(Callable<T> code, CompletableFuture<T> result) {
+    return elsewhere(() -> {
+      try {
+        result.complete(code.call());
+      } catch (Throwable failure) {
+        result.completeExceptionally(failure);
+      }
+    });
   }
 
   private static void waitFor(Supplier<String> failure, Slice slice, LongSupplier count) {
