@@ -315,7 +315,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     /**
      * The limit of requests to other nodes that have no limit of their own.
      *
-     * @param limit unless told, the limit of the scope
+     * @param limit by default the limit of the scope
      * @return a changed copy
      */
     public Options withAskLimit(Duration limit) {

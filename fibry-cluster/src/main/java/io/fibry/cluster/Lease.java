@@ -24,6 +24,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -116,7 +117,7 @@ final class Lease {
       if (create(self())) return;
       var now = engine.get(key);
       heard = clock.nanoTime();
-      if (now.flatMap(Lease::memberOf).filter(this::isSelf).isPresent()) engine.delete(key, now.get().version());
+      if (isOurs(now)) engine.delete(key, now.get().version());
       else if (before.isEmpty()) before = now;
       else if (now.isPresent() && now.get().version() != before.get().version())
         throw new IllegalStateException("a node '" + self().name() + "' of app '" + app + "' is alive"
@@ -126,8 +127,8 @@ final class Lease {
     }
   }
 
-  private boolean isSelf(Member member) {
-    return member.id().equals(self().id());
+  private boolean isOurs(Optional<Engine.Entry> entry) {
+    return entry.flatMap(Lease::memberOf).filter(member -> member.id().equals(self().id())).isPresent();
   }
 
   private static String since(Engine.Entry entry) {
@@ -151,11 +152,7 @@ final class Lease {
 
   /** {@return whether the entry was created; false if the table has an entry of that name} */
   private boolean create(Member member) {
-    long nanos = clock.nanoTime();
-    long millis = wall.millis();
-    version = engine.create(key, bytes(member), time);
-    if (version.isPresent()) live(member, nanos, millis);
-    return version.isPresent();
+    return live(member, () -> engine.create(key, bytes(member), time));
   }
 
   private Member member(String node) {
@@ -281,13 +278,7 @@ final class Lease {
   private boolean update() {
     var member = new Member(self().name(), self().id(), Set.copyOf(hosts), Set.copyOf(offers.keySet()),
         self().since());
-    long nanos = clock.nanoTime();
-    long millis = wall.millis();
-    var next = sign(member);
-    if (next.isEmpty()) return false;
-    version = next;
-    live(member, nanos, millis);
-    return true;
+    return live(member, () -> sign(member));
   }
 
   private OptionalLong sign(Member member) {
@@ -302,15 +293,24 @@ final class Lease {
     }
   }
 
-  /** The network counts from when it has got the sign, which is later than this. */
-  private void live(Member member, long nanos, long millis) {
+  /**
+   * Writes the entry, and lives from the moment before: the network counts from when it has got the
+   * sign, which is later. False: the entry was not written.
+   */
+  private boolean live(Member member, Supplier<OptionalLong> writing) {
+    long nanos = clock.nanoTime();
+    long millis = wall.millis();
+    var written = writing.get();
+    if (written.isEmpty()) return false;
+    version = written;
     var ours = time.minus(BEFORE_OTHERS);
     life = new Life(member, true, nanos + ours.toNanos(), millis + ours.toMillis());
+    return true;
   }
 
   private boolean isStillOurs() {
     var entry = engine.get(key);
-    boolean ours = entry.flatMap(Lease::memberOf).filter(this::isSelf).isPresent();
+    boolean ours = isOurs(entry);
     if (ours) version = OptionalLong.of(entry.get().version());
     else lapse("others took it for gone");
     return ours;
@@ -325,22 +325,15 @@ final class Lease {
   }
 
   private void joinAgain() {
-    var before = self();
-    var member = member(before.name());
-    if (create(member)) return;
-    long nanos = clock.nanoTime();
-    long millis = wall.millis();
-    version = replace(before, member);
-    if (version.isPresent()) live(member, nanos, millis);
-    else LOG.error("node '{}' cannot join again: another one has its name", before.name());
+    var member = member(self().name());
+    if (!create(member) && !live(member, () -> replace(member)))
+      LOG.error("node '{}' cannot join again: another one has its name", self().name());
   }
 
   /** What is left of the life before, in the eyes of the network. */
-  private OptionalLong replace(Member before, Member next) {
+  private OptionalLong replace(Member next) {
     var entry = engine.get(key);
-    if (entry.flatMap(Lease::memberOf).filter(one -> one.id().equals(before.id())).isEmpty())
-      return OptionalLong.empty();
-    return engine.update(key, bytes(next), entry.get().version(), time);
+    return isOurs(entry) ? engine.update(key, bytes(next), entry.get().version(), time) : OptionalLong.empty();
   }
 
   /** Deletes the entry. Called by the actor that gives signs, or when there is none any more. */
