@@ -21,7 +21,7 @@ final class Ledger {
   private final Predicate<String> isAside;
   private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // oldest first
   // by message id; the message with the latest step is the last
-  private final Map<String, List<Note.Step>> steps = new LinkedHashMap<>();
+  private final LinkedHashMap<String, List<Note.Step>> steps = new LinkedHashMap<>();
   private final Map<String, Note.PutAside> aside = new HashMap<>(); // Once messages with steps, by message id
   private final Map<String, Note.Begun> begun = new HashMap<>();
   private long ofAnswers; // their bytes
@@ -42,10 +42,9 @@ final class Ledger {
         trim(answered.at());
       }
       case Note.Step step -> {
-        var before = steps.remove(step.message());
-        var all = before == null ? new ArrayList<Note.Step>() : before;
+        var all = steps.getOrDefault(step.message(), new ArrayList<>());
         all.add(step);
-        steps.put(step.message(), all); // moves it to the end
+        steps.putLast(step.message(), all);
         if (steps.size() > mostAnswers) forgetSteps();
       }
       case Note.PutAside one -> aside.put(one.message(), one);

@@ -4,6 +4,7 @@ import io.fibry.store.Store;
 import io.fibry.text.Lines;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
@@ -28,30 +29,27 @@ final class Refusals {
   }
 
   void tell(String what, RuntimeException why) {
-    long silent = silent(why.getClass());
     var log = LoggerFactory.getLogger(Durable.class);
-    if (silent == 0) log.error(what, why);
-    else if (silent > 0) log.error("{}; {} others were refused since the last such line", what, silent, why);
-    else log.debug(what, why);
+    line(why.getClass(), what, "; %d others were refused since the last such line")
+        .ifPresentOrElse(line -> log.error(line, why), () -> log.debug(what, why));
   }
 
   void putAside(Store.Id actor, Kept<?> kept, String reason) {
     String what = actor + " put message " + kept.message().getClass().getSimpleName() + " aside, as '"
         + Lines.line(Mail.aside(kept.unique())) + "': " + Lines.line(reason)
         + ". Its kind lists it by aside(store); call retry(..) or remove(..)";
-    long silent = silent(actor.kind());
     var log = LoggerFactory.getLogger(Durable.class);
-    if (silent == 0) log.warn(what);
-    else if (silent > 0) log.warn("{}. {} more of this kind were put aside since the last such line", what, silent);
-    else log.debug(what);
+    line(actor.kind(), what, ". %d more of this kind were put aside since the last such line")
+        .ifPresentOrElse(log::warn, () -> log.debug(what));
   }
 
-  /** How many were not told since the last line; negative: nor is this one. */
-  private synchronized long silent(Object kind) {
+  /** {@return the line to log now, with the number of those left out before; empty if not due} */
+  private synchronized Optional<String> line(Object kind, String what, String others) {
     long now = nanoTime.getAsLong();
     var last = told.get(kind);
     boolean isDue = last == null || now - last.at >= PAUSE;
     told.put(kind, isDue ? new Told(now, 0) : new Told(last.at, last.silent + 1));
-    return !isDue ? -1 : last == null ? 0 : last.silent;
+    if (!isDue) return Optional.empty();
+    return Optional.of(last == null || last.silent == 0 ? what : what + others.formatted(last.silent));
   }
 }
