@@ -34,7 +34,7 @@ import java.util.stream.Collectors;
  * A table as a bucket of JetStream. It is written by plain messages: those of the client's own
  * bucket carry no lease when they update. Reads ask the leader, since other servers may be behind.
  */
-final class NatsTable implements AutoCloseable {
+final class NatsTable implements Watches.Table, AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final Duration BEAT = Duration.ofSeconds(1); // of a watch; after three without it begins anew
   private static final String OPERATION = "KV-Operation";
@@ -68,17 +68,7 @@ final class NatsTable implements AutoCloseable {
     this.name = stream(app);
     this.subjects = subjects(app);
     this.marked = times.marked;
-    this.watches = new Watches(name, new Watches.Table() {
-      @Override
-      public Listed list() {
-        return NatsTable.this.list();
-      }
-
-      @Override
-      public boolean has(String key) {
-        return get(key).isPresent();
-      }
-    }, times.look);
+    this.watches = new Watches(name, this, times.look);
   }
 
   static String stream(String app) {
@@ -214,7 +204,13 @@ final class NatsTable implements AutoCloseable {
     }
   }
 
-  private Listed list() {
+  @Override
+  public boolean has(String key) {
+    return get(key).isPresent();
+  }
+
+  @Override
+  public Listed list() {
     try {
       var all = StreamInfoOptions.filterSubjects(subjects + ">");
       var state = management.getStreamInfo(name, all).getStreamState();
