@@ -24,14 +24,16 @@ class FarInMemoryTest extends FarContract {
     var limit = Duration.ofSeconds(3);
     try (ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock).withAskLimit(limit));
         var node = Cluster.join("limits", MemoryNetwork.create(clock), options -> options.withScope(scope))) {
-      node.offer("till", Promise.class, scope.anonymous().newActor((Promise promise,
-          ActorContext<Promise> context) -> context.replyWhen(promise, new CompletableFuture<>())));
+      var promised = new CompletableFuture<Boolean>();
+      node.offer("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
+        context.replyWhen(promise, new CompletableFuture<>());
+        promised.complete(true);
+      }));
       var asked = new CompletableFuture<Object>();
       Patience.elsewhere(() -> node.actor("till", Promise.class).ask(new Promise()), asked);
-      Patience.eventually(() -> {
-        clock.advance(Duration.ofMillis(100));
-        return asked.isDone();
-      });
+      Patience.value(promised);
+      assertTrue(scope.awaitQuiet(Patience.LONG)); // until here no time has passed
+      clock.advance(limit);
 
       var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(asked));
       assertTrue(failure.getMessage().matches(".* within (2\\.9|3) s.*"), failure.getMessage()); // by either node
