@@ -33,10 +33,10 @@ class FarInMemoryTest extends FarContract {
       Patience.elsewhere(() -> node.actor("till", Promise.class).ask(new Promise()), asked);
       Patience.value(promised);
       assertTrue(scope.awaitQuiet(Patience.LONG)); // until here no time has passed
-      clock.advance(limit);
+      clock.advance(limit.minusMillis(100)); // the node that handles the request gives up first
 
       var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(asked));
-      assertTrue(failure.getMessage().matches(".* within (2\\.9|3) s.*"), failure.getMessage()); // by either node
+      assertTrue(failure.getMessage().contains(" within 2.9 s"), failure.getMessage());
     }
   }
 
