@@ -21,8 +21,7 @@ record Loss(Result result, Row row, double cost) {
   /** The table in a sentence. */
   static String count(List<Result> results) {
     return String.format(Locale.ROOT,
-        "Another side is better in [%,d of %,d figures](benchmarks/goals.md#where-another-side-is-better), by more "
-            + "than 5 %%.\n",
+        "Another side is better in [%,d of %,d figures](benchmarks/losses.md), by more than 5 %%.\n",
         all(results).count(), others(results).count());
   }
 

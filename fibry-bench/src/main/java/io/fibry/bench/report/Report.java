@@ -63,7 +63,6 @@ public final class Report {
       case "peers" -> PeerComparison.summary(all, shown);
       case "losses" -> Loss.table(all, shown);
       case "lost" -> Loss.count(all);
-      case "goals" -> Goal.table(all);
       case "machines" -> "Run on " + all.stream().filter(result -> !result.machine().isBlank())
           .map(Result::environment).distinct().collect(Collectors.joining("; ")) + ".\n";
       default -> all.stream().filter(result -> result.question().equals(name)).findFirst().map(ResultTable::of)
