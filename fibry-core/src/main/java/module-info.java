@@ -20,13 +20,12 @@ import org.jspecify.annotations.NullMarked;
  *       System.out.println(balance); // prints 700
  *     } // handles the waiting messages, then ends the actor
  *   }
- * }
- * }
+ * } }
  *
  * <p>Start at {@link io.fibry.ActorSystem}, which makes actors;
- * {@link io.fibry.stereotype.Stereotypes} has ready-made ones. To learn, read the
- * <a href="https://fibry.io/fibry/docs/guide/README.md">guide</a>, twelve short chapters, and the
- * examples in the <a href="https://fibry.io/fibry">repository</a>.
+ * {@link io.fibry.stereotype.Stereotypes} has ready-made ones. The <a
+ * href="https://fibry.io/fibry/docs/guide/README.md">guide</a> has twelve short chapters, and the
+ * <a href="https://fibry.io/fibry">repository</a> has examples.
  */
 @NullMarked
 @SuppressWarnings("module") // the modules named below are built after this one

@@ -8,8 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * Handles messages one at a time. As an executor it runs tasks in turn with them; as a
- * {@code Consumer} it is {@code actor::sendMessage}. Thread-safe.
+ * Handles messages one at a time. It is an executor, whose tasks run in turn with the messages. Its
+ * method {@code actor::sendMessage} is a {@code Consumer}. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="actor"}
  *
  * <p>Messages from one sender are handled in order, unless the mailbox has its own. The handler
@@ -32,7 +32,7 @@ public interface Actor<M> extends Exitable, Executor {
   /**
    * Sends messages to handle in order, with nothing in between.
    *
-   * @param block none of them null
+   * @param block no message may be null
    * @return true if all were taken, false if none
    * @throws UnsupportedOperationException if the mailbox has its own order
    * @throws IllegalArgumentException if the mailbox can never hold them
@@ -42,10 +42,10 @@ public interface Actor<M> extends Exitable, Executor {
   /**
    * Sends a request and waits for the answer, at most for the scope's ask limit.
    *
-   * <p>Throws the very exception the handler threw, with the asker's stack added as suppressed; a
-   * {@link RequestException} if there is no answer; or a
-   * {@link java.util.concurrent.CancellationException} if interrupted, keeping the flag. What the
-   * handler threw may be a checked exception, although none is declared: see {@link #mayThrow}.
+   * <p>Throws the exception that the handler threw, with the stack of the asker added as
+   * suppressed, or a {@link RequestException} if there is no answer. An interrupt throws a
+   * {@link java.util.concurrent.CancellationException} and keeps the flag. The handler may throw a
+   * checked exception, although {@code ask} declares none: see {@link #mayThrow}.
    *
    * @param <Q> request
    * @param <R> answer
@@ -76,7 +76,8 @@ public interface Actor<M> extends Exitable, Executor {
    * @param <Q> request
    * @param <R> answer
    * @param request never null
-   * @return completes with the answer, what the handler threw, or a {@link RequestException}
+   * @return completes with the answer, with the exception that the handler threw, or with a
+   * {@link RequestException}
    */
   <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request);
 
@@ -145,7 +146,8 @@ public interface Actor<M> extends Exitable, Executor {
 
   /**
    * Does nothing, but declares an exception, so that it can be caught by name around an
-   * {@code ask}: that throws whatever the handler threw, and the compiler knows of no checked ones.
+   * {@code ask}. An {@code ask} throws whatever the handler threw, and the compiler knows of no
+   * checked exceptions there.
    * {@snippet class="io.fibry.JavadocSnippetsTest" region="mayThrow"}
    *
    * @param <X> its type

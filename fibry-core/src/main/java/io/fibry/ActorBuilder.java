@@ -172,7 +172,7 @@ public interface ActorBuilder<M> {
     /**
      * {@return a copy with a hook, called on the actor's thread when it ends, if a state was made}
      *
-     * @param hook takes the state; what it throws is logged
+     * @param hook takes the state; an exception that it throws is logged
      */
     Stateful<S, M> onStop(Handler<S> hook);
 
@@ -222,7 +222,8 @@ public interface ActorBuilder<M> {
   }
 
   /**
-   * A builder as building blocks see it: what it was told, and copies that programs do not need.
+   * The view of a builder that building blocks have: its settings, and copies that programs do not
+   * need.
    *
    * @param <M> messages
    */
@@ -242,8 +243,8 @@ public interface ActorBuilder<M> {
     boolean isShared();
 
     /**
-     * {@return a copy for a part of the whole: "orders" becomes "orders/3"; unchanged without a
-     * name}
+     * {@return a copy for a part of the block} Its name is the name of the builder with the part:
+     * "orders" becomes "orders/3". A builder without a name stays without one.
      *
      * @param part the name below
      */
@@ -291,9 +292,9 @@ public interface ActorBuilder<M> {
     String shown(Object message);
 
     /**
-     * {@return how the text of a {@link RequestException} names its request: by a character that
-     * becomes the request's text when somebody reads the exception, or by its class, as the scope's
-     * options say}
+     * {@return how the text of a {@link RequestException} names its request} It is the class of the
+     * request, or a character that becomes the text of the request when the exception is read, as
+     * the options of the scope say.
      *
      * @param request that was not answered
      */
@@ -312,10 +313,10 @@ public interface ActorBuilder<M> {
     ActorScope scope();
 
     /**
-     * {@return a copy that makes its actors in a new scope inside} It is for a block that makes
-     * actors while a close drains others: it takes them until its turn. What its actors escalate
-     * goes to the scope around; nothing keeps it where the root does not keep an actor of this
-     * builder.
+     * {@return a copy that makes its actors in a new scope inside this one} A block uses it to make
+     * actors while a close drains others: the inner scope takes new actors until its own turn to
+     * close. A failure that its actors escalate goes to the outer scope. The inner scope is kept in
+     * memory only where the root scope would keep an actor of this builder.
      *
      * @param kind the scope's name, if this builder has none
      * @throws IllegalStateException if the scope around is closed
@@ -323,9 +324,10 @@ public interface ActorBuilder<M> {
     ForBlocks<M> inside(String kind);
 
     /**
-     * {@return a copy whose actors are outside of the scope} They have its options, and their dead
-     * letters are its own, but they are none of its members: it neither lists, keeps nor ends them,
-     * several may have the same name, and they can be made after its end.
+     * {@return a copy whose actors are outside of the scope} They have the scope's options, and
+     * their dead letters go to the scope, but they are not its members: the scope neither lists,
+     * keeps nor ends them. Several may have the same name, and they can be made after the end of
+     * the scope.
      */
     ForBlocks<M> outside();
 
@@ -336,18 +338,19 @@ public interface ActorBuilder<M> {
     ForBlocks<M> endsFirst();
 
     /**
-     * {@return a copy for the inside of a block: what its actors handle counts neither as sent nor
-     * as handled, as no user sent it} A message that they do not handle counts, but not a task.
+     * {@return a copy for the inside of a block} The messages of its actors count neither as sent
+     * nor as handled, because no user sent them. A message that they do not handle counts all the
+     * same; a task does not.
      */
     ForBlocks<M> uncounted();
 
     /**
-     * {@return a copy whose actors write to a client outside} Messages that are lost since it has
-     * gone, after the actor's end or with an IOException, count as
-     * {@link DeadLetter.Reason#DISCONNECTED}.
+     * {@return a copy whose actors write to a client outside of the process} A message that is lost
+     * because the client has disconnected counts as {@link DeadLetter.Reason#DISCONNECTED}: after
+     * the actor's end, or when the handler throws an IOException.
      *
      * @param own whether a message is the block's own, such as a ping: lost, it is no dead letter
-     *     and does not count
+     * and does not count
      */
     ForBlocks<M> toClient(Predicate<Object> own);
   }

@@ -19,8 +19,9 @@ public interface ActorContext<M> {
   Actor<M> self();
 
   /**
-   * Answers a request that the handler was given, found by identity; of an object received twice,
-   * the first still open. An answer no longer awaited is discarded.
+   * Completes a request that the handler was given with its answer. The request is found by
+   * identity; if the same object was received twice, the first open request is completed. An answer
+   * no longer awaited is discarded.
    *
    * @param <R> answer
    * @param request the message
@@ -30,9 +31,10 @@ public interface ActorContext<M> {
   <R> void reply(Request<?, R> request, R value);
 
   /**
-   * Answers a request when the stage completes, with its value or failure. The actor goes on
-   * meanwhile; if it ends first, the request fails with {@link ActorStoppedException}. What the
-   * asker has chained to the answer never runs on the thread that completes the stage.
+   * Completes a request when the stage completes, with the value or the failure of the stage. The
+   * actor handles other messages meanwhile. If the actor ends first, the request fails with
+   * {@link ActorStoppedException}. Code that the asker has chained to the answer never runs on the
+   * thread that completes the stage.
    *
    * @param <R> answer
    * @param request the message
@@ -42,14 +44,15 @@ public interface ActorContext<M> {
   <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value);
 
   /**
-   * Answers a request when the stage completes, as {@link #replyWhen(Request, CompletionStage)},
-   * and tells if its asker gives up before: by an interrupt, a limit, or a future that it cancels.
-   * A durable actor, whose turn is stored all the same, is not told.
+   * Completes a request when the stage completes, as {@link #replyWhen(Request, CompletionStage)}
+   * does, and tells the handler if the asker gives up before that: by an interrupt, at its limit,
+   * or by canceling the future. A durable actor, whose turn is stored all the same, is not told.
    *
    * @param <R> answer
    * @param request the message
    * @param value the future answer
-   * @param givenUp ends what is under way, say; runs once at most, on a thread of its own
+   * @param givenUp may end work that has begun for the request; runs at most once, on a thread of
+   * its own
    * @throws IllegalArgumentException as {@link #reply}
    */
   default <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value, Runnable givenUp) {
@@ -57,10 +60,10 @@ public interface ActorContext<M> {
   }
 
   /**
-   * Answers a request with an exception. The actor has not failed.
+   * Fails a request with an exception. The actor has not failed.
    *
    * @param request the message
-   * @param failure what the asker gets
+   * @param failure the exception that the asker gets
    * @throws IllegalArgumentException as {@link #reply}
    */
   void replyFailure(Request<?, ?> request, Throwable failure);
@@ -69,8 +72,9 @@ public interface ActorContext<M> {
   boolean cancelled();
 
   /**
-   * {@return how long this message's answer is awaited yet, for calls of other libraries; empty: as
-   * long as it takes, or it is no request} An {@code ask} of the handler has that limit by itself.
+   * {@return how long the asker of this message still waits, for calls of other libraries} It is
+   * empty if the asker has no limit, or if the message is no request. An {@code ask} of the handler
+   * takes this limit by itself.
    */
   Optional<Duration> timeLeft();
 
@@ -91,7 +95,7 @@ public interface ActorContext<M> {
    *
    * @param <T> type
    * @param type of the message
-   * @param which those that fit
+   * @param which chooses among messages of that type
    * @param limit how long at most; zero does not wait
    * @return as there
    */
@@ -107,7 +111,7 @@ public interface ActorContext<M> {
   void stash();
 
   /**
-   * Returns all put aside to the head of the mailbox, in order.
+   * Returns all stashed messages to the head of the mailbox, in their order.
    *
    * @throws IllegalStateException if the mailbox is not selective
    */
@@ -118,7 +122,7 @@ public interface ActorContext<M> {
    * message. No full mailbox refuses it. The watch ends with this actor. It keeps this actor alive
    * while the other lives, but not the other.
    *
-   * @param other what to watch
+   * @param other the actor or block to watch
    * @param message makes it; quick, since it runs on the thread that ends the other
    */
   void watch(Exitable other, Function<ExitReason, ? extends M> message);
@@ -126,7 +130,7 @@ public interface ActorContext<M> {
   /**
    * Ends a watch. A message already in the mailbox stays.
    *
-   * @param other what it watched
+   * @param other the actor or block that was watched
    */
   void unwatch(Exitable other);
 }

@@ -6,17 +6,19 @@ import java.util.List;
 /**
  * What an actor does, and has done, at one moment: a line of {@link ActorScope#dump} as data.
  *
- * @param scopes the names of the scopes that it is in, from the one that was asked to its own
+ * @param scopes the names of all scopes around the actor, from the scope that was asked to the
+ * actor's own
  * @param name its name
  * @param kind its strategy, and of a pool how its workers share the mailbox
- * @param waiting messages that wait, also those put aside; counts up to 100,000
- * @param handled messages, entered when it has none left or others have their turn; and ended steps
- * of the one that it is at
+ * @param waiting messages that wait, stashed ones included; counts up to 100,000
+ * @param handled messages that were handled, added when the actor goes idle or yields, and the
+ * steps that have ended of the message that it is handling
  * @param failed messages
  * @param doing in words that follow its name
  * @param busy for how long at least it has been at its message or step, of a pool the longest; zero
- * if at none. In a scope with a scheduler of yours, at an inline request, and at a step of your own
- * {@link Steps}, the time begins when the library first looks, so it may be longer
+ * if at none. The time begins when the library first looks at the message: in a scope with a
+ * scheduler of yours, at an inline request, and at a step of your own {@link Steps}. So it may be
+ * longer
  */
 public record ActorFigures(List<String> scopes, String name, String kind, long waiting, long handled, long failed,
     String doing, Duration busy) {

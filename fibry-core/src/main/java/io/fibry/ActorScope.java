@@ -77,16 +77,16 @@ public interface ActorScope extends AutoCloseable {
   String dump();
 
   /**
-   * {@return the figures of all actors in and below this scope that it tracks, in the order made; a
-   * pool counts as one} For meters and dashboards.
+   * {@return measurements of all actors that this scope and the scopes below it track, in the order
+   * in which they were made} A pool counts as one actor. Meters and dashboards use them.
    */
   List<ActorFigures> actors();
 
   /**
-   * Waits until nothing is queued, no handler runs and no timer is due; for tests. By a manual
-   * clock, what waits until that is moved is quiet.
+   * Waits until nothing is queued, no handler runs and no timer is due; for tests. With a manual
+   * clock, a message that waits for a later time leaves the scope quiet until the clock is moved.
    *
-   * @param limit by the system's clock, whatever the scope's
+   * @param limit counted by the system's clock, whichever clock the scope has
    * @return false if the limit came first
    * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
    */
@@ -99,11 +99,11 @@ public interface ActorScope extends AutoCloseable {
   boolean isClosed();
 
   /**
-   * Runs code once when this scope, or one around it, begins to close; at once, if it has begun:
-   * such as a farewell to the client of a long conversation. It has a thread of its own, and the
-   * close does not wait for it. What it throws is logged.
+   * Runs code once when this scope, or a scope around it, begins to close, or at once if that has
+   * begun. A long conversation says farewell to its client in this way. It has a thread of its own,
+   * and the close does not wait for it. An exception that it throws is logged.
    *
-   * @param farewell what to do
+   * @param farewell the code to run
    * @return ends the registration
    */
   Farewell whenClosing(Runnable farewell);
@@ -114,9 +114,9 @@ public interface ActorScope extends AutoCloseable {
 
   /**
    * Ends all members, the last made first, each after what is queued. After the limit it interrupts
-   * the rest, and after the grace cuts them off. Nothing new can be made meanwhile, but for
-   * {@code Entities}, which end after servers; no message begins after it has returned. The root
-   * ends what it tracks, and stays open.
+   * the rest, and after the grace cuts them off. Meanwhile no actor can be made, except by
+   * {@code Entities}, which end after the servers. No message begins after this call has returned.
+   * The root ends what it tracks, and stays open.
    *
    * <p>A second call waits for the report of the first. Called by a handler inside the scope, it
    * ends all others, lets the handler's actor exit after its message, and returns.
@@ -266,8 +266,8 @@ public interface ActorScope extends AutoCloseable {
     /**
      * {@return a copy whose listener sees every dead letter, on the thread that makes it}
      *
-     * @param listener quick and thread-safe; what it throws is logged, and dead letters made inside
-     * are only counted
+     * @param listener quick and thread-safe; an exception that it throws is logged, and dead
+     * letters that it causes are only counted
      */
     public Options withDeadLetters(Consumer<DeadLetter> listener) {
       Objects.requireNonNull(listener, "listener");
@@ -286,8 +286,8 @@ public interface ActorScope extends AutoCloseable {
 
     /**
      * {@return a copy that logs an actor that spends longer than {@code handling} on one message,
-     * with its stack, or has more than {@code waiting} queued} Each is logged once; the queue again
-     * after it has shrunk to half. Off by default.
+     * with its stack, or has more than {@code waiting} messages in its mailbox} Each message is
+     * logged once, and the mailbox again after it has shrunk to half. Off by default.
      *
      * @param handling more than zero; checked four times within
      * @param waiting one or more
@@ -303,10 +303,10 @@ public interface ActorScope extends AutoCloseable {
 
     /**
      * {@return a copy with one more carrier, for actors made from now on} Carriers are set in the
-     * order given, and taken back in reverse.
+     * order in which they were added, and reset in reverse.
      * {@snippet class="io.fibry.JavadocSnippetsTest" region="carrier"}
      *
-     * @param <C> what it captures
+     * @param <C> the type of the context that it captures
      * @param carrier thread-safe
      */
     public <C> Options withCarrier(Carrier<C> carrier) {
@@ -374,7 +374,7 @@ public interface ActorScope extends AutoCloseable {
       return scheduler;
     }
 
-    /** {@return when actors are reported; empty: never} */
+    /** {@return when actors are reported, or empty if never} */
     public Optional<Watchdog> watchdog() {
       return Optional.ofNullable(watchdog);
     }
@@ -384,7 +384,9 @@ public interface ActorScope extends AutoCloseable {
       return messageTexts;
     }
 
-    /** {@return what travels with messages, in order; always the same list} */
+    /**
+     * {@return the carriers of context that travels with messages, in order; always the same list}
+     */
     public List<Carrier<?>> carriers() {
       return carriers;
     }

@@ -58,8 +58,8 @@ public final class ActorSystem {
   }
 
   /**
-   * {@return a builder of actors in the scope of another actor} So they have its clock, its limit
-   * and its carriers, and their dead letters go where its own go.
+   * {@return a builder of actors in the scope of another actor} They have the clock, the limit and
+   * the carriers of that scope, and their dead letters go to it.
    *
    * @param actor or a block, or an address; an implementation of your own is in the root scope
    */

@@ -25,7 +25,10 @@ public final class AskCycleException extends RequestException {
     this.ring = List.copyOf(Objects.requireNonNull(ring, "ring"));
   }
 
-  /** {@return who waits for whom: names, beginning and ending with the actor that got this} */
+  /**
+   * {@return the cycle of waiting actors: names, beginning and ending with the actor that got this
+   * exception}
+   */
   public List<String> ring() {
     return ring;
   }

@@ -4,8 +4,8 @@ import java.time.Duration;
 
 /**
  * The answer did not come in time. The request is cancelled: if still queued, it is never handled.
- * The text says what the actor does instead, for at least how long, what it waits for, and where
- * the request stood in its queue. The cause shows where its handler was.
+ * The text says which message the actor is handling instead, for at least how long, for whom that
+ * handler waits, and where the request stood in the queue. The cause shows where its handler was.
  */
 public final class AskTimeoutException extends RequestException {
   private static final long serialVersionUID = 1;
@@ -20,7 +20,7 @@ public final class AskTimeoutException extends RequestException {
    * @param actor its name
    * @param request the message
    * @param waited the limit
-   * @param handler where the actor's was; null: nowhere
+   * @param handler has the stack of the actor's handler, or is null if it was handling nothing
    */
   public AskTimeoutException(String text, String actor, Object request, Duration waited, Throwable handler) {
     super(text, actor, request, handler, true);
@@ -28,8 +28,8 @@ public final class AskTimeoutException extends RequestException {
   }
 
   /**
-   * {@return the limit of the {@code ask}; or, if less, what was left of the limit of the request
-   * that the asker was handling}
+   * {@return the limit of the {@code ask}, or the time that was left for the request that the asker
+   * itself was handling, if that was shorter}
    */
   public Duration waited() {
     return waited;

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * The actors of other processes that wait for what this one handles: for libraries that carry
  * requests between processes. They send these texts along. An actor that finds its own text among
- * those of a request is asked by one that waits for it: a ring that no process sees whole.
- * Thread-safe.
+ * the askers of a request would wait for itself: these waits form a cycle that no single process
+ * sees whole. Thread-safe.
  */
 public final class Askers {
   private Askers() {}
@@ -24,8 +24,8 @@ public final class Askers {
    * Sends messages that came from another process. The handlers of these, and of all that those
    * ask, have these askers {@link #here}.
    *
-   * @param askers the outermost first; the last one is the actor that the messages go to. A pool
-   *     leaves that out, since another worker of it can go on
+   * @param askers the outermost first; the last one is the actor that the messages go to. A pool is
+   * not among its own askers, since another worker can handle the request
    * @param sending sends, and does not wait
    */
   public static void onBehalf(List<String> askers, Runnable sending) {

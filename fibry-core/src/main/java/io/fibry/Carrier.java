@@ -3,28 +3,31 @@ package io.fibry;
 /**
  * Something of the sender's thread that travels with messages, such as the MDC: captured when one
  * is sent or its timer started, and set while it is handled. A request handled on its asker's
- * thread needs none. What a carrier throws is logged; the message is handled all the same. Must
- * be thread-safe and quick.
+ * thread needs none. What a carrier throws is logged; the message is handled all the same. Must be
+ * thread-safe and quick.
  *
- * @param <C> what it captures
+ * @param <C> the type of the context that it captures
  */
 public interface Carrier<C> {
 
-  /** {@return the MDC of slf4j, whatever its provider; always the same} */
+  /** {@return a carrier of the MDC of slf4j, with any provider; always the same object} */
   static Carrier<?> mdc() {
     return Mdc.CARRIER;
   }
 
-  /** {@return what to set, which must not change} Called on the sender's thread. */
+  /**
+   * {@return the context of this thread, as an object that does not change} Called on the sender's
+   * thread.
+   */
   C capture();
 
   /**
-   * {@return what to set, which must not change} For a carrier that looks at the message; by
-   * default as {@link #capture()}. The library calls only this one: before it offers the message,
-   * and while it holds no lock.
+   * {@return the context of this thread, as an object that does not change} For a carrier that
+   * looks at the message; by default the same as {@link #capture()}. The library calls only this
+   * one: before it offers the message, and while it holds no lock.
    *
    * @param to is sent the message; a pool, not its worker
-   * @param message what is sent: for a block the list, for a task the {@link Runnable}
+   * @param message the message that is sent: for a block the list, for a task the {@link Runnable}
    */
   default C capture(Actor<?> to, Object message) {
     return capture();
@@ -44,7 +47,7 @@ public interface Carrier<C> {
    *
    * @param captured for this message
    * @param at handles the message; a pool, not its worker
-   * @param message what is handled: of a block one message
+   * @param message the message that is handled: for a block one of its messages
    * @return closed on the same thread after the message; puts back what was there
    */
   default AutoCloseable set(C captured, Actor<?> at, Object message) {

@@ -11,14 +11,14 @@ public interface DeadLetter {
   /** {@return the name of the actor it was sent to} */
   String actor();
 
-  /** {@return what was sent} */
+  /** {@return the message that was not handled} */
   Object message();
 
   /** {@return why it was not handled} */
   Reason reason();
 
   /**
-   * {@return what the handler threw; empty unless {@link Reason#FAILED} or
+   * {@return the exception of the handler; empty unless the reason is {@link Reason#FAILED} or
    * {@link Reason#UNANSWERED}}
    */
   Optional<Throwable> cause();

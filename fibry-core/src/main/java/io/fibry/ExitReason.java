@@ -4,7 +4,8 @@ import io.fibry.text.Lines;
 
 /** Why something ended. */
 public sealed interface ExitReason {
-  // the texts are written here, since those of a record fail for ever if first used without memory
+  // the texts are written here, because the generated text of a record fails for ever if it is
+  // first used without memory
 
   /** It had done all it was given: a poison pill, a close, a task that returned. */
   record Finished() implements ExitReason {
@@ -25,7 +26,7 @@ public sealed interface ExitReason {
   /**
    * Its failure policy gave up, or it could get no thread any more.
    *
-   * @param cause what was thrown
+   * @param cause the exception of the handler
    */
   record Failed(Throwable cause) implements ExitReason {
     @Override

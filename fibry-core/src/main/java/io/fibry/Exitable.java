@@ -14,7 +14,7 @@ public interface Exitable extends AutoCloseable {
   /** {@return its name in its scope, made up if none was given} */
   String name();
 
-  /** Ends it after what it is doing now; what is queued becomes dead letters. */
+  /** Ends the actor after its current message; waiting messages become dead letters. */
   void askExit();
 
   /** Ends it once it has handled what is queued now. */
@@ -48,9 +48,9 @@ public interface Exitable extends AutoCloseable {
 
   /**
    * Closes resources, last one first, when it ends and before {@link #waitForExit} returns; at once
-   * if it has. What they throw is logged and stops nothing.
+   * if it has. An exception of one resource is logged, and the others are closed all the same.
    *
-   * @param resources what to close
+   * @param resources the resources to close at the end
    * @return this
    */
   Exitable closeOnExit(AutoCloseable... resources);

@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What happens when a handler throws; for a scope, when an actor escalates. Restarts keep the
- * mailbox and its messages. Immutable.
+ * Decides what happens when a handler throws or, for a scope, when a failure of an actor escalates.
+ * Restarts keep the mailbox and its messages. Immutable.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="policy"}
  */
 public final class FailurePolicy {
@@ -55,7 +55,7 @@ public final class FailurePolicy {
   public record Budget(int restarts, Duration within) {}
 
   /**
-   * How long an actor is suspended before it restarts or goes on.
+   * How long an actor is suspended before it restarts or resumes.
    *
    * @param first before the first
    * @param most before any
@@ -97,16 +97,17 @@ public final class FailurePolicy {
   }
 
   /**
-   * {@return a policy that logs and goes on; the default of actors} Of equal failures it logs one a
-   * second, with the number of the others.
+   * {@return a policy that logs a failure and continues with the next message; the default of
+   * actors} Of equal failures it logs one a second, with the number of the others.
    */
   public static FailurePolicy goOn() {
     return of(Kind.GO_ON);
   }
 
   /**
-   * {@return a policy that logs and goes on with a fresh state} {@code onStop} takes the old one,
-   * the new one is made before the next message, and messages put aside come back.
+   * {@return a policy that logs a failure and continues with a fresh state} The old state is passed
+   * to {@code onStop}, the new state is made before the next message, and stashed messages return
+   * to the mailbox.
    */
   public static FailurePolicy restart() {
     return of(Kind.RESTART);
@@ -126,8 +127,9 @@ public final class FailurePolicy {
   }
 
   /**
-   * {@return a policy that logs and ends the actor with {@link ExitReason.Failed}, or closes the
-   * scope; the default of scopes} The root, which never closes for good, ends the actor.
+   * {@return a policy that logs a failure and ends the actor with {@link ExitReason.Failed}; for a
+   * scope, a policy that closes the scope, which is the default of scopes} The root scope never
+   * closes for good, and ends the actor instead.
    */
   public static FailurePolicy stop() {
     return of(Kind.STOP);
@@ -166,9 +168,9 @@ public final class FailurePolicy {
   }
 
   /**
-   * {@return a copy that suspends the actor before it restarts or goes on, each time twice as long
-   * up to {@code most}, shortened at random by up to half} Messages wait meanwhile, and no thread
-   * is held. After {@code most} without failure it starts over.
+   * {@return a copy that suspends the actor before it restarts or resumes} Each pause is twice as
+   * long as the last, up to {@code most}, and is shortened at random by up to half. Messages wait
+   * meanwhile, and no thread is held. After {@code most} without failure it starts over.
    *
    * @param first more than zero
    * @param most at least {@code first}
@@ -185,12 +187,13 @@ public final class FailurePolicy {
   }
 
   /**
-   * {@return a copy that gives a failed message again before those that wait, after the restart, or
-   * with the same state where the policy is {@link #goOn}} With a back-off, nothing is lost and
-   * nothing overtakes while, say, a connection is down. The asker goes on waiting; a message that
-   * is answered, put aside or no longer awaited is not given again. When it has been given again
-   * {@code times} times and fails once more, it has failed, and the actor goes on to the next. This
-   * belongs to an actor's policy, also to {@link #escalate}.
+   * {@return a copy that redelivers a failed message before all waiting messages} That happens
+   * after the restart, or with the same state if the policy is {@link #goOn}. With a back-off no
+   * message is lost or overtaken while, for example, a connection is down. The asker of the message
+   * continues to wait. A message that was answered or stashed, or whose asker no longer waits, is
+   * not redelivered. When it has been redelivered {@code times} times and fails once more, it has
+   * failed, and the actor continues with the next message. This belongs to an actor's policy, also
+   * to {@link #escalate}.
    * {@snippet class="io.fibry.JavadocSnippetsTest" region="redelivery"}
    *
    * @param times in a row, for one message; more than zero
@@ -213,7 +216,7 @@ public final class FailurePolicy {
   }
 
   /**
-   * {@return a copy that first repeats a failed message at once, unless answered or put aside}
+   * {@return a copy that first repeats a failed message at once, unless it was answered or stashed}
    *
    * @param times zero or more
    */
@@ -225,11 +228,11 @@ public final class FailurePolicy {
 
   /**
    * {@return a copy with a policy of its own for a {@link RequestException} that leaves the
-   * handler} Then the handler asked an actor that refused, was late or had ended, which is no
-   * failure of the handler's actor. Without a policy for it, that actor goes on with its state: it
-   * does not retry, restart or escalate, whatever the policy is otherwise. Its own asker gets the
-   * exception, and the message counts as {@link DeadLetter.Reason#UNANSWERED}. The log has one line
-   * a second at most, without a stack.
+   * handler} In that case another actor refused the handler's request, was late or had ended, which
+   * is no failure of this actor. Without such a policy, the actor continues with its state: it does
+   * not retry, restart or escalate, even if its policy does so for other failures. Its own asker
+   * gets the exception, and the message counts as {@link DeadLetter.Reason#UNANSWERED}. The log has
+   * one line a second at most, without a stack.
    *
    * @param policy for such exceptions; that it has one itself means nothing
    */
@@ -246,7 +249,7 @@ public final class FailurePolicy {
   /**
    * {@return this policy, or what {@code by(..)} chooses; never of kind {@link Kind#BY}}
    *
-   * @param failure what the handler threw
+   * @param failure the exception of the handler
    * @throws RuntimeException if the choice throws or returns null
    */
   public FailurePolicy chosenFor(Throwable failure) {
@@ -259,7 +262,7 @@ public final class FailurePolicy {
     return policy;
   }
 
-  /** {@return what it does} */
+  /** {@return the action of this policy} */
   public Kind kind() {
     return kind;
   }
@@ -279,12 +282,12 @@ public final class FailurePolicy {
     return redeliveries;
   }
 
-  /** {@return how many restarts it allows; empty: any number} */
+  /** {@return how many restarts the policy permits, or empty if any number} */
   public Optional<Budget> budget() {
     return Optional.ofNullable(budget);
   }
 
-  /** {@return how long it suspends; empty: not at all} */
+  /** {@return how long the policy suspends the actor, or empty if not at all} */
   public Optional<BackOff> backOff() {
     return Optional.ofNullable(backOff);
   }

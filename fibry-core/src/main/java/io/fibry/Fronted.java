@@ -4,7 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A block, perhaps of your own, whose name, life and end are those of an actor in front of it.
+ * A block, perhaps your own, that has an actor in front: its name, its life and its end are those
+ * of the actor.
  *
  * @param <B> the block's own type
  */

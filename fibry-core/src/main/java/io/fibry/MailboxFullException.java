@@ -4,7 +4,7 @@ package io.fibry;
 public final class MailboxFullException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  /** Of the mailbox. */
+  /** The capacity of the mailbox. */
   private final int capacity;
 
   /**

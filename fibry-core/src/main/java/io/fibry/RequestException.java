@@ -23,7 +23,10 @@ public abstract sealed class RequestException extends RuntimeException
     this.request = request;
   }
 
-  /** {@return what happened; with the text of the message, which is made when this is read} */
+  /**
+   * {@return a description of the failure, with the text of the message, which is made when this
+   * method is called}
+   */
   @Override
   public String getMessage() {
     String text = super.getMessage();

@@ -24,7 +24,7 @@ public interface Sink<S> extends Exitable, Executor {
   /**
    * Runs the code and waits for it, without a limit.
    *
-   * @param code takes the object; what it throws is thrown here
+   * @param code takes the object; an exception that it throws is thrown to the caller
    * @throws RequestException if it never ran
    * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
    */

@@ -3,24 +3,24 @@ package io.fibry;
 import java.util.concurrent.Executor;
 
 /**
- * How an actor gets a thread. Write your own by implementing {@code activate}:
- * {@code activation -> Thread.ofPlatform().start(activation)} is one. Must be thread-safe.
+ * How an actor gets a thread. Write your own by implementing {@code activate}: {@code activation ->
+ * Thread.ofPlatform().start(activation)} is one. Must be thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="strategy"}
  *
- * <p>On {@link #FIBER}, {@link #THREAD} and {@link #residentFiber} a handler may block: that delays
- * only its actor and those that wait for it. Computing holds a carrier thread (use
- * {@link #THREAD}); so does, before Java 24, blocking inside {@code synchronized}. Their threads
- * are daemons, inherit nothing from the sender's (no inheritable thread-locals; the system's class
- * loader), and bear the name of a named actor at work.
+ * <p>On {@link #FIBER}, {@link #THREAD} and {@link #residentFiber} a handler may block, which
+ * delays only its own actor and the callers that wait for that actor. Computing holds a carrier
+ * thread (use {@link #THREAD}); so does, before Java 24, blocking inside {@code synchronized}.
+ * Their threads are daemons, inherit nothing from the sender's (no inheritable thread-locals; the
+ * system's class loader), and bear the name of a named actor at work.
  */
 @FunctionalInterface
 public interface Strategy {
 
   /**
-   * A virtual thread, only while there is work. It may then go on with an actor that its handler
-   * has woken, which costs far less than a new thread. So a handler must remove what it sets in a
-   * {@code ThreadLocal}, as on any pool, or another actor may see it; where it cannot, use
-   * {@link #residentFiber}.
+   * A virtual thread, only while there is work. The virtual thread may then run an actor that its
+   * handler has woken, which costs far less than a new thread. So a handler must remove what it
+   * sets in a {@code ThreadLocal}, as on any pool, or another actor may see it; where it cannot,
+   * use {@link #residentFiber}.
    */
   Strategy FIBER = Strategies.FIBER;
 
@@ -43,9 +43,10 @@ public interface Strategy {
   }
 
   /**
-   * {@return the strategy of a task on an executor, only while there is work} After 256 messages or
-   * a millisecond the rest is a new task, so no actor starves another. For handlers that do not
-   * block, on a pool, event loop or UI thread. Threads are neither renamed nor interrupted.
+   * {@return a strategy that submits a task to an executor whenever there is work} After 256
+   * messages or a millisecond the rest is a new task, so no actor starves another. For handlers
+   * that do not block, on a pool, event loop or UI thread. Threads are neither renamed nor
+   * interrupted.
    *
    * <p>An {@code ExecutorService} that is shut down ends actors that need it with
    * {@link ExitReason.Failed}. One that silently drops accepted tasks breaks its actors' promises.
@@ -62,8 +63,8 @@ public interface Strategy {
   /**
    * Called when an actor without a thread has work. Run the activation soon, on any thread that
    * sees what came before this call; only the first run counts. If this throws, it is called again
-   * later. It must return: those that send, kill and close call it. A resident strategy is called
-   * once per new actor, and {@code newActor} throws what it throws.
+   * later. It must return soon, because senders, kills and closes call it. A resident strategy is
+   * called once per new actor, and {@code newActor} throws what it throws.
    *
    * @param activation works through the mailbox
    */
@@ -78,8 +79,9 @@ public interface Strategy {
   }
 
   /**
-   * {@return whether it will never run an activation again; false by default} Then actors without a
-   * thread end with {@link ExitReason.Failed}; otherwise a failed {@code activate} is tried again.
+   * {@return whether it will never run an activation again; false by default} If true, actors
+   * without a thread end with {@link ExitReason.Failed}. If false, a failed {@code activate} is
+   * tried again.
    */
   default boolean isShutDown() {
     return false;

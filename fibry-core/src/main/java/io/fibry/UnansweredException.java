@@ -13,7 +13,7 @@ public abstract non-sealed class UnansweredException extends RequestException {
    * @param text what happened
    * @param actor the name of the actor
    * @param request the message
-   * @param cause why; null: nothing else failed
+   * @param cause the cause, or null if no other exception led to this one
    */
   protected UnansweredException(String text, String actor, Object request, Throwable cause) {
     super(text, actor, request, cause, false);

@@ -1,6 +1,6 @@
 /**
- * Actors and what they promise. Start at {@link io.fibry.ActorSystem}, which makes actors. Then
- * read {@link io.fibry.Actor} for using them, and {@link io.fibry.ActorScope} for ending them
- * together.
+ * Actors and what they promise. Start at {@link io.fibry.ActorSystem}, which makes actors. After
+ * that, {@link io.fibry.Actor} explains how to use them, and {@link io.fibry.ActorScope} how to end
+ * them together.
  */
 package io.fibry;

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BiPredicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -23,6 +24,19 @@ class SourceRulesTest {
   private static final Pattern FREE_PRONOUN =
       Pattern.compile("(?://|\\*|[.:;] )\\s*(Who|Whoever|Somebody|Nobody|One who) [a-z].*");
   private static final Pattern LONG_STRING = Pattern.compile("\\s*(?:\\+ )?\"(?:[^\"\\\\]|\\\\.)*\"[,;)+ ]*");
+
+  /** Classes that are one concurrent algorithm, and have it explained in one place. */
+  private static final Map<String, String> ALGORITHMS = Map.of(
+      "PlainQueue", "the queue that is the right to run",
+      "Activation", "the drain of one stretch of work, and the slots for woken actors",
+      "Cell", "the phases of an actor, which all its queues share",
+      "PoolCell", "the actor in front of a pool, and its workers",
+      "RequestFuture", "the races of a request with its asker and its handler",
+      "GuardedQueue", "the queue with a monitor, and its entrance without",
+      "ScopeClosing", "the close of a tree of scopes",
+      "Journal", "the thread that writes and syncs the log",
+      "Live", "the life of a durable actor",
+      "Hosting", "the hand-over of a part between nodes");
 
   /** Folders of what is published: the simulator has three. */
   private static final String MAIN = "(?:main|boot|agent)";
@@ -82,10 +96,15 @@ class SourceRulesTest {
 
   @Test
   void noFileIsLong() {
-    var long400 = Stream.of(MAIN, "test").flatMap(where -> sources(where).stream())
-        .filter(file -> lines(file).size() > 400).map(ROOT::relativize).toList();
+    var tooLong = Stream.of(MAIN, "test").flatMap(where -> sources(where).stream())
+        .filter(file -> lines(file).size() > (ALGORITHMS.containsKey(className(file)) ? 800 : 400))
+        .map(ROOT::relativize).toList();
 
-    assertEquals(List.of(), long400, "more than 400 lines");
+    assertEquals(List.of(), tooLong, "more than 400 lines, or 800 for an algorithm");
+  }
+
+  private static String className(Path file) {
+    return file.getFileName().toString().replaceFirst("\\.(java|kt)$", "");
   }
 
   @Test

@@ -8,7 +8,7 @@ import java.util.Objects;
 public final class Arguments {
   private Arguments() {}
 
-  /** Answers the number. */
+  /** Returns the number if it is at least one. */
   public static int atLeastOne(int number, String fault) {
     if (number < 1) throw new IllegalArgumentException(fault + "; give at least 1");
     return number;
@@ -22,7 +22,7 @@ public final class Arguments {
       throw new IllegalArgumentException(rate + " is none; give a period of more than zero");
   }
 
-  /** Answers the time. */
+  /** Returns the time if it is positive. */
   public static Duration positive(Duration time, String name, String fault) {
     if (!Objects.requireNonNull(time, name).isPositive())
       throw new IllegalArgumentException(fault + "; give more than zero");

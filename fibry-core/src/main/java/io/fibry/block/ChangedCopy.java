@@ -33,7 +33,7 @@ public final class ChangedCopy {
     return Stream.concat(list.stream(), Stream.of(added)).toList();
   }
 
-  /** What the user makes of the defaults. */
+  /** Applies the user's changes to the default options. */
   public static <O> O of(O defaults, UnaryOperator<O> options) {
     return Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(defaults),
         "options returned null; return the options it was given, changed or not");

@@ -5,14 +5,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A lock that stays sound when the stack of a thread ends. A park at the end of a fiber's stack
- * throws a StackOverflowError; a {@link java.util.concurrent.locks.ReentrantLock} would keep that
- * thread in its line, and wake nobody behind it. Not reentrant, not fair; an interrupt does not end
- * the wait. {@code try (var held = lock.take())} gives it back.
+ * A lock that stays sound when the stack of a thread ends. A park near the end of a fiber's stack
+ * throws a StackOverflowError. A {@link java.util.concurrent.locks.ReentrantLock} would then keep
+ * the thread in its line for ever and wake no thread behind it. The lock is neither reentrant nor
+ * fair, and an interrupt does not end a wait for it. {@code try (var held = lock.take())} gives it
+ * back.
  *
  * <p>A thread enters the line before it tries again; a thread that gives the lock back wakes the
- * first in line afterwards. So one of them sees the other, and while somebody waits, the lock is
- * held or a thread is on its way to it. One that leaves without the lock passes its wake-up on.
+ * first in line afterwards. So one of them sees the other, and while a thread waits, either the
+ * lock is held or a thread has been woken to take it. One that leaves without the lock passes its
+ * wake-up on.
  */
 public final class StackSafeLock implements AutoCloseable {
   private final boolean brief;

@@ -11,7 +11,7 @@ public final class TimedMessages {
   /**
    * Sends it once.
    *
-   * @param key replaces an earlier timer with an equal key; null: none
+   * @param key replaces an earlier timer with an equal key; null for a timer without a key
    * @param time by the clock of the actor's scope
    */
   public static <M> Scheduler.Timer sendAt(Actor<M> actor, Object key, M message, long time) {

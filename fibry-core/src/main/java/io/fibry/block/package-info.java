@@ -1,2 +1,2 @@
-/** What the blocks of the library share. Not exported. */
+/** Helpers that the blocks of the library share. Not exported. */
 package io.fibry.block;

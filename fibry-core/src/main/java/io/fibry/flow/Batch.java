@@ -72,7 +72,7 @@ public final class Batch {
    * @param builder makes both actors
    * @param size at least 1; merged messages count
    * @param wait more than zero
-   * @param key answers a message's key, never null
+   * @param key returns the key of a message, never null
    * @param merge merges a message with a later one; never null
    * @param handler takes unmodifiable batches, in order of first arrival
    * @return the gathering actor

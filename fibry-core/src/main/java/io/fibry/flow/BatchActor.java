@@ -90,7 +90,7 @@ final class BatchActor<M> extends FrontedActor<M> {
     } catch (CancellationException impatient) {
       writer.kill();
     } catch (RequestException ring) {
-      // the handler waits for the gatherer, and goes on after it
+      // the handler waits for the gatherer, and continues after it
     }
   }
 
@@ -127,7 +127,7 @@ final class BatchActor<M> extends FrontedActor<M> {
     return writing == Thread.currentThread() ? writer : gatherer;
   }
 
-  /** One of the caller's own, who may complete it. */
+  /** Returns a copy for this caller, which the caller may complete. */
   @Override
   public CompletableFuture<ExitReason> onExit() {
     return end.copy();

@@ -37,7 +37,7 @@ final class Circuit {
     return state;
   }
 
-  /** Answers the period, for the end of the call, or REFUSED. */
+  /** Returns the period, for the end of the call, or REFUSED. */
   synchronized long enter(long now) {
     // probes that never end must not keep it half open for ever
     if (state != State.CLOSED && now - since >= pause && (state == State.OPEN || calls == probes))

@@ -83,7 +83,7 @@ public final class CircuitBreaker {
     return Objects.requireNonNull(builder, "builder").around(guarded);
   }
 
-  /** {@return what it does now} */
+  /** {@return the present state} */
   public State state() {
     return circuit.state();
   }
@@ -211,7 +211,7 @@ public final class CircuitBreaker {
     /**
      * {@return a copy that counts slow calls as failures}
      *
-     * @param limit longer ones are slow; more than zero; by default none is
+     * @param limit calls that take longer are slow; more than zero; by default no call is slow
      */
     public Options withSlowCalls(Duration limit) {
       Arguments.positive(limit, "limit", "each call takes longer than " + Durations.text(limit));
@@ -221,7 +221,7 @@ public final class CircuitBreaker {
     /**
      * {@return a copy that counts only these failures} Interrupts and cancellations never count.
      *
-     * @param which those of the service; by default all
+     * @param which chooses the failures that count; by default all
      */
     public Options counting(Predicate<? super Throwable> which) {
       Objects.requireNonNull(which, "which");

@@ -40,7 +40,7 @@ public final class Flows {
   }
 
   /**
-   * As {@link #subscriber(Actor, int)}, with a callback instead of the log.
+   * Does the same as {@link #subscriber(Actor, int)}, with a callback instead of the log.
    *
    * @param <M> messages
    * @param actor takes the messages
@@ -70,8 +70,8 @@ public final class Flows {
   }
 
   /**
-   * As {@link #publisher(Iterable)}, with actors of this builder, for example of another scope: its
-   * close ends the streams with an IllegalStateException.
+   * Does the same as {@link #publisher(Iterable)}, with actors of this builder, for example of
+   * another scope. The close of that scope ends the streams with an IllegalStateException.
    *
    * @param <T> elements
    * @param builder makes an actor for each subscriber; without a name, since several may subscribe

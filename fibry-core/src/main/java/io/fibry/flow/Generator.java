@@ -29,7 +29,7 @@ public interface Generator<T> extends Iterable<T> {
    *
    * @param <T> elements
    * @param builder makes the actors
-   * @param ahead most unread elements, of all producers; at least 1. A waiting producer goes on
+   * @param ahead most unread elements, of all producers; at least 1. A waiting producer continues
    * when half of that room is free
    * @param producers each runs once per iteration
    * @return a generator
@@ -86,8 +86,8 @@ public interface Generator<T> extends Iterable<T> {
      * Waits for an element or the end. This or {@link #next} throws a producer's failure, once.
      *
      * @return false at the end
-     * @throws java.util.concurrent.CancellationException if it was closed, or the thread is
-     * interrupted; then the flag is kept, and reading may go on
+     * @throws java.util.concurrent.CancellationException if the generator was closed, or the thread
+     * is interrupted; after an interrupt the flag is kept, and the caller may read again
      */
     @Override
     boolean hasNext();

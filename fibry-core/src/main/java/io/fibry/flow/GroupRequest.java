@@ -23,8 +23,8 @@ import java.util.stream.IntStream;
 
 /**
  * One request to many actors. The caller asks an actor on its own thread, which sends the requests
- * and promises their outcome. So limit, interrupt and exceptions are those of any {@code ask}, and
- * requests take the caller's baggage along. Clock and texts are those of the first actor's scope.
+ * and promises their outcome. So limit, interrupt and exceptions are as for any {@code ask}, and
+ * requests take the caller's context along. Clock and texts come from the scope of the first actor.
  */
 final class GroupRequest<M, R> {
   // suppressed failures, since one object may be thrown often; names in a text
@@ -102,7 +102,7 @@ final class GroupRequest<M, R> {
     try {
       return asker.ask(new Question<A>(this), limit);
     } catch (AskTimeoutException late) {
-      late.getMessage(); // names those that are missing now
+      late.getMessage(); // names the answers that are missing now
       throw withFailures(late);
     } finally {
       for (var request : requests) request.cancel(true);

@@ -110,7 +110,7 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
      * Runs the hook.
      *
      * @param message the message
-     * @param failure what the body threw
+     * @param failure the exception of the body
      * @throws Exception is logged
      */
     void failed(M message, Throwable failure) throws Exception;

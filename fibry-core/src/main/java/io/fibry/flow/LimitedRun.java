@@ -6,8 +6,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A call of a handler that another thread may interrupt, once, until it ends.
  *
  * <p>{@code RUNNING -> ENDED}, or {@code RUNNING -> INTERRUPTING -> INTERRUPTED -> ENDED}. Only one
- * thread leaves RUNNING. If it is the interrupter, the handler's thread waits until the flag is
- * set, and clears it; so no interrupt comes later, when the thread is at another message.
+ * thread leaves RUNNING. If the interrupt comes from the time limit, the handler's thread waits
+ * until the flag is set, and clears it. So no interrupt comes later, when the thread handles
+ * another message.
  */
 final class LimitedRun implements Runnable {
   private static final int RUNNING = 0;

@@ -30,8 +30,8 @@ public final class MapReduce {
    * @param <R> results
    * @param builder makes the actors
    * @param parallel most items mapped at once; at least 1
-   * @param items taken when needed, on the actors; none null
-   * @param map never answers null
+   * @param items taken when needed, on the actors; no item may be null
+   * @param map never returns null
    * @param zero folded once, before the first result
    * @param reduce folds results in the order of their items; associative, never null
    * @return completes with the fold of all results

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * One map-reduce. A worker takes an item, sends it to itself, maps it, folds the result, and takes
  * the next. A worker with its first item makes the next worker.
  *
- * <p>Taking and folding run user code, so each has a lock. Nothing slow runs under the monitor.
+ * <p>Taking and folding run user code, so each has a lock. No slow code runs under the monitor.
  */
 final class MapReduceRun<T, R> {
   private static final Logger LOG = LoggerFactory.getLogger(MapReduce.class);
@@ -44,8 +44,8 @@ final class MapReduceRun<T, R> {
   private boolean exhausted; // guarded by `taking`, as the next one
   private long taken;
   private long folded; // guarded by `folding`, as the next one
-  private long total = -1; // -1: not known yet
-  // begun, not ended; guarded by the monitor, as the next one
+  private long total = -1; // -1 until it is known
+  // Workers that have begun and not ended; guarded by the monitor, as the next one
   private final Set<Worker> working = new LinkedHashSet<>();
   private int made;
   private volatile boolean over; // false -> true, under the monitor

@@ -16,8 +16,8 @@ import java.time.Duration;
  */
 final class OpenBatch<M, B> {
   /**
-   * A timer's message, for one batch: another may be open when it comes. Of no steps, so that it
-   * does not count as one of the user's.
+   * A timer's message, for one batch: another may be open when it comes. Counts no steps, so that
+   * it does not count as a message of the user.
    */
   record Expiry(OpenBatch<?, ?> open, Object batch) implements Steps {
     void handle() {
@@ -76,8 +76,8 @@ final class OpenBatch<M, B> {
   }
 
   /**
-   * Tries again later if the writer waits for the gatherer: neither could go on. The message at
-   * hand has not failed.
+   * Tries again later if the writer waits for the gatherer, because neither of them could continue.
+   * The message at hand has not failed.
    */
   private void tryHandOver() {
     try {

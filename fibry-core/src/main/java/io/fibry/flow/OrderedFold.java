@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 
 /**
- * Folds numbered results, which come in any order: neighbours as soon as both are there. With n
+ * Folds numbered results that come in any order: two neighbors as soon as both have come. With n
  * gaps it holds at most n + 1 values. Not thread-safe.
  */
 final class OrderedFold<R> {

@@ -25,7 +25,7 @@ public interface Pipeline<I, O> {
    * @param <I> taken by it
    * @param <O> answered by it
    * @param builder makes the stages; its mailbox is for the first, or {@code bounded(64, BLOCK)}
-   * @param stage never answers null
+   * @param stage never returns null
    * @return a pipeline
    */
   static <I, O> Pipeline<I, O> from(ActorBuilder<? super I> builder, Handler.Returning<I, O> stage) {
@@ -36,17 +36,17 @@ public interface Pipeline<I, O> {
    * Adds a stage.
    *
    * @param <P> answered by it
-   * @param stage never answers null
+   * @param stage never returns null
    * @return a copy
    */
   <P> Pipeline<I, P> then(Handler.Returning<O, P> stage);
 
   /**
-   * Adds a stage that passes messages on in their order, without those that failed.
+   * Adds a stage that passes messages on in their order, leaving out the messages that failed.
    *
    * @param <P> answered by it
    * @param parallel messages at once; at least 1
-   * @param stage called by several threads; never answers null
+   * @param stage called by several threads; never returns null
    * @return a copy
    */
   <P> Pipeline<I, P> then(int parallel, Handler.Returning<O, P> stage);
@@ -56,7 +56,7 @@ public interface Pipeline<I, O> {
    *
    * @param <P> answered by it
    * @param parallel messages at once; at least 1
-   * @param stage called by several threads; never answers null
+   * @param stage called by several threads; never returns null
    * @return a copy
    */
   <P> Pipeline<I, P> thenUnordered(int parallel, Handler.Returning<O, P> stage);

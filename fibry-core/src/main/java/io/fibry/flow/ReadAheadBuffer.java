@@ -20,12 +20,12 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * <p>A producer waits when the buffer is full or another one waits. The reader wakes the first when
  * half of the room is free; a woken producer, as it leaves, wakes the next while there is room. So
- * a producer waits only while there are elements to read, or a woken one is on its way.
+ * a producer waits only while there are elements to read, or while the reader is about to run.
  *
- * <p>Who waits has a future of its own. A park at the end of a fiber's stack throws a
+ * <p>Each waiting thread has a future of its own. A park at the end of a fiber's stack throws a
  * StackOverflowError, and a lock or condition would keep that thread in its line for ever.
  */
-@SuppressWarnings("try") // what is held is not named
+@SuppressWarnings("try") // the variable of the lock is not used
 final class ReadAheadBuffer<T> {
   // for unique names of producers
   private static final AtomicLong NUMBERS = new AtomicLong();
@@ -115,7 +115,7 @@ final class ReadAheadBuffer<T> {
     }
 
     /**
-     * Adds the element, and answers null; or answers a place in the line. {@code old} is the place
+     * Adds the element and returns null, or returns a place in the line. {@code old} is the place
      * from which the caller was woken, null at first.
      */
     private CompletableFuture<Void> place(T element, CompletableFuture<Void> old) {
@@ -181,7 +181,10 @@ final class ReadAheadBuffer<T> {
     if (waiting != null) waiting.complete(null);
   }
 
-  /** Waits for an element; answers how many it moved into the reader's hand, 0 at the end. */
+  /**
+   * Waits for an element, and returns how many elements it moved into the reader's array, or 0 at
+   * the end.
+   */
   int take(Object[] hand) {
     while (true) {
       CompletableFuture<Void> change;
@@ -243,7 +246,7 @@ final class ReadAheadBuffer<T> {
     }
   }
 
-  /** Not called on the producer's thread. */
+  /** Must not be called on the producer's thread. */
   private void producerEnded(Actor<?> producer, Throwable thrown) {
     boolean first;
     try (var held = lock.take()) {
@@ -256,7 +259,9 @@ final class ReadAheadBuffer<T> {
     if (first) end();
   }
 
-  /** Kills before it seals: what producers throw at the seal is no failure. */
+  /**
+   * Kills before it seals, because an exception that a producer throws at the seal is no failure.
+   */
   void end() {
     for (var producer : living()) producer.kill();
     try (var held = lock.take()) {

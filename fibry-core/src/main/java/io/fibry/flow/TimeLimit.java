@@ -14,10 +14,10 @@ import java.util.concurrent.TimeoutException;
  * Builders of actors that are interrupted at a message that takes too long. Thread-safe.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="timeLimit"}
  *
- * <p>What the handler throws then becomes the cause of a {@link TimeoutException}: the message has
- * failed, and the failure policy decides. A handler that ignores the interrupt goes on; if it
- * returns, it has handled its message. The clock is that of the scope. No interrupt reaches the
- * next message.
+ * <p>The exception that the handler then throws becomes the cause of a {@link TimeoutException}:
+ * the message has failed, and the failure policy decides. A handler that ignores the interrupt
+ * continues; if it returns, it has handled its message. The clock is that of the scope. No
+ * interrupt reaches the next message.
  */
 public final class TimeLimit {
   private TimeLimit() {}

@@ -7,8 +7,8 @@ import java.util.PriorityQueue;
 
 /**
  * A token bucket, kept as the time at which it will be full. Each token adds its share of the
- * period; a caller waits until that time is at most a period away. Callers are served in order; one
- * that is killed leaves its place to the next that comes. Thread-safe.
+ * period; a caller waits until that time is at most a period away. Callers are served in order; a
+ * killed caller leaves its place to the next caller. Thread-safe.
  */
 final class TokenBucket {
   private final Scheduler clock;
@@ -41,12 +41,12 @@ final class TokenBucket {
     left.add(at);
   }
 
-  /** Answers when the token is there. */
+  /** Returns the time at which the token is available. */
   private synchronized long reserve() {
     long now = clock.nanoTime();
     for (var place = left.poll(); place != null; place = left.poll()) {
       if (place - now > 0) return place;
-      full -= period / tokens; // nobody has used it, so the bucket has one more
+      full -= period / tokens; // no caller has used the token, so the bucket has one more
     }
     if (full - now <= 0) {
       full = now;

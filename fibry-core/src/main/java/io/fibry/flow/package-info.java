@@ -1,5 +1,5 @@
 /**
- * Messages on their way: {@link io.fibry.flow.Pipeline}, {@link io.fibry.flow.Generator},
+ * Streams of messages: {@link io.fibry.flow.Pipeline}, {@link io.fibry.flow.Generator},
  * {@link io.fibry.flow.MapReduce}, {@link io.fibry.flow.Batch}, {@link io.fibry.flow.RateLimit},
  * {@link io.fibry.flow.TimeLimit}, {@link io.fibry.flow.CircuitBreaker},
  * {@link io.fibry.flow.Hooks}, and bridges in {@link io.fibry.flow.Flows}.

@@ -7,14 +7,14 @@ import io.fibry.Handler;
 import java.time.Duration;
 
 /**
- * A state machine: what each message does in each state. Immutable and thread-safe. One machine can
- * make many actors.
+ * A state machine: its rules say how each message changes each state. Immutable and thread-safe.
+ * One machine can make many actors.
  * {@snippet class="io.fibry.FsmSnippetsTest" region="fsm"}
  *
  * <p>States and messages are told apart by class; two sealed interfaces of records suit best. A
  * rule holds for subclasses too; the most specific one counts. {@link #newActor} rejects a machine
- * with rules of which none is the most specific, a message that no state takes, or one that would
- * be postponed forever.
+ * with rules of which none is the most specific, with a message that no state takes, or with a
+ * message that would be postponed for ever.
  *
  * <p>A message without a rule in the present state fails with an {@link IllegalStateException}. If
  * it or a transition fails, the state stays, and the actor's failure policy decides. A restart
@@ -40,9 +40,9 @@ public interface Fsm<S, M> {
   }
 
   /**
-   * This message leads from this state to the one returned. The given object itself means to stay:
-   * nothing is left or entered, and the time goes on. Any other object is entered, even an equal
-   * one.
+   * This message leads from this state to the one returned. Returning the given object itself means
+   * to stay: no state is left or entered, and the time limit of the state continues. Any other
+   * object is entered, even an equal one.
    *
    * @param <A> state
    * @param <B> message
@@ -55,7 +55,7 @@ public interface Fsm<S, M> {
   <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message, Handler.StatefulReturning<A, B, S> next);
 
   /**
-   * The same with the context, to answer a request for instance.
+   * Adds a rule whose function also gets the context, for example to answer a request.
    *
    * @param <A> state
    * @param <B> message
@@ -69,7 +69,8 @@ public interface Fsm<S, M> {
 
   /**
    * In this state, this message or request waits for another state, where it comes before later
-   * messages. What waits at the actor's end is undelivered. The actor gets a selective mailbox.
+   * messages. A message that is still postponed at the actor's end is undelivered. The actor gets a
+   * selective mailbox.
    *
    * @param state its class
    * @param message its class
@@ -80,8 +81,8 @@ public interface Fsm<S, M> {
 
   /**
    * Runs after {@code time} in this state, by the clock of the actor's scope, and again while it
-   * returns the given state. The end of the time is a message, behind those that are queued; if a
-   * full mailbox drops it, it comes again after {@code time}.
+   * returns the given state. The end of the time is a message behind the queued messages. If a full
+   * mailbox drops it, it comes again after {@code time}.
    *
    * @param <A> state
    * @param state its class
@@ -145,7 +146,7 @@ public interface Fsm<S, M> {
      * @param message never null
      * @param context valid until this returns
      * @return the next state; never null
-     * @throws Exception what the failure policy decides about
+     * @throws Exception a failure, about which the failure policy decides
      */
     S next(A state, B message, ActorContext<M> context) throws Exception;
   }

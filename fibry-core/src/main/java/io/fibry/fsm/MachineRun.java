@@ -34,7 +34,7 @@ final class MachineRun {
   private Object state;
   private StateRules rules;
   private Actor<Object> self; // null: the initial state was not entered yet
-  private TimeOver timeOver; // of this stay; null: no limit
+  private TimeOver timeOver; // the time limit of the present state, or null
   private Scheduler.Timer timer; // sends `timeOver`
   private boolean postponed; // a message waits for another state
 

@@ -77,7 +77,7 @@ final class StateRules {
     return rules.stream().filter(type::isInstance).map(type::cast);
   }
 
-  /** Null: no rules. */
+  /** Returns null if there are no rules. */
   private static <T extends Rule> T mostSpecific(Stream<T> rules, String where) {
     var all = rules.toList();
     for (var rule : all) if (all.stream().allMatch(other -> other.above(rule))) return rule;
@@ -86,7 +86,7 @@ final class StateRules {
         + ", and none is the most specific; add a rule for that class itself");
   }
 
-  /** Null: no rule. */
+  /** Returns null if there is no rule. */
   On on(Class<?> message) {
     var known = found.get(message);
     if (known == null) found.put(message, known = find(message)); // a race finds the same twice

@@ -96,7 +96,8 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * Limits the time. Then program and children are told to end, and killed two seconds later.
+   * Limits the time. After the limit, the program and its children are told to end, and are killed
+   * two seconds later.
    *
    * @param limit more than zero, by default 30 seconds
    * @return a changed copy
@@ -137,7 +138,7 @@ public final class Program implements Cloneable {
   /**
    * Runs the program with input.
    *
-   * @param input what the program can read
+   * @param input the standard input of the program
    * @param arguments passed as they are
    * @return the result, however it ended
    * @throws IOException if it could not be started

@@ -58,7 +58,7 @@ final class ProgramOutput {
     truncated |= room < n;
   }
 
-  /** False: it did not end in time. */
+  /** Returns false if it did not end in time. */
   boolean await(long millis) throws InterruptedException {
     return end.await(millis, TimeUnit.MILLISECONDS);
   }

@@ -26,7 +26,7 @@ public final class Mailbox<M> {
 
   private final int capacity;
   private final Overflow overflow;
-  private final long target; // nanoseconds; 0: any wait will do
+  private final long target; // in nanoseconds; 0 means that a message may wait for any time
   private final Optional<Comparator<? super M>> order;
   private final boolean selective;
 
@@ -49,7 +49,7 @@ public final class Mailbox<M> {
    * the one being handled}
    *
    * @param capacity at least 1
-   * @param overflow what happens to one too many
+   * @param overflow decides about a message that comes while the mailbox is full
    */
   public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
     if (capacity < 1) throw new IllegalArgumentException(
@@ -58,10 +58,11 @@ public final class Mailbox<M> {
   }
 
   /**
-   * {@return the capacity at which each accepted message is answered in time: as many as are
-   * handled in half of the time left for waiting; at least 1} {@link #within} adapts by itself.
+   * {@return the capacity at which each accepted message is answered in time: as many messages as
+   * are handled in half of the time that is left for waiting, and at least 1} {@link #within}
+   * adapts by itself.
    *
-   * @param limit how long an answer is of use
+   * @param limit how long an answer is useful
    * @param service how long one message takes
    * @param perSecond messages that all workers handle per second
    */
@@ -78,14 +79,14 @@ public final class Mailbox<M> {
   }
 
   /**
-   * {@return a mailbox, without limit, that hands out the smallest message first, and equal ones as
-   * they came} A pill comes after all that was queued when it was sent, a task given to
-   * {@code execute} before all messages. What the comparator throws goes to the sender, and nothing
-   * is sent.
+   * {@return a mailbox without a limit that hands out the smallest message first, and equal
+   * messages in the order in which they came} A pill comes after all messages that were queued when
+   * it was sent, a task given to {@code execute} before all messages. An exception of the
+   * comparator goes to the sender, and the message is not sent.
    *
    * @param <M> messages
    * @param order fast and consistent; runs on the sender's thread, under the mailbox's lock, so it
-   *        must return
+   * must return
    */
   public static <M> Mailbox<M> priority(Comparator<? super M> order) {
     return new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0,
@@ -104,14 +105,14 @@ public final class Mailbox<M> {
   }
 
   /**
-   * {@return a copy that is also full while a new message would wait longer than {@code target} at
-   * the present pace} So waits stay short at any pace, and a refused sender knows at once. While
-   * nothing is queued, nothing is refused. Only for mailboxes that reject or drop the newest; the
-   * capacity bounds a burst.
+   * {@return a copy that also refuses a message that would wait longer than {@code target} at the
+   * present pace} So waits stay short at any pace, and a refused sender knows at once. While no
+   * message is queued, no message is refused. Only for mailboxes that reject or drop the newest;
+   * the capacity bounds a burst.
    * {@snippet class="io.fibry.OverloadSnippetsTest" region="within"}
    *
-   * <p>Give it at least the time one message takes, and at most half of the time in which an answer
-   * is of use. In a pool by key, messages that wait for their own key do not count.
+   * <p>Give it at least the time that one message takes, and at most half of the time in which an
+   * answer is useful. In a pool by key, messages that wait for their own key do not count.
    *
    * @param target how long a message may wait
    */
@@ -129,22 +130,25 @@ public final class Mailbox<M> {
         false);
   }
 
-  /** {@return how many messages may wait; {@link Integer#MAX_VALUE}: any number} */
+  /** {@return how many messages may wait, or {@link Integer#MAX_VALUE} for any number} */
   public int capacity() {
     return capacity;
   }
 
-  /** {@return what happens to one too many; {@link Overflow#REJECT} without a limit} */
+  /**
+   * {@return the rule for a message that comes while the mailbox is full; {@link Overflow#REJECT}
+   * without a limit}
+   */
   public Overflow overflow() {
     return overflow;
   }
 
-  /** {@return the order, smallest first; empty: as they came} */
+  /** {@return the order, smallest first, or empty for the order of arrival} */
   public Optional<Comparator<? super M>> order() {
     return order;
   }
 
-  /** {@return how long a message may wait; zero: any time} */
+  /** {@return how long a message may wait, or zero for any time} */
   public Duration target() {
     return Duration.ofNanos(target);
   }

@@ -9,7 +9,7 @@ public enum Overflow {
    * {@code MailboxFullException}.
    */
   REJECT,
-  /** As {@link #REJECT}, but counted as dropped. */
+  /** Refuses the message as {@link #REJECT} does, but counts it as dropped. */
   DROP_NEWEST,
   /**
    * Drops the oldest message. Tasks given to {@code execute} are never dropped, since their senders

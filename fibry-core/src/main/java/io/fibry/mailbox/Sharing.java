@@ -93,12 +93,12 @@ public final class Sharing<M> {
     return permits;
   }
 
-  /** {@return the permits of a message; empty: one} */
+  /** {@return the permits that a message needs, or empty if each needs one} */
   public Optional<ToIntFunction<? super M>> weight() {
     return weight;
   }
 
-  /** {@return the key of a message; empty: messages have none} */
+  /** {@return the key of a message, or empty if messages have no key} */
   public Optional<Function<? super M, ?>> key() {
     return key;
   }

@@ -19,12 +19,12 @@ final class AnswerBody extends OutputStream {
     /** Called once. -1: the length is unknown. */
     Framing framing(long length);
 
-    /** To which the body can be added. */
+    /** Returns the head as a buffer to which the body can be added. */
     ByteBuilder head(Framing framing, long length);
 
     void write(byte[] bytes, int length) throws IOException;
 
-    /** False: the Content-Length was not reached. */
+    /** Returns false if the Content-Length was not reached. */
     void complete(boolean whole);
   }
 
@@ -33,11 +33,11 @@ final class AnswerBody extends OutputStream {
   private static final byte[] LAST_CHUNK = ByteBuilder.latin("0\r\n\r\n");
 
   private final Sender sender;
-  private final long length; // by the handler; -1: not set
+  private final long length; // set by the handler; -1 means not set
   private final byte[] buffer = new byte[BEFORE + SIZE + 2 + LAST_CHUNK.length];
   private int filled;
   private long written; // with `filled`
-  private Framing framing; // null: nothing is sent
+  private Framing framing; // null if no body is sent
   private boolean closed;
 
   AnswerBody(Sender sender, long length) {

@@ -16,7 +16,7 @@ final class ClientInput extends InputStream {
   private static final int READS_PAST_END = 1_000;
 
   final ClientSocket socket;
-  ExchangePermit permit; // suspended while a read may wait; null: none
+  ExchangePermit permit; // suspended while a read may wait; null without a permit
   byte[] buffer; // null: not needed yet
   int at; // the next byte
   int end; // after the last byte

@@ -16,16 +16,17 @@ import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 
 /**
- * A client as an actor to write to. Users know the door: who sends to it counts the unsent bytes
- * and hands the message to the writer, a fiber, without waiting. What is refused, or comes by a
- * timer, goes through an actor that runs on its sender. A message that is not written is a dead
- * letter of one of the two.
+ * A client as an actor to write to. Users send to the door. It counts the unsent bytes and hands
+ * the message to the writer, a fiber, so no sender waits. A message that is refused, or that comes
+ * from a timer, goes through an actor that runs on its sender's thread. A message that is not
+ * written is a dead letter of one of the two.
  */
 final class ClientOutbox<M> {
 
   /**
    * How a message becomes bytes. {@code size}, in bytes, throws IllegalArgumentException if the
-   * message cannot be sent. What is {@code own} was not sent by a user, and is no dead letter.
+   * message cannot be sent. A message for which {@code own} is true was not sent by a user, and is
+   * no dead letter.
    */
   record Format<M>(ToIntFunction<M> size, Function<M, byte[]> bytes, Predicate<Object> own) {
     Format(ToIntFunction<M> size, Function<M, byte[]> bytes) {
@@ -109,7 +110,10 @@ final class ClientOutbox<M> {
     return (long) format.size.applyAsInt(message) + OVERHEAD;
   }
 
-  /** Counts these bytes if they fit. They are not added and taken back, which others would see. */
+  /**
+   * Counts these bytes if they fit. The bytes are not added and subtracted again, because other
+   * senders would see that.
+   */
   private boolean fits(long bytes) {
     for (long now = unsent.get(); now + bytes <= (long) maxUnsent + OVERHEAD; now = unsent.get())
       if (unsent.compareAndSet(now, now + bytes)) return true;

@@ -3,7 +3,7 @@ package io.fibry.net;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** What is sent to a client, unbuffered, each write whole. Thread-safe. */
+/** The output to a client, unbuffered; each write is sent as a whole. Thread-safe. */
 final class ClientOutput extends OutputStream {
   private final ClientSocket socket;
 

@@ -49,19 +49,21 @@ final class ClientSocket implements AutoCloseable {
   private volatile Actor<?> actor; // of the conversation; null until it begins
 
   private final ReadLimit readLimit;
-  // 0: none. Opaque; written by the thread that reads, writes or forwards; read by the check
+  // Deadlines are 0 if there is none. Written by the thread that reads, writes or forwards, in
+  // opaque mode; read by the check
   private long readDeadline;
   private long writeDeadline;
   private long idleDeadline; // of a forwarder
-  // of a forwarder; null: none. Written by the conversation, read by the check and the close
+  // Both are null except for a forwarder. Written by the conversation, read by the check and the
+  // close
   private volatile Socket target;
   private volatile ClientSocket checkedTarget;
   // of the check
   private boolean keptAlive;
-  private long putOff; // a deadline that passed while bytes had come; 0: none
+  private long putOff; // a deadline that passed while bytes had come, or 0
 
-  private volatile boolean closed; // false -> true, by compare-and-set: one thread closes
-  // of a cut; written once, before the close; read by calls that fail
+  private volatile boolean closed; // changes to true once, by compare-and-set, so one thread closes
+  // Why the connection was cut off; written once, before the close; read by calls that fail
   private volatile String reason;
   private volatile boolean late; // a limit has passed
   private final ClientFaults faults = new ClientFaults();
@@ -93,7 +95,7 @@ final class ClientSocket implements AutoCloseable {
     return link.tls();
   }
 
-  /** The conversation begins; what it reads and writes is the turn of the client. */
+  /** Called when the conversation begins; reads and writes are the client's turn. */
   void talksOn(Thread thread, Actor<?> actor) {
     step.begin("the conversation with " + this);
     talking = thread;
@@ -106,7 +108,7 @@ final class ClientSocket implements AutoCloseable {
     return handler != null && !handler.sendMessages(List.of());
   }
 
-  /** What the conversation waits for from here on is no step of its handler. */
+  /** Called when further waits are no step of the handler. */
   void leavesTurns() {
     if (Thread.currentThread() == talking) step.leave();
   }
@@ -117,7 +119,7 @@ final class ClientSocket implements AutoCloseable {
     return true;
   }
 
-  /** Before the conversation. Until both sides agree, nothing is lost by an end. */
+  /** Before the conversation. Until both sides have agreed, an end loses no data. */
   void begin() throws IOException {
     if (!link.agrees()) return;
     if (!listenerEnd.beginIdle()) endInput();
@@ -176,7 +178,7 @@ final class ClientSocket implements AutoCloseable {
     if (link.saysEnd()) alone(link::sayEnd);
   }
 
-  @SuppressWarnings("try") // what is held is not named
+  @SuppressWarnings("try") // the variable of the lock is not used
   private void alone(Link.Words own) throws IOException {
     try (var held = writing.take()) {
       WRITE_DEADLINE.setOpaque(this, after(Durations.nanos(limits.write())));
@@ -200,7 +202,7 @@ final class ClientSocket implements AutoCloseable {
     }
   }
 
-  /** The same, but a failure is none of the conversation. */
+  /** Sends bytes for the outbox; a failure is no failure of the conversation. */
   void sendFromOutbox(byte[] bytes) throws IOException {
     try {
       write(bytes, 0, bytes.length);
@@ -209,7 +211,7 @@ final class ClientSocket implements AutoCloseable {
     }
   }
 
-  @SuppressWarnings("try") // what is held is not named
+  @SuppressWarnings("try") // the variable of the lock is not used
   private void write(byte[] bytes, int offset, int length) throws IOException {
     boolean turn = endsTurn();
     try (var held = writing.take()) {
@@ -226,7 +228,7 @@ final class ClientSocket implements AutoCloseable {
         WRITE_DEADLINE.setOpaque(this, after(nanos));
         link.write(bytes, offset + done, Math.min(PIECE, length - done));
       }
-    } catch (Error half) { // what follows must not look like the rest
+    } catch (Error half) { // following bytes must not look like the rest of this write
       cut(this + " was cut off: " + Lines.thrown(half) + " broke a write off", false);
       throw half;
     } finally {
@@ -301,8 +303,8 @@ final class ClientSocket implements AutoCloseable {
 
   /**
    * Closes it; reads and writes fail with this reason. In the middle of a conversation this is a
-   * reset: the system drops what the other side has not read, which so cannot take the cut for the
-   * end of the stream.
+   * reset: the system drops all bytes that the other side has not read, so the client cannot
+   * mistake it for the end of the stream.
    */
   void cut(String reason, boolean late) {
     synchronized (this) {

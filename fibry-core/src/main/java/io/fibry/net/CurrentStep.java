@@ -5,9 +5,9 @@ import io.fibry.block.TimedStep;
 import io.fibry.text.Lines;
 
 /**
- * What a conversation is at: a line, a frame, an exchange. While it reads or writes, the client has
- * its turn; what follows counts as another step, so a long answer is not a slow one. Written by the
- * conversation's thread, read by any.
+ * What a conversation is at: a line, a frame, an exchange. While the conversation reads or writes,
+ * it is the client's turn. The work afterwards counts as another step, so a long answer is not a
+ * slow step. Written by the conversation's thread, read by any.
  */
 final class CurrentStep implements Steps {
   /** An object of its own each time. */
@@ -24,7 +24,7 @@ final class CurrentStep implements Steps {
     }
   }
 
-  private Object what; // null: nobody need know
+  private Object what; // null if there is no text to show
   private boolean counts; // once it has ended
   private volatile ConversationStep shown; // null: the client has its turn
   private volatile long done;

@@ -26,8 +26,8 @@ public interface Exchange {
   String path();
 
   /**
-   * What the path has where the route has this name in braces: {@code path("id")} for
-   * {@code /orders/{id}}.
+   * Returns the part of the path at the place where the route has this name in braces:
+   * {@code path("id")} for {@code /orders/{id}}.
    *
    * @param name in the route
    * @return decoded; of the rest of a path perhaps empty
@@ -39,8 +39,8 @@ public interface Exchange {
   InetSocketAddress remoteAddress();
 
   /**
-   * {@return what was agreed on with the client, and its certificate if it was asked for one;
-   * empty: not through TLS}
+   * {@return the TLS session, with the client's certificate if one was requested, or empty without
+   * TLS}
    */
   Optional<SSLSession> tls();
 
@@ -68,7 +68,7 @@ public interface Exchange {
 
   /**
    * {@return the body, always the same stream} A read throws an {@link java.io.IOException} if the
-   * body is malformed or too long; thrown on by the handler, that is answered 400 or 413.
+   * body is malformed or too long. If the handler lets it through, the answer is 400 or 413.
    */
   InputStream body();
 
@@ -100,7 +100,7 @@ public interface Exchange {
    *
    * @param <T> of it
    * @param type of it
-   * @return it; a body of another type is answered 415, one that cannot be read 400
+   * @return it; a body of another type is answered 415, a body that cannot be read 400
    * @throws IllegalStateException if the routes have no bodies
    */
   <T> T object(Class<T> type);

@@ -11,8 +11,8 @@ final class ExchangePermit {
   private static final long PAUSE = 500_000; // ns between two looks for a place at work
 
   /**
-   * The places of a server. As many exchanges may wait for their clients as may be at work; further
-   * ones stay at work while they wait. So what clients send slowly has a bound, too.
+   * The places of a server. As many exchanges may wait for their clients as may run; further
+   * exchanges count as running while they wait. So what clients send slowly has a bound, too.
    */
   static final class Places {
     private final int limit;
@@ -24,12 +24,15 @@ final class ExchangePermit {
       this.limit = limit;
     }
 
-    /** Null: all places are taken. */
+    /** Returns null if all places are taken. */
     ExchangePermit permit() {
       return coming.get() == 0 && take(atWork, limit) ? new ExchangePermit(this) : null;
     }
 
-    /** Not an increment that is taken back, and has others refused meanwhile. */
+    /**
+     * A compare-and-set, because an increment that is undone would have other exchanges refused
+     * meanwhile.
+     */
     static boolean take(AtomicInteger places, int limit) {
       for (int now = places.get(); now < limit; now = places.get())
         if (places.compareAndSet(now, now + 1)) return true;
@@ -42,7 +45,7 @@ final class ExchangePermit {
   }
 
   private final Places places;
-  private AtomicInteger in; // where this is counted; null: nowhere
+  private AtomicInteger in; // the counter that includes this exchange, or null
 
   private ExchangePermit(Places places) {
     this.places = places;

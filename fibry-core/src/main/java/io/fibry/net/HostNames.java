@@ -7,10 +7,10 @@ import java.util.Set;
 
 /**
  * The names by which clients may call a server. A browser sends the name that a page was loaded
- * from, and whoever owns that name can let it mean another address at any time, such as one behind
- * a firewall (DNS rebinding). An address cannot mean another one.
+ * from. The owner of that name can let it point at another address at any time, such as an address
+ * behind a firewall (DNS rebinding). An address cannot mean another one.
  *
- * @param names in small letters, without ports; empty: all
+ * @param names in small letters, without ports; empty for all names
  */
 record HostNames(Set<String> names) {
   static final HostNames ALL = new HostNames(Set.of());
@@ -28,13 +28,16 @@ record HostNames(Set<String> names) {
     return new HostNames(Set.copyOf(all));
   }
 
-  /** Of a Host header: in small letters, without its port. */
+  /** Returns the name in a Host header, in small letters, without its port. */
   private static String name(String host) {
     int end = host.indexOf(':', host.startsWith("[") ? host.indexOf(']') : 0);
     return (end < 0 ? host : host.substring(0, end)).toLowerCase(Locale.ROOT);
   }
 
-  /** Whether a client may call this server so; null: it said nothing. */
+  /**
+   * Returns whether a client may call this server by this name, which is null if the client sent
+   * none.
+   */
   boolean allow(String host) {
     return names.isEmpty() || host != null && names.contains(name(host));
   }

@@ -7,13 +7,14 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * An exchange that is over, for an access log; one that became a WebSocket, with 101. Immutable.
+ * A finished exchange, for an access log; an exchange that became a WebSocket has the status 101.
+ * Immutable.
  *
  * @param begun when its first byte came
  * @param client who asked
- * @param method of the request; empty: it was malformed
- * @param path of the request, decoded; empty: it was malformed
- * @param route that answered; empty: none
+ * @param method the method of the request, or empty if the request was malformed
+ * @param path the decoded path of the request, or empty if the request was malformed
+ * @param route the route that answered, or empty if there was none
  * @param status of the answer, also if it broke off
  * @param sent bytes of the answer, with its head
  * @param took until the answer was written

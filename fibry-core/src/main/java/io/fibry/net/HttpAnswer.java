@@ -34,7 +34,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   private static volatile DateLine dateLine = new DateLine(-1, NOTHING); // replaced when it is old
 
   private final OutputStream out;
-  ExchangePermit permit; // suspended while a write may wait; null: none
+  ExchangePermit permit; // suspended while a write may wait; null without a permit
   private final boolean http11;
   private final boolean headOnly; // the answer to HEAD
   private RequestBody body; // null: the request was malformed
@@ -42,7 +42,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   private boolean owesContinue;
   private int code = 200;
   private List<String> headers = List.of(); // names and values in turn
-  private long length = -1; // by the handler; -1: not set
+  private long length = -1; // set by the handler; -1 means not set
   private boolean dated; // by the handler
   private boolean typed; // by the handler
   private boolean sent; // perhaps in part
@@ -50,7 +50,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   private long bytes; // of bodies and heads
   private boolean complete;
   private AnswerBody stream;
-  private IOException broken; // by a failed write; null: no
+  private IOException broken; // set by a failed write; null before
   private Runnable whenUpgraded = () -> {};
   private boolean upgraded;
 
@@ -62,7 +62,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     this.owesContinue = owesContinue;
   }
 
-  /** Answers the request of this body. */
+  /** Returns the request of this body. */
   RequestBody to(RequestBody body) {
     return this.body = body;
   }
@@ -182,7 +182,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     write(head.bytes, head.length);
   }
 
-  /** What follows this answer is no HTTP. */
+  /** The bytes after this answer are not HTTP. */
   void upgrade(List<String> upgrade) throws IOException {
     refuseLate("an upgrade");
     code = 101;

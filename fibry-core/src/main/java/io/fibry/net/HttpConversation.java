@@ -19,7 +19,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     implements Listener.Conversation {
 
   interface Server extends OpenExchange.FailureLog {
-    /** Null: too many are at work. */
+    /** Returns null if too many exchanges run. */
     ExchangePermit permit();
 
     /**
@@ -111,7 +111,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  /** Then a close would be a reset, and destroy the answer. */
+  /** In that case a close would be a reset, and destroy the answer. */
   private boolean hasMore() {
     try {
       return in.hasUnread();
@@ -128,7 +128,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  /** The first byte; -1: no request comes, which is no failure. */
+  /** Returns the first byte, or -1 if no request comes, which is no failure. */
   private int awaitRequest() throws IOException {
     try {
       return socket.listenerEnd.beginIdle() ? in.read() : -1;
@@ -152,7 +152,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   private void fail(Throwable failure, OpenExchange exchange, HttpAnswer answer, RequestBody body) throws IOException {
-    if (socket.isHandlerKilled() && !socket.isClientFault(failure)) { // nobody answers, and the exchange has failed
+    if (socket.isHandlerKilled() && !socket.isClientFault(failure)) { // no answer is sent, and the exchange has failed
       if (answer.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
       throw Rethrown.<IOException>as(failure);
     }

@@ -8,7 +8,7 @@ import java.util.Objects;
  */
 @SuppressWarnings("serial") // its fields are
 public final class HttpException extends RuntimeException {
-  /** Of the answer. */
+  /** The status of the answer. */
   private final int status;
 
   /**

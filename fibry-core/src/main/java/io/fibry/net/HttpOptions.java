@@ -54,8 +54,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long a client may take to send a body once the handler reads it. What the handler does
-   * between two reads does not count.
+   * How long a client may take to send a body once the handler reads it. The time that the handler
+   * takes between two reads does not count.
    *
    * @param limit 30 seconds unless changed
    * @return a changed copy
@@ -163,9 +163,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How many handlers may be at work; a further request is answered 503. As many others may wait
-   * for their clients to send or to read, and then go on as soon as fewer are at work. A handler
-   * whose client listens to events is not at work. Besides, 10,000 connections may be idle.
+   * How many handlers may be at work; a further request is answered 503. As many other exchanges
+   * may wait for their clients to send or read, and then continue as soon as fewer exchanges run. A
+   * handler whose client listens to events is not at work. Besides, 10,000 connections may be idle.
    *
    * @param exchanges 1,024 unless changed; at least 1
    * @return a changed copy

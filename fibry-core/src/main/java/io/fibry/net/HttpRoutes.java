@@ -16,17 +16,18 @@ import java.util.function.UnaryOperator;
 /**
  * What a server answers for which method and path. Immutable and thread-safe.
  *
- * <p>{@code "/hello"} is that path, for every method; {@code "GET /orders/{id}"} is for GET and
- * HEAD, with any one part there; {@code "/docs/{page...}"} is all below {@code /docs}, and itself.
- * Of routes that take a request the most exact one wins, from the left: a name before {@code {id}},
- * that before {@code {page...}}. Without a route the answer is 404, with one for other methods only
- * it is 405; OPTIONS is answered with the methods there are.
+ * <p>{@code "/hello"} is that path, for every method. {@code "GET /orders/{id}"} is for GET and
+ * HEAD, with any single segment in place of the name. {@code "/docs/{page...}"} is {@code /docs}
+ * and all paths below it. If several routes take a request, the most exact route wins, from the
+ * left: a name before {@code {id}}, and {@code {id}} before {@code {page...}}. Without a route the
+ * answer is 404, with one for other methods only it is 405; OPTIONS is answered with the methods
+ * there are.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="routes"}
  */
 public final class HttpRoutes {
   private static final HttpRoutes NONE = new HttpRoutes(List.of(), List.of(), Optional.empty());
 
-  /** Answers an exchange. */
+  /** Handles an exchange. */
   interface Route {
     void answer(OpenExchange exchange) throws Exception;
   }
@@ -40,8 +41,8 @@ public final class HttpRoutes {
   /**
    * An exchange whose handler threw.
    *
-   * @param <E> what it threw
-   * @param failure what it threw
+   * @param <E> the exception
+   * @param failure the exception
    * @param exchange its status is 500 unless set, and its headers are as if it had not begun
    */
   public record Failed<E>(E failure, Exchange exchange) {}
@@ -160,9 +161,9 @@ public final class HttpRoutes {
   // ---- all routes together
 
   /**
-   * Runs code around each of these routes, but not around those that are added later. It may set
-   * headers before, throw a {@link HttpException} instead, or catch what the handler throws. It
-   * calls next at most once.
+   * Runs code around each route that has been added so far, but not around those that are added
+   * later. It may set headers before, throw a {@link HttpException} instead, or catch what the
+   * handler throws. It calls next at most once.
    *
    * @param code runs on the connection's actor
    * @return the same routes, with it
@@ -188,8 +189,8 @@ public final class HttpRoutes {
   }
 
   /**
-   * Answers an exception that handlers throw, or code around them, with a status and its name. Of
-   * rules that fit, the first one counts, also before the server's own.
+   * Answers an exchange with a status if a handler, or code around it, throws an exception of this
+   * type. The first rule that fits counts, also before the server's own rules.
    *
    * @param type of the exception
    * @param status 400 to 599
@@ -205,8 +206,8 @@ public final class HttpRoutes {
   }
 
   /**
-   * Answers an exception that handlers throw, or code around them, with a text. Of rules that fit,
-   * the first one counts, also before the server's own. It is not logged.
+   * Answers an exchange with a text if a handler, or code around it, throws an exception of this
+   * type. The first rule that fits counts, also before the server's own rules. It is not logged.
    *
    * @param <E> the exception
    * @param type of it
@@ -267,7 +268,7 @@ public final class HttpRoutes {
     return entries;
   }
 
-  /** Null: none takes it. */
+  /** Returns null if no route takes the request. */
   Entry find(String method, String path) {
     if (path.equals(RequestTarget.SERVER.path())) return null;
     for (var entry : whole.getOrDefault(path, List.of())) if (entry.pattern.takesMethod(method)) return entry;
@@ -276,7 +277,7 @@ public final class HttpRoutes {
   }
 
   /**
-   * Where none takes the method: those that take the path have these; empty: none does. All take
+   * Returns the methods of the routes that take the path; empty if no route does. All take
    * {@code *}.
    */
   String allowed(String path) {
@@ -289,7 +290,7 @@ public final class HttpRoutes {
     return String.join(", ", methods);
   }
 
-  /** Empty: no rule fits. */
+  /** Returns an empty value if no rule fits. */
   Optional<String> answerTo(Throwable failure, OpenExchange exchange) throws Exception {
     for (var rule : rules) if (rule.type.isInstance(failure)) return Optional.of(answer(rule, failure, exchange));
     return Optional.empty();

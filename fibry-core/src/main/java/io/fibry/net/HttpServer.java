@@ -28,7 +28,7 @@ public interface HttpServer extends Exitable {
    *
    * @param builder makes the actors
    * @param port 0 for any free port
-   * @param routes what it answers
+   * @param routes the routes of the server
    * @param options changes the limits
    * @return the server, listening
    * @throws java.io.UncheckedIOException if the port is taken
@@ -41,10 +41,11 @@ public interface HttpServer extends Exitable {
   int port();
 
   /**
-   * What became of the exchanges of a route. One that becomes a WebSocket is answered with 101, and
-   * over then; one with an event stream is over when its client has left.
+   * Counts the exchanges of a route by their outcome. One that becomes a WebSocket is answered with
+   * 101, and over then; one with an event stream is over when its client has left.
    *
-   * @param route as it was written; empty: of requests without a route, and of malformed ones
+   * @param route the route as it was written, or empty for requests without a route and malformed
+   * requests
    * @param answered with any status
    * @param failed of them, with 500 or above
    * @param time from their first bytes until their answers were written, together

@@ -7,11 +7,11 @@ import javax.net.ssl.SSLSession;
 
 /**
  * The bytes between a client and this process: as they are, or through TLS. One thread reads; one
- * at a time writes and ends the output; any thread does the rest.
+ * thread at a time writes and ends the output; any thread calls the other methods.
  */
 interface Link {
 
-  /** What the link itself writes. */
+  /** The bytes that the link itself writes. */
   interface Words {
     void write() throws IOException;
   }
@@ -24,7 +24,7 @@ interface Link {
   /** {@link #begin} does something. */
   boolean agrees();
 
-  /** Before all else: what both sides have to agree on. */
+  /** Called first: negotiates with the other side. */
   void begin() throws IOException;
 
   int read(byte[] bytes, int offset, int length) throws IOException;
@@ -52,7 +52,7 @@ interface Link {
   /** Tells the client that nothing more comes, so that it can be sure. */
   void sayEnd() throws IOException;
 
-  /** Nothing more is sent. */
+  /** Ends the output; later writes fail. */
   void endOutput() throws IOException;
 
   /** The close will be a reset: the client must not take it for an end. */
@@ -65,6 +65,6 @@ interface Link {
 
   InetSocketAddress remoteAddress();
 
-  /** Empty: not through TLS. */
+  /** Returns an empty value without TLS. */
   Optional<SSLSession> tls();
 }

@@ -30,13 +30,13 @@ import org.slf4j.Logger;
  * Listens on a port and has a {@link Conversation} with each client, on an actor of its own. One
  * fiber accepts, and takes a permit before each client.
  *
- * <p>Name, end and place in the scope are the main actor's, whose last act is {@link #drain}:
- * conversations may finish within the drain limit, then their sockets are closed and their actors
- * killed.
+ * <p>Its name, its end and its place in the scope are those of the main actor. The last act of that
+ * actor is {@link #drain}: conversations may finish within the drain limit, then their sockets are
+ * closed and their actors killed.
  */
 abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
-  /** What is said with one client: the only message of its actor. */
+  /** The conversation with one client: the only message of its actor. */
   interface Conversation extends Steps {
     void converse() throws Exception;
 
@@ -250,7 +250,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
     if (shut()) for (var client : clients) client.socket.stop();
   }
 
-  /** False: it is shut already. */
+  /** Returns false if it was shut already. */
   private boolean shut() {
     if (isStopping()) return false;
     serverSocket.shut();
@@ -264,7 +264,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
     awaitClients();
     cutClients();
     awaitAccepting();
-    cutClients(); // one that was just accepted
+    cutClients(); // a client that was accepted just before
     check.stop();
   }
 

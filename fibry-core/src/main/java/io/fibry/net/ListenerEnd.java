@@ -3,8 +3,9 @@ package io.fibry.net;
 import io.fibry.Exitable;
 
 /**
- * What the end of a listener means for one of its connections, by what the connection is at. The
- * listener writes {@code come}, the conversation the other fields; each writes before it reads.
+ * Decides how the end of a listener affects one of its connections, by the present phase of the
+ * connection. The listener writes {@code come}, the conversation the other fields; each writes
+ * before it reads.
  */
 final class ListenerEnd {
   private volatile boolean come; // false -> true
@@ -13,7 +14,7 @@ final class ListenerEnd {
   private volatile long lastHead; // when a head that is not read is waited for no more; written before `come`
   private volatile Exitable endless; // null: none
 
-  /** Between two requests nothing is lost by an end. False: it has come. */
+  /** Between two requests nothing is lost by an end. Returns false if the end has come. */
   boolean beginIdle() {
     idle = true;
     return !come;
@@ -31,7 +32,7 @@ final class ListenerEnd {
     asking = true;
   }
 
-  /** From here on the request is handled, or refused. */
+  /** After this call the request is handled, or refused. */
   void endHead() {
     asking = false;
   }

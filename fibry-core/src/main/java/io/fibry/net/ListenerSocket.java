@@ -44,7 +44,7 @@ final class ListenerSocket {
     }
   }
 
-  /** Waits for the next client. Null: the port is shut. */
+  /** Waits for the next client. Returns null if the port is shut. */
   Socket next(Object listener) {
     while (!isShut()) {
       try {

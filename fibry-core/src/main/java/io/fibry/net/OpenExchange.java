@@ -34,8 +34,8 @@ final class OpenExchange implements Exchange {
   private final Optional<HttpBodies> bodies;
   private final RoutePattern pattern;
   private byte[] bytes; // null: not read yet
-  private Map<String, String> parts; // of the path; null: not asked for yet
-  private String returns; // what is answered; null: out() is allowed
+  private Map<String, String> parts; // parts of the path, or null until the handler asks for them
+  private String returns; // the returned text, or null while out() is allowed
   private ClientOutbox<String> events; // null: not asked for
 
   OpenExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,

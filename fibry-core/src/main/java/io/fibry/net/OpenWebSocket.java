@@ -21,9 +21,9 @@ import java.util.function.Function;
 import javax.net.ssl.SSLSession;
 
 /**
- * A WebSocket that is open. Messages are written by the outbox, one frame each; pongs by the thread
- * that reads, which so is slowed down by a client that does not take them; the close by the outbox
- * as its last act, so nothing follows it.
+ * A WebSocket that is open. Messages are written by the outbox, one frame each, and the close is
+ * the outbox's last act. Pongs are written by the reading thread, so a client that does not take
+ * its pongs slows down its own reads.
  */
 final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answers {
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(2); // for the client's
@@ -39,8 +39,8 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
   private final WebSocketValues<String> texts;
   private final ClientOutbox<Object> outbox; // of String, byte[] and PING
   private final StackSafeLock controls = new StackSafeLock(false); // a pong or the close
-  private boolean closeSent; // under `controls`; no pong follows
-  // null -> how it closes, by compare-and-set: the first close counts
+  private boolean closeSent; // under `controls`; no pong follows the close
+  // Changes from null to the way of the close, by compare-and-set: the first close counts
   private final AtomicReference<WebSocketClose> closing = new AtomicReference<>();
   private volatile WebSocketClose byClient; // null: none. Written by the thread that reads
   private volatile Scheduler.Timer closeLimit; // null: none. Written by the outbox's last act
@@ -195,7 +195,7 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
   }
 
   @Override
-  @SuppressWarnings("try") // what is held is not named
+  @SuppressWarnings("try") // the variable of the lock is not used
   public void pong(byte[] data) throws IOException {
     var frame = WebSocketFrame.of(WebSocketFrame.PONG, data);
     try (var held = controls.take()) {
@@ -241,7 +241,7 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
   }
 
   /** The last act of the outbox, also if it ended otherwise than by a close. */
-  @SuppressWarnings("try") // what is held is not named
+  @SuppressWarnings("try") // the variable of the lock is not used
   private void sendClose() {
     closing.compareAndSet(null, normal());
     var close = closing.get();

@@ -30,7 +30,7 @@ import javax.net.ssl.TrustManagerFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A context from two files, made anew when these have changed. Thread-safe. */
+/** A context made from two files, and made again when they have changed. Thread-safe. */
 final class PemFiles implements Supplier<SSLContext> {
   private static final Logger LOG = LoggerFactory.getLogger(PemFiles.class);
   private static final long PERIOD = 1_000_000_000; // nanoseconds between two looks
@@ -46,14 +46,14 @@ final class PemFiles implements Supplier<SSLContext> {
   private volatile SSLContext context;
   // under the monitor
   private List<FileTime> seen; // times of the files that the context is from
-  private List<FileTime> refused; // times of files that were logged as unusable; null: none since
+  private List<FileTime> refused; // times of files that were logged as unusable, or null if there were none since
   private volatile long next; // look; also read without the monitor, which is good enough
 
   PemFiles(Path certificates, Path key, Optional<Path> authorities) {
     this(certificates, key, authorities, System::nanoTime);
   }
 
-  /** By another clock, for tests. */
+  /** Takes another clock, for tests. */
   PemFiles(Path certificates, Path key, Optional<Path> authorities, LongSupplier clock) {
     this.certificates = certificates;
     this.key = key;
@@ -84,7 +84,7 @@ final class PemFiles implements Supplier<SSLContext> {
         if (refused != null) LOG.info("{} is again what it was", certificates);
       } else {
         context = read();
-        seen = now; // after it: what could not be read is tried again
+        seen = now; // noted after the look, so that files that could not be read are tried again
         LOG.info("{} was read anew", certificates);
       }
       refused = null;
@@ -123,7 +123,7 @@ final class PemFiles implements Supplier<SSLContext> {
     return all;
   }
 
-  /** Null: of the JDK, which nobody asks. */
+  /** Returns null for the trust manager of the JDK, which is not used then. */
   private TrustManager[] trusted() throws IOException, GeneralSecurityException {
     if (authorities.isEmpty()) return null;
     var store = emptyStore();
@@ -155,7 +155,7 @@ final class PemFiles implements Supplier<SSLContext> {
     return read;
   }
 
-  /** Else each handshake would fail, and nobody could say why. */
+  /** Without this check each handshake would fail, and no text would say why. */
   private static void checkPair(PrivateKey key, Certificate certificate) throws GeneralSecurityException {
     var signing = Signature.getInstance(switch (key.getAlgorithm()) {
       case "EC" -> "SHA256withECDSA";

@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Starts the JDK's poller of sockets, by a virtual thread that blocks on a socket for a
- * millisecond. If no file descriptor is left when the first one blocks, none ever can.
+ * millisecond. If no file descriptor is left when the first thread blocks, the poller can never be
+ * made.
  *
  * <p>No static initializer waits for it: a fiber that initializes a class holds its carrier.
  */

@@ -6,22 +6,23 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * How long a client may take to send: for each read, or for all of them together. Of all reads, the
- * time between two of them is the handler's, if bytes wait when the next one begins: the client may
- * have sent as much as fits. When the limit is over, the bytes that have come until then are read
- * all the same: the client was in time, and this process was late. So a client that sends on and on
- * gains no more than a socket holds. Belongs to the thread that reads.
+ * How long a client may take to send: for each read, or for all of them together. If one limit
+ * covers all reads, the time between two reads is the handler's when bytes wait at the beginning of
+ * the next read: the client may have sent as much as fits. When the limit is over, the bytes that
+ * have come until then are read all the same: the client was in time, and this process was late. So
+ * a client that sends on and on gains no more than a socket holds. Belongs to the thread that
+ * reads.
  */
 final class ReadLimit {
   private final Scheduler clock;
   private final Link link;
   private Duration limit; // the check prints it
   private boolean together; // likewise
-  private long nanos; // for each read, or for all; 0: no limit
-  private long deadline; // of all reads, or of the current one; 0: none
+  private long nanos; // for each read, or for all reads; 0 means no limit
+  private long deadline; // for all reads, or for the current read; 0 means none
   private long begun; // the current read
   private long reading; // nanoseconds of all reads
-  private long spare; // bytes that had come when the limit of all reads was over; -1: it is not over
+  private long spare; // bytes that had come when the limit of all reads was over; -1 until it is over
 
   ReadLimit(Scheduler clock, Link link) {
     this.clock = clock;
@@ -49,7 +50,7 @@ final class ReadLimit {
     return deadline == 0 ? 1 : deadline;
   }
 
-  /** Begins a read. Returns how many bytes it may read; 0: the limit is over. */
+  /** Begins a read. Returns how many bytes may be read, or 0 if the limit is over. */
   int begin(int length) throws IOException {
     if (!together) {
       deadline = nanos == 0 ? 0 : after(clock, nanos);
@@ -74,7 +75,7 @@ final class ReadLimit {
     if (spare > 0) spare -= Math.max(0, some);
   }
 
-  /** Of the read that was begun; 0: none, since it will not wait. */
+  /** Returns the deadline of the read that was begun, or 0 if that read will not wait. */
   long deadline() {
     return together && spare >= 0 ? 0 : deadline;
   }

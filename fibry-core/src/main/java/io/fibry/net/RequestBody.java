@@ -24,13 +24,13 @@ final class RequestBody extends InputStream {
   private final Expectation expectation;
   private final boolean chunked;
   private boolean begun;
-  private boolean over; // the exchange: nothing can be read
+  private boolean over; // whether the exchange is over; then the body cannot be read
   private boolean between; // two chunks: a line end follows
   private boolean lastChunk;
   private long left; // of the body, or of this chunk
   private long room; // for further chunks
   private int extensions;
-  private IOException failure; // of each further read; null: none
+  private IOException failure; // the failure of each further read, or null
 
   RequestBody(ClientInput in, RequestHead head, HttpOptions options, Expectation expectation) {
     this.in = in;
@@ -196,7 +196,7 @@ final class RequestBody extends InputStream {
         && (isRead() || left <= MAX_UNREAD && !expectation.owesContinue());
   }
 
-  /** False: no other request may follow. */
+  /** Returns false if no other request may follow on this connection. */
   boolean readRest() throws IOException {
     if (!canEnd()) return false;
     if (!isRead()) {

@@ -165,7 +165,7 @@ final class RequestHead {
     String coding = null;
     keepsAlive = http11;
     for (int i = 0; i < count; i += 4) {
-      switch (fields[i + 1] - fields[i]) { // most other headers have none of these lengths
+      switch (fields[i + 1] - fields[i]) { // most other headers have other lengths
         case 4 -> host = only(host, i, "host", "two Host headers");
         case 14 -> length = only(length, i, "content-length", "two lengths of one body");
         case 17 -> coding = only(coding, i, "transfer-encoding", "two Transfer-Encoding headers");
@@ -222,7 +222,7 @@ final class RequestHead {
     if (bodyLength == 0) expectsContinue = false;
   }
 
-  /** A close counts, whatever else is asked for. */
+  /** A close counts, even if other options are asked for. */
   private void connection(String options) {
     for (var option : options.split(",")) {
       if (option.strip().equalsIgnoreCase("close")) closes = true;
@@ -254,7 +254,7 @@ final class RequestHead {
     return Collections.unmodifiableMap(all);
   }
 
-  /** All of this name, joined as RFC 9110 says; null: none. */
+  /** Returns all headers of this name, joined as RFC 9110 says, or null if there are none. */
   String header(String lower) {
     String found = null;
     for (int i = 0; i < count; i += 4)

@@ -15,7 +15,10 @@ record RequestTarget(String path, UrlEncoded query) {
   private static final byte NONE = 0, QUERY = 1, PATH = 2;
   private static final UrlEncoded NO_QUERY = new UrlEncoded("");
 
-  /** Of a question about the server as a whole: {@code OPTIONS *}. No route takes its path. */
+  /**
+   * The target of a question about the server as a whole: {@code OPTIONS *}. No route takes its
+   * path.
+   */
   static final RequestTarget SERVER = new RequestTarget("*", NO_QUERY);
 
   private static final byte[] ALLOWED = new byte[128];
@@ -28,7 +31,7 @@ record RequestTarget(String path, UrlEncoded query) {
     ALLOWED['#'] = NONE;
   }
 
-  /** From the middle of a request line. The Host header may be null. */
+  /** Reads a target from the middle of a request line. The Host header may be null. */
   static RequestTarget of(byte[] raw, int from, int to, String host, boolean secure) throws Refusal {
     if (raw[from] != '/') from = afterAuthority(raw, from, to, host, secure);
     if (from == to) return new RequestTarget("/", NO_QUERY);
@@ -53,7 +56,10 @@ record RequestTarget(String path, UrlEncoded query) {
     return c < 0 ? NONE : ALLOWED[c];
   }
 
-  /** Of a target for proxies, which must name the host of the Host header. */
+  /**
+   * Returns the index behind the authority of a target for proxies, which must name the host of the
+   * Host header.
+   */
   private static int afterAuthority(byte[] raw, int from, int to, String host, boolean secure) throws Refusal {
     var text = new String(raw, from, to - from, StandardCharsets.ISO_8859_1);
     String scheme = secure ? "https://" : "http://";

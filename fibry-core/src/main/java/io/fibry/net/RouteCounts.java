@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What became of the exchanges of one route. Thread-safe. Who reads {@link #answered} before
- * {@link #time} gets at least the time of these exchanges.
+ * Counts the exchanges of one route by their outcome. Thread-safe. A thread that reads
+ * {@link #answered} before {@link #time} gets at least the time of these exchanges.
  */
 final class RouteCounts {
   private final LongAdder answered = new LongAdder();

@@ -35,7 +35,7 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
     }
   }
 
-  /** Segment by segment: what is more exact is tried first. */
+  /** Segment by segment, the more exact route is tried first. */
   static final Comparator<RoutePattern> ORDER = RoutePattern::compare;
 
   static RoutePattern of(String text) {
@@ -100,7 +100,7 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
     return from > path.length() || segments.isEmpty() && path.length() == 1;
   }
 
-  /** By name, of a path that it takes. */
+  /** Returns the parts of a path that this route takes, by name. */
   Map<String, String> parts(String path) {
     var parts = new HashMap<String, String>();
     int from = 1;
@@ -117,7 +117,7 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
     return to < 0 ? path.length() : to;
   }
 
-  /** The same requests. */
+  /** Whether both take the same requests. */
   boolean isLike(RoutePattern other) {
     return method.equals(other.method) && compare(other) == 0;
   }

@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 
 /**
- * Token buckets of addresses, each kept as the time when it will be full. Above {@value #MAX} the
- * one that was silent for longest is forgotten. Not thread-safe.
+ * Token buckets of addresses, each kept as the time when it will be full. Above {@value #MAX}
+ * senders, the sender that was silent for longest is forgotten. Not thread-safe.
  */
 final class SenderRates {
   static final int MAX = 4_096;
@@ -43,7 +43,8 @@ final class SenderRates {
   }
 
   /**
-   * Of IPv6 the network: a sender has all of its addresses. No network begins like a key of IPv4.
+   * Returns the network of an IPv6 address, because one sender has all addresses of its network. No
+   * network begins like a key of IPv4.
    */
   static long key(InetAddress source) {
     var bytes = ByteBuffer.wrap(source.getAddress());

@@ -42,8 +42,8 @@ public interface TcpAcceptor extends Exitable {
 
   /**
    * Opens an acceptor that forwards each connection to a target, in both directions, at the pace of
-   * the reader. A connection is idle while nothing comes from either side; one whose target cannot
-   * be reached within ten seconds is cut off. {@code toString} counts clients and bytes.
+   * the reader. A connection is idle while neither side sends. A connection whose target cannot be
+   * reached within ten seconds is cut off. {@code toString} counts clients and bytes.
    *
    * @param builder makes the actors; its mailbox is not used
    * @param port 0 for any free port

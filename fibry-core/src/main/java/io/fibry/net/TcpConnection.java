@@ -22,19 +22,20 @@ public interface TcpConnection extends AutoCloseable {
   InetSocketAddress remoteAddress();
 
   /**
-   * {@return what was agreed on with the client, and its certificate if it was asked for one;
-   * empty: not through TLS}
+   * {@return the TLS session, with the client's certificate if one was requested, or empty without
+   * TLS}
    */
   Optional<SSLSession> tls();
 
   /**
-   * {@return what the client sends, buffered; always the same stream} At the end a read returns -1,
-   * the thousandth throws an {@link java.io.EOFException}. Closing it closes the connection.
+   * {@return the bytes of the client, buffered; always the same stream} At the end a read returns
+   * -1, and the thousandth such read throws an {@link java.io.EOFException}. Closing it closes the
+   * connection.
    */
   InputStream getInputStream();
 
   /**
-   * {@return what is sent to the client; always the same stream} Each write goes out at once and
+   * {@return the output to the client; always the same stream} Each write is sent at once and as a
    * whole. Closing it closes the connection.
    */
   OutputStream getOutputStream();
@@ -47,18 +48,19 @@ public interface TcpConnection extends AutoCloseable {
   Iterable<String> lines();
 
   /**
-   * {@return the frames the client sends, each after its length in four bytes, the highest first} A
-   * negative length, or one above {@code withMaxFrame}, is a {@link java.net.ProtocolException}; an
-   * end within a frame is an {@link java.io.EOFException}. A second iteration continues the first.
+   * {@return the frames of the client, each behind its length in four bytes, the highest byte
+   * first} A negative length, or a length above {@code withMaxFrame}, is a
+   * {@link java.net.ProtocolException}. An end within a frame is an {@link java.io.EOFException}. A
+   * second iteration continues the first.
    */
   Iterable<byte[]> frames();
 
   /**
-   * {@return an actor whose messages are lines for the client; always the same} No sender waits:
-   * when more than {@code withMaxUnsent} bytes are unsent, the client is cut off, also if a single
-   * burst is that large. The actor ends with the connection, whose close first writes what was
-   * sent, within the write limit: {@link io.fibry.ExitReason.Stopped} if it was cut off. A message
-   * that is not written, or has a line end inside, is a dead letter.
+   * {@return an actor whose messages are lines for the client; always the same} Its senders do not
+   * wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off, even if a
+   * single burst is that large. The actor ends with the connection, whose close first writes what
+   * was sent, within the write limit: {@link io.fibry.ExitReason.Stopped} if it was cut off. A
+   * message that is not written, or has a line end inside, is a dead letter.
    */
   Actor<String> lineActor();
 

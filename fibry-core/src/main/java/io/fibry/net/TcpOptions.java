@@ -71,7 +71,7 @@ public final class TcpOptions implements Cloneable {
   /**
    * How long a connection may last.
    *
-   * @param limit none unless changed
+   * @param limit no limit unless changed
    * @return a changed copy
    */
   public TcpOptions withTotalLimit(Duration limit) {
@@ -120,9 +120,9 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Has it speak TLS. A client that has not agreed on a connection within ten seconds, or the
-   * idle limit if that is shorter, is cut off; so is one whose stream ends without TLS's own end,
-   * since it may be torn.
+   * Has it speak TLS. A client that has not finished its handshake within ten seconds, or within
+   * the idle limit if that is shorter, is cut off. So is a client whose stream ends without TLS's
+   * own end, because the stream may have been truncated.
    *
    * @param tls the certificate, and what is asked of clients
    * @return a changed copy

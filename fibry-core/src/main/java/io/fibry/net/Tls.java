@@ -27,8 +27,8 @@ public final class Tls {
   /**
    * With the certificate of this context.
    *
-   * @param context has a key manager; where clients need certificates, a trust manager, too, since
-   *     the JDK's own takes those of all public authorities
+   * @param context has a key manager. Where clients need certificates, it needs a trust manager,
+   * too, since the JDK's own trusts all public authorities
    * @return without certificates of clients
    */
   public static Tls of(SSLContext context) {
@@ -49,10 +49,11 @@ public final class Tls {
 
   /**
    * With a certificate from two files in PEM form, as authorities give them. Changed files are read
-   * anew, at most a second later. While they cannot be read, or do not fit together, the
+   * again, at most a second later. While they cannot be read, or do not fit together, the
    * certificate stays what it was, and each change is logged once.
    *
-   * @param certificates that of the server first, then those that lead to its authority
+   * @param certificates the certificate of the server first, then the certificates that lead to its
+   * authority
    * @param key its private key (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
    * @return without certificates of clients
    * @throws java.io.UncheckedIOException if a file cannot be read
@@ -63,10 +64,11 @@ public final class Tls {
   }
 
   /**
-   * As {@link #ofFiles(Path, Path)}, and with the authorities of clients, for
+   * Does the same as {@link #ofFiles(Path, Path)}, with the authorities of clients, for
    * {@code setNeedClientAuth(true)} or {@code setWantClientAuth(true)}.
    *
-   * @param certificates that of the server first, then those that lead to its authority
+   * @param certificates the certificate of the server first, then the certificates that lead to its
+   * authority
    * @param key its private key (PKCS #8, not encrypted): {@code BEGIN PRIVATE KEY}
    * @param authorities the certificates, in PEM form, of those who sign the certificates of clients
    * @return without certificates of clients

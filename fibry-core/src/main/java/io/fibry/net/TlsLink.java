@@ -20,8 +20,8 @@ import javax.net.ssl.SSLSession;
 
 /**
  * The bytes of a socket through TLS. A stream that ends without TLS's own end is torn: an attacker
- * who cuts it must not pass for the client. What is read is kept only as long as it is needed,
- * since thousands of connections may be idle.
+ * who cuts it must not pass for the client. Decrypted bytes are kept only as long as they are
+ * needed, since thousands of connections may be idle.
  */
 final class TlsLink implements Link {
   private static final int HEAD = 5; // bytes of a record before its content
@@ -37,7 +37,7 @@ final class TlsLink implements Link {
 
   private final PlainLink wire;
   private final Supplier<SSLEngine> engines;
-  private final Turns turns; // of threads that write, also here to answer what is read
+  private final Turns turns; // for the threads that write, also here when a read must respond
 
   // of the thread that reads
   private byte[] records = NOTHING;
@@ -48,8 +48,8 @@ final class TlsLink implements Link {
   private int contentAt;
   private int contentEnd;
   private boolean ended; // by the client
-  private boolean broken; // by an Error; what follows cannot be read
-  // written by the thread that begins, before anybody else reads or writes
+  private boolean broken; // by an Error; the following bytes cannot be read
+  // Written by the thread that begins, before any other thread reads or writes
   private SSLEngine engine;
   private boolean begun;
 
@@ -95,7 +95,7 @@ final class TlsLink implements Link {
     }
   }
 
-  /** As TLS has it: an alert; or in the words of a client that speaks HTTP. */
+  /** Sends an alert, or an answer in plain HTTP to a client that speaks HTTP. */
   private void sayWhy(SSLException refused) {
     try {
       if (looksLikeHttp()) wire.write(USE_HTTPS, 0, USE_HTTPS.length);
@@ -151,7 +151,7 @@ final class TlsLink implements Link {
     return half;
   }
 
-  /** Of one record, for the reads that follow. */
+  /** Keeps the content of one record for the following reads. */
   private void keepContent() throws IOException {
     content = new byte[recordLength()];
     contentAt = 0;
@@ -199,13 +199,13 @@ final class TlsLink implements Link {
     return result;
   }
 
-  /** Waits for a whole one. False: the stream has ended. */
+  /** Waits for a whole one. Returns false if the stream has ended. */
   private boolean hasRecord() throws IOException {
     for (int length = recordLength(); end - at < length; length = recordLength()) if (!receive(length)) return false;
     return true;
   }
 
-  /** As far as is known. */
+  /** Returns the length of the record as far as it is known. */
   private int recordLength() throws SSLProtocolException {
     if (end - at < HEAD) return HEAD;
     if (records[at] < FIRST_TYPE || records[at] > LAST_TYPE) throw new SSLProtocolException(
@@ -238,7 +238,10 @@ final class TlsLink implements Link {
     return true;
   }
 
-  /** What has come is decrypted for it: a record does not say how much content it has. */
+  /**
+   * Records that have come are decrypted for this, because a record does not say how much content
+   * it has.
+   */
   @Override
   public int available() throws IOException {
     if (broken) throw new SocketException(BROKEN);
@@ -250,7 +253,7 @@ final class TlsLink implements Link {
     return contentEnd - contentAt;
   }
 
-  /** As far as it has come: does not wait. */
+  /** Looks only at bytes that have come, and does not wait. */
   private boolean hasWholeRecord() throws IOException {
     for (int length = recordLength(); end - at < length; length = recordLength())
       if (wire.available() == 0 || !receive(length)) return false;
@@ -357,9 +360,9 @@ final class TlsLink implements Link {
   }
 
   /**
-   * Room for records on their way out, shared by all connections: a record takes 16 kB also for an
-   * answer of a few bytes. An array that was taken belongs to one thread, as taking empties its
-   * slot; one that finds its slot taken meanwhile is garbage.
+   * Buffers for records that are being sent, shared by all connections: a record takes 16 kB even
+   * for an answer of a few bytes. A buffer that was taken belongs to one thread, because taking it
+   * empties its slot. A buffer that finds its slot filled when it is returned becomes garbage.
    */
   private static final class Spare {
     private static final int SLOTS = 64;

@@ -5,12 +5,12 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * A datagram. Equal ones have the same sender and bytes. As thread-safe as its array, which is not
- * copied.
+ * A datagram. Equal ones have the same sender and bytes. It is as thread-safe as its array, which
+ * is not copied.
  * {@snippet class="io.fibry.UdpSnippetsTest" region="packet"}
  *
  * @param from the sender it claims
- * @param data what it carries
+ * @param data the content of the packet
  * @param truncated whether it was too long
  */
 public record UdpPacket(InetSocketAddress from, byte[] data, boolean truncated) {

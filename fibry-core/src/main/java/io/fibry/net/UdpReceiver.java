@@ -115,7 +115,7 @@ final class UdpReceiver extends Fronted<UdpServer> implements UdpServer {
     }
   }
 
-  /** False: the actor does not take it. */
+  /** Returns false if the actor does not take the packet. */
   private boolean handOver(DatagramPacket packet) {
     int length = Math.min(packet.getLength(), options.maxPacket);
     var copy = new UdpPacket((InetSocketAddress) packet.getSocketAddress(), Arrays.copyOf(packet.getData(), length),

@@ -72,7 +72,7 @@ public interface UdpServer extends Exitable {
 
   /** How a server listens. Immutable and thread-safe. */
   final class Options implements Cloneable {
-    static final int LONGEST = 65_507; // what is left of an IPv4 packet
+    static final int LONGEST = 65_507; // the largest content of an IPv4 packet
 
     /** For one sender. */
     record Rate(int packets, Duration period) {}
@@ -102,7 +102,7 @@ public interface UdpServer extends Exitable {
 
     /**
      * Receives only what is sent to this group, on the interface of the server's address. Servers
-     * can share a group and port. What is sent comes from another port, and to a group passes no
+     * can share a group and port. Packets to the group are sent from another port, and pass no
      * router.
      *
      * @param group a multicast address

@@ -12,8 +12,8 @@ import java.net.StandardSocketOptions;
 import java.util.Optional;
 
 /**
- * The socket of a UDP server. A group takes two: the one that receives has the group's address,
- * which keeps out all else, but cannot send.
+ * The socket of a UDP server. A group needs two sockets: the receiving socket has the address of
+ * the group, which keeps other packets out, but cannot send.
  *
  * @param in receives
  * @param out sends; the same one without a group
@@ -41,7 +41,7 @@ record UdpSockets(DatagramSocket in, DatagramSocket out) implements AutoCloseabl
       if (group) in.setReuseAddress(true);
       in.bind(at);
       if (group) in.joinGroup(new InetSocketAddress(at.getAddress(), 0), on);
-      // what is sent to a group passes no router
+      // packets to a group pass no router
       sockets.out.setOption(StandardSocketOptions.IP_MULTICAST_TTL, 1);
       if (on != null) sockets.out.setOption(StandardSocketOptions.IP_MULTICAST_IF, on);
       return sockets;

@@ -14,7 +14,7 @@ import java.util.Map;
  */
 record UrlEncoded(String text) {
 
-  /** The first of this name, decoded; null: none. */
+  /** Returns the first value of this name, decoded, or null. */
   String first(String name) {
     for (int from = 0; from < text.length();) {
       int to = end(from);

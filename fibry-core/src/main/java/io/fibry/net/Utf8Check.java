@@ -28,7 +28,10 @@ final class Utf8Check {
     return true;
   }
 
-  /** A character of several bytes: not one that could be shorter, no surrogate, none too high. */
+  /**
+   * Begins a character of several bytes, and refuses overlong forms, surrogates and numbers that
+   * are too high.
+   */
   private boolean begins(int one) {
     if (one < 0xc2 || one > 0xf4) return false;
     missing = one < 0xe0 ? 1 : one < 0xf0 ? 2 : 3;
@@ -42,7 +45,7 @@ final class Utf8Check {
     return true;
   }
 
-  /** Not within a character. */
+  /** Returns whether the text does not end within a character. */
   boolean isWhole() {
     return missing == 0;
   }

@@ -6,8 +6,8 @@ import java.util.Objects;
 /**
  * How a WebSocket was closed. Immutable and thread-safe.
  *
- * @param code of RFC 6455, section 7.4; 1005: the client gave none; 1006: it was gone without a
- * close
+ * @param code as in RFC 6455, section 7.4; 1005 if the client gave none, 1006 if it disconnected
+ * without a close
  * @param reason perhaps empty
  */
 public record WebSocketClose(int code, String reason) {
@@ -37,7 +37,7 @@ public record WebSocketClose(int code, String reason) {
     return code >= 1000 && code <= 1014 && code != 1004 && code != NONE && code != GONE || code >= 3000 && code < 5000;
   }
 
-  /** As the user wants it. */
+  /** Makes a close with the code and the reason of a user. */
   static WebSocketClose of(int code, String reason) {
     var close = new WebSocketClose(code, reason);
     if (!isCode(code)) throw new IllegalArgumentException("a close with code " + code
@@ -48,7 +48,7 @@ public record WebSocketClose(int code, String reason) {
     return close;
   }
 
-  /** What its frame carries. */
+  /** Returns the content of its frame. */
   byte[] data() {
     var told = reason.getBytes(StandardCharsets.UTF_8);
     var data = new byte[code == NONE ? 0 : 2 + told.length];

@@ -12,14 +12,15 @@ import javax.net.ssl.SSLSession;
  * {@snippet class="io.fibry.WebSocketSnippetsTest" region="connection"}
  *
  * <p>Messages end when either side has closed: the client, {@link #close}, or the server at its end
- * (1001). What the client sends after that is dropped. If the client is gone without a close, was
+ * (1001). Messages of the client after that are dropped. If the client is gone without a close, was
  * cut off, or has sent what it must not, reading throws an {@link java.io.UncheckedIOException}.
  * Pings are answered while the handler reads.
  *
  * <p>A handler that throws {@code MailboxFullException}, {@code ActorStoppedException} or
  * {@code CircuitOpenException} closes with 1013, with anything else 1011 and a number that is in
  * the log; {@link HttpRoutes#onFailure} is not asked. Code {@linkplain HttpRoutes#around around}
- * the route may refuse the request, set headers of the answer, and goes on when all is over.
+ * the route may refuse the request and set headers of the answer, and continues when the
+ * conversation is over.
  */
 public interface WebSocketConnection extends AutoCloseable {
 
@@ -55,8 +56,8 @@ public interface WebSocketConnection extends AutoCloseable {
   InetSocketAddress remoteAddress();
 
   /**
-   * {@return what was agreed on with the client, and its certificate if it was asked for one;
-   * empty: not through TLS}
+   * {@return the TLS session, with the client's certificate if one was requested, or empty without
+   * TLS}
    */
   Optional<SSLSession> tls();
 
@@ -76,19 +77,19 @@ public interface WebSocketConnection extends AutoCloseable {
    * The texts the client sends, as values of another type.
    *
    * @param <T> their type
-   * @param reader makes a value of a text; what it refuses with an IllegalArgumentException, such
-   * as a NumberFormatException, closes with 1007
+   * @param reader makes a value of a text; if it throws an IllegalArgumentException, such as a
+   * NumberFormatException, the connection is closed with 1007
    * @return the values; a second iteration continues the first
    */
   <T> Iterable<T> texts(Function<String, T> reader);
 
   /**
-   * {@return an actor whose messages are texts for the client; always the same} No sender waits:
-   * when more than {@code withMaxUnsent} bytes are unsent, the client is cut off, also if a single
-   * burst is that large. The actor ends with the connection, which first writes what was sent,
-   * within the write limit: {@link io.fibry.ExitReason.Stopped} if it was cut off, or if the client
-   * is gone without a close. If it is ended, the connection closes. A message that is not written,
-   * or has half a pair of surrogates, is a dead letter.
+   * {@return an actor whose messages are texts for the client; always the same} Its senders do not
+   * wait. When more than {@code withMaxUnsent} bytes are unsent, the client is cut off, even if a
+   * single burst is that large. The actor ends with the connection, which first writes the sent
+   * messages, within the write limit. It ends with {@link io.fibry.ExitReason.Stopped} if it was
+   * cut off, or if the client disconnected without a close. If it is ended, the connection closes.
+   * A message that is not written, or has half a pair of surrogates, is a dead letter.
    */
   Actor<String> textActor();
 
@@ -102,8 +103,8 @@ public interface WebSocketConnection extends AutoCloseable {
    * Closes, after what was sent to the actor; never waits. The first close counts. The client has
    * two seconds to close, too.
    *
-   * @param code 1000: the normal end; 1001 to 1014: see RFC 6455, without the reserved ones; 3000
-   * to 4999: your own
+   * @param code 1000 for the normal end, 1001 to 1014 as in RFC 6455 without the reserved codes, or
+   * 3000 to 4999 for your own
    * @param reason at most 123 bytes of UTF-8
    * @throws IllegalArgumentException if a close cannot have that code or reason
    */
@@ -113,6 +114,6 @@ public interface WebSocketConnection extends AutoCloseable {
   @Override
   void close();
 
-  /** {@return how the client has closed; empty: it has not} */
+  /** {@return how the client has closed, or empty if it has not} */
   Optional<WebSocketClose> closedByClient();
 }

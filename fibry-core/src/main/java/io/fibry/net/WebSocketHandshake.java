@@ -99,8 +99,8 @@ record WebSocketHandshake(OpenExchange exchange, WebSocketOptions options) {
   }
 
   /**
-   * From this very server: by a name that means it for certain, and encrypted if the connection is.
-   * One that is not may come from a proxy that has decrypted it.
+   * Returns whether the request comes from a page of this very server, whose name is certain, and
+   * encrypted if the connection is. One that is not may come from a proxy that has decrypted it.
    */
   private boolean isOfHost(String origin, String host) {
     int colon = origin.indexOf("://");

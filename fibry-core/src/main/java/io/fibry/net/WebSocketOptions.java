@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The limits of the WebSockets of a route, besides those of their server. A client that exceeds one
- * is cut off or told so. Immutable and thread-safe.
+ * The limits of the WebSockets of a route, in addition to the limits of their server. A client that
+ * exceeds one is cut off or told so. Immutable and thread-safe.
  * {@snippet class="io.fibry.WebSocketSnippetsTest" region="options"}
  */
 public final class WebSocketOptions implements Cloneable {
@@ -20,7 +20,7 @@ public final class WebSocketOptions implements Cloneable {
   Duration idle = Duration.ofSeconds(60);
   int message = 1_000_000;
   int frame = MOST;
-  int unsent; // 0: as the longest message, or 1 MB
+  int unsent; // 0 means the size of the longest message, or 1 MB
   Optional<List<String>> origins = Optional.empty(); // empty: the same host
   List<String> subprotocols = List.of();
 
@@ -31,8 +31,8 @@ public final class WebSocketOptions implements Cloneable {
   }
 
   /**
-   * How long a client may send nothing to a handler that reads. It is asked for a sign of life
-   * (pinged) before half of this is over; browsers answer by themselves.
+   * How long a client may send nothing to a handler that reads. The server sends a ping before half
+   * of this time is over; browsers answer it by themselves.
    *
    * @param limit a minute unless changed; {@code ChronoUnit.FOREVER.getDuration()} is none
    * @return a changed copy
@@ -86,7 +86,7 @@ public final class WebSocketOptions implements Cloneable {
    * address, {@code localhost}, or named by {@link HttpOptions#withHosts}. Programs that are no
    * browsers send no origin, and may always.
    *
-   * @param origins such as {@code https://shop.example}; {@code "*"} is any
+   * @param origins such as {@code https://shop.example}, or {@code "*"} for any
    * @return a changed copy
    */
   public WebSocketOptions withOrigins(String... origins) {
@@ -97,8 +97,8 @@ public final class WebSocketOptions implements Cloneable {
   }
 
   /**
-   * What can be spoken. The first of the client's that is among these is agreed on; if none is, the
-   * client may go on without, or leave.
+   * Sets the subprotocols that the server speaks. The first subprotocol of the client that is among
+   * these is agreed on. If none is, the client may continue without a subprotocol, or leave.
    *
    * @param names each a token
    * @return a changed copy

@@ -12,7 +12,7 @@ import java.util.Arrays;
  */
 final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
-  /** What is sent back. */
+  /** The frames that the reader sends back. */
   interface Answers {
     void pong(byte[] data) throws IOException;
 
@@ -131,7 +131,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     text = opcode == WebSocketFrame.TEXT ? new Utf8Check() : null;
   }
 
-  /** A frame of a message; {@code whole}: all of it. */
+  /** Reads a frame of a message, which is the whole message if {@code whole} is true. */
   private void data(boolean whole) throws IOException {
     long length = length();
     if (length > longestFrame && longestFrame < longest) throw tooLong("frame", longestFrame, "withMaxFrame");
@@ -212,7 +212,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     return refusal;
   }
 
-  /** Of what was well formed. */
+  /** Refuses a well-formed message. */
   IOException refusal(int code, String what) {
     return refusal(code, what, "");
   }

@@ -18,12 +18,12 @@ import java.util.function.BiFunction;
  *
  * <p><b>Passivation.</b> An actor is idle when nothing was sent through its address for the idle
  * time and no answer is pending. A poison pill ends it; its successor is made after its
- * {@code onStop}, and can load what it saved. A thousand actors end at the same time, and more only
- * if none of them ends for a second. A use of the key waits for that end, even {@code sendMessage};
- * a caller that the end waits for, such as {@code onStop}, gets an
- * {@link io.fibry.AskCycleException}. No message is lost, and those of one sender keep their order.
- * An actor's timers and watches, and messages to itself, do not keep it alive, and end with that
- * life. Its {@code self()} is valid for one life, its address for all.
+ * {@code onStop}, and can load what it saved. At most a thousand actors end at the same time, or
+ * more if none of them ends for a second. A use of the key waits for that end, even
+ * {@code sendMessage}; a caller that the end waits for, such as {@code onStop}, gets an
+ * {@link io.fibry.AskCycleException}. No message is lost, and the messages of one sender keep their
+ * order. An actor's timers and watches, and messages to itself, do not keep it alive, and end with
+ * that life. Its {@code self()} is valid for one life, its address for all.
  *
  * <p>An actor that ends otherwise has a successor at the next use; uses during that end are
  * answered as ended actors answer. An actor that is ended through its address while it is being
@@ -74,8 +74,8 @@ public interface Entities<K, M> extends Exitable {
 
   /**
    * The address of a key. Ending, waiting for the end, and {@code closeOnExit} concern the live
-   * actor, if any; what waits for an end also waits until the actor is made. A subscription of an
-   * address lasts as long as the entities do. Addresses of equal keys are equal.
+   * actor, if any. A wait for the end also waits until an actor that is being made exists. A
+   * subscription of an address lasts as long as the entities do. Addresses of equal keys are equal.
    *
    * <p>Timers belong to the address; their messages count as use. A repeating timer skips messages
    * while the actor is being made. While one waits for room in the mailbox, one more is kept.

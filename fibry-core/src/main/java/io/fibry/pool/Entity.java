@@ -25,10 +25,10 @@ final class Entity<K, M> {
   final K key;
   // tick of the last use and threads inside, or GONE; changed by uses and passivation
   private volatile long word;
-  private volatile EntityBirth birth; // null: born; written by the creator, after `actor`
+  private volatile EntityBirth birth; // null once the entity is born; written by the creator, after `actor`
   private Actor<M> actor; // written by the creator, before `birth`
-  private PendingAnswers answers; // null: none; guarded by this
-  private EarlyEnd early; // null: none; written before the birth is over, guarded by this
+  private PendingAnswers answers; // null until an answer is pending; guarded by this
+  private EarlyEnd early; // null unless the entity was ended early; written before the birth is over, guarded by this
   Entity<K, M> next; // in a list of the wheel, written by its owner
 
   /** The current thread is the creator, inside. */
@@ -51,7 +51,7 @@ final class Entity<K, M> {
   /** An end that somebody asked for before the actor was made. */
   private record EarlyEnd(EntityEnd end, Thread creator) {}
 
-  /** Notes the end if the actor is not made yet. False: it is made. */
+  /** Notes the end if the actor is not made yet. Returns false if the actor exists already. */
   synchronized boolean endOnceBorn(EntityEnd wanted) {
     var pending = birth;
     if (pending == null) return false;
@@ -59,13 +59,16 @@ final class Entity<K, M> {
     return true;
   }
 
-  /** For the creator, once the actor is made. Null: none, or another thread made it. */
+  /**
+   * For the creator, once the actor is made. Returns null if there is none, or another thread made
+   * it.
+   */
   EntityEnd earlyEnd() {
     var noted = early; // of a time before `birth` became null, which this thread has seen
     return noted != null && noted.creator == Thread.currentThread() ? noted.end : null;
   }
 
-  /** Null: not born. */
+  /** Returns null before the birth. */
   Actor<M> actor() {
     return birth == null ? actor : null;
   }
@@ -98,7 +101,10 @@ final class Entity<K, M> {
     return word >> BITS;
   }
 
-  /** False: used since {@code seen}. A use that left the same word is as long ago. */
+  /**
+   * Returns false if the entity was used since {@code seen}. A use that left the same word is as
+   * long ago.
+   */
   boolean passivate(long seen) {
     return WORD.compareAndSet(this, seen, GONE);
   }
@@ -135,7 +141,7 @@ final class Entity<K, M> {
       open.add(new WeakReference<>(answer));
     }
 
-    /** True: none is left. */
+    /** Returns true if none is left. */
     boolean removeGiven() {
       open.removeIf(reference -> {
         var answer = reference.get();

@@ -59,7 +59,7 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
     });
   }
 
-  /** Null: the entities have ended, or this thread was interrupted while it waited. */
+  /** Returns null if the entities have ended, or this thread was interrupted while it waited. */
   private Entity<K, M> enter() {
     try {
       return entities.enter(key, true);
@@ -69,7 +69,7 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
     }
   }
 
-  /** Leaves the entity afterwards; null: an ended actor. */
+  /** Leaves the entity afterwards; an entity of null means an ended actor. */
   private <T> T use(Entity<K, M> entity, Function<Actor<M>, T> code) {
     if (entity == null) return code.apply(entities.helpers.ended(name()));
     try {
@@ -109,7 +109,7 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
     });
   }
 
-  @SuppressWarnings("unchecked") // only Entities.WithReturn show this address as one that answers
+  @SuppressWarnings("unchecked") // only Entities.WithReturn show this address as an ActorWithReturn
   private ActorWithReturn<M, R> answering(Actor<M> actor) {
     return (ActorWithReturn<M, R>) actor;
   }
@@ -136,7 +136,7 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
     return ask(message, limit, actor -> answering(actor).ask(message, limit));
   }
 
-  /** Null: the limit of the scope. */
+  /** A limit of null means the limit of the scope. */
   private <A> A ask(Object request, Duration limit, Function<Actor<M>, A> asking) {
     Objects.requireNonNull(request, "request");
     var entity = entities.enter(key, false);
@@ -154,7 +154,7 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
     }
   }
 
-  /** What the entity answered, or how it failed, which counts there and not at the relay. */
+  /** The answer of the entity, or its failure, which counts at the entity and not at the relay. */
   private record Outcome<A>(A value, Throwable failure) {}
 
   /** Waits and asks for us, so that the limit covers both, and rings of waits are found. */

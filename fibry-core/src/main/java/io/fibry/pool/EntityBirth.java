@@ -22,7 +22,7 @@ final class EntityBirth {
     this.key = key;
   }
 
-  /** Null: it succeeded. */
+  /** A failure of null means that the birth succeeded. */
   void end(Throwable failure) {
     end.complete(failure);
   }
@@ -33,7 +33,7 @@ final class EntityBirth {
     if (failure != null) throw Rethrown.<RuntimeException>as(failure);
   }
 
-  /** Waits for the end, and returns what the birth threw; null: it succeeded. */
+  /** Waits for the end of the birth, and returns its exception, or null if it succeeded. */
   Throwable outcome() {
     await(() -> end.get() == null);
     return end.join();
@@ -67,7 +67,10 @@ final class EntityBirth {
     }
   }
 
-  /** Follows the waits from this birth: one that comes back to this thread would never end. */
+  /**
+   * Follows the waits from this birth, because a chain of waits back to this thread would never
+   * end.
+   */
   void refuseRing() {
     synchronized (WAITING) {
       for (var at = this; at != null && !at.end.isDone(); at = WAITING.get(at.thread))

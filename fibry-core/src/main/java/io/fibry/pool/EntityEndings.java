@@ -9,8 +9,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Permits for actors to end at the same time: a thousand, since each runs its {@code onStop} on a
- * thread. If none of a thousand ends for a second, a thousand others may, or a few that hang would
- * keep all others alive. Used by the sweeper.
+ * thread. If none of a thousand ends for a second, a thousand others may; otherwise a few actors
+ * that hang would keep all others alive. Used by the sweeper.
  */
 final class EntityEndings {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");

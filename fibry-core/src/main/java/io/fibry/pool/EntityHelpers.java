@@ -53,7 +53,7 @@ final class EntityHelpers {
     return actor;
   }
 
-  /** An actor that asks for somebody else, who waits for its answer. */
+  /** Makes an actor that asks on behalf of another thread, which waits for its answer. */
   <A> ActorWithReturn<Object, A> relay(String name, Handler.ReturningInContext<Object, A> handler) {
     return outside(name).uncounted().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
         .onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn(handler);

@@ -60,7 +60,10 @@ final class EntityTimers {
     return timer;
   }
 
-  /** As at the end of an actor: what was to be sent without a key is a dead letter. */
+  /**
+   * Does the same as the end of an actor: a message without a key that was to be sent becomes a
+   * dead letter.
+   */
   void end() {
     ended = true;
     for (var timer : oldestFirst())

@@ -136,7 +136,7 @@ final class IdleWheel<K, M> {
     held++;
   }
 
-  /** Sets the timer; false: no entity is alive. */
+  /** Sets the timer, and returns false if no entity is alive. */
   private boolean goesOn() {
     if (held == 0) {
       armed.set(false);

@@ -45,7 +45,7 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
   private final EntityEndings endings;
   private final AtomicBoolean ending = new AtomicBoolean(); // false -> true, by the first end
   private final CompletableFuture<Void> killed = new CompletableFuture<>();
-  private volatile EntityEnd end; // null: alive; written under the monitor, upwards
+  private volatile EntityEnd end; // null while it is alive; written under the monitor, and only to a later phase
 
   <B> LiveEntities(ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, K, ? extends Actor<M>> birth) {
@@ -79,8 +79,8 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
   // ---- use
 
   /**
-   * Makes the actor if needed; it is not passivated before {@link #leave}. Null: the entities end,
-   * or {@code waits} is false but there is a birth or an end to wait for.
+   * Makes the actor if needed; it is not passivated before {@link #leave}. Returns null if the
+   * entities end, or if {@code waits} is false but there is a birth or an end to wait for.
    */
   Entity<K, M> enter(K key, boolean waits) {
     StackRoom.probe(); // the thread must be able to leave
@@ -186,7 +186,7 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
 
   // ---- one end
 
-  /** The present actor, alive or ending, once it is made; null: none. */
+  /** Returns the present actor, alive or ending, once it is made, or null if there is none. */
   Actor<M> find(K key) {
     var entity = living.get(key);
     if (entity == null) return null;
@@ -195,7 +195,7 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
     return entity.actor();
   }
 
-  /** Ends the present actor; one that is being made is ended as soon as it is made. */
+  /** Ends the present actor; an actor that is being made is ended as soon as it exists. */
   void end(K key, EntityEnd wanted) {
     var entity = living.get(key);
     if (entity != null && !entity.endOnceBorn(wanted)) end(entity, wanted.signal);
@@ -293,7 +293,7 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
   private void onSweeper(Runnable task) {
     try {
       sweeper.execute(task);
-    } catch (RejectedExecutionException ended) {} // nothing is left to do
+    } catch (RejectedExecutionException ended) {} // there is no more work
   }
 
   /** On the sweeper's thread. */

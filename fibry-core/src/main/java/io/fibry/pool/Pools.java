@@ -14,20 +14,20 @@ import java.util.function.ToIntFunction;
  * <p>The given builder makes each worker: thread, state, failure policy. Its mailbox becomes the
  * pool's: bounded to 1024 with {@code BLOCK}, unless set. Any free worker takes the next message,
  * so a worker that blocks or fails delays no others. A stopped one is replaced when needed.
- * {@code context.self()} is the pool. What goes around the handler, such as a rate limit, may be
- * added to the builder before or afterwards.
+ * {@code context.self()} is the pool. Code around the handler, such as a rate limit, may be added
+ * to the builder before or afterwards.
  *
  * <p>{@code onStop} runs for each worker, then {@code closeOnExit}. A pool takes no blocks
  * ({@code sendMessages}) and no selective mailbox; {@code inlineRequests} has no effect. If workers
  * wait for their own pool, and too few are left to serve them, one gets an
  * {@link io.fibry.AskCycleException}. If workers send to their own pool, give it an unbounded
- * mailbox or one that rejects.
+ * mailbox or a mailbox that rejects.
  */
 public final class Pools {
   private Pools() {}
 
   /**
-   * A worker, with its own state, for each message: nothing holds the senders back.
+   * Makes a worker with its own state for each message, without holding senders back.
    *
    * @param <M> messages
    * @param how makes workers
@@ -63,9 +63,9 @@ public final class Pools {
   }
 
   /**
-   * A message holds permits while it is handled; one that waits for them delays those behind it.
-   * Sending one that weighs less than 1, or more than {@code permits}, throws an
-   * {@link IllegalArgumentException}.
+   * A message holds permits while it is handled; a message that waits for permits delays the
+   * messages behind it. Sending a message that weighs less than 1, or more than {@code permits},
+   * throws an {@link IllegalArgumentException}.
    *
    * @param <M> messages of the builder
    * @param <N> messages

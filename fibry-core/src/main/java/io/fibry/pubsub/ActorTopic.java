@@ -36,7 +36,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
   private final AtomicInteger made = new AtomicInteger();
   private final SubscriberWatch watch = new SubscriberWatch(this);
   private final Actor<M> owner;
-  // null once it ends; immutable lists; written under the monitor, read by publishers
+  // null once the topic ends; immutable lists, written under the monitor, read by publishers
   private volatile List<Subscriber<M>> subscribers = List.of();
   private volatile boolean cut; // false -> true, by askExit and kill
 

@@ -82,7 +82,7 @@ final class AtomicSharedValue<T> implements SharedValue<T> {
     @Override
     T news() {
       T now = value();
-      // no `equals`: if it threw, nothing more would be told
+      // no `equals`: if it threw, followers would hear of no further change
       return now == told ? null : (told = now);
     }
 

@@ -14,9 +14,9 @@ import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * Under the monitor changes are made and noted for followers, and followers take their news: so
- * they are told no old value after a new one, and no change twice. Of user code only {@code equals}
- * and {@code hashCode} of keys run there.
+ * Changes are made and noted for followers under the monitor, and followers take their news under
+ * it. So no follower gets an old value after a new one, or a change twice. The only user code that
+ * runs there are {@code equals} and {@code hashCode} of keys.
  */
 final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
   private static final Object ALL = new Object(); // stands for all keys

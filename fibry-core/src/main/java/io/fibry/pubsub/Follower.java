@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@code IDLE -> BUSY <-> AGAIN, BUSY -> IDLE}. The right to tell belongs to the thread that
  * makes it BUSY, then to the news {@link #underWay}, then to the thread that takes that out. A
- * change meanwhile makes it AGAIN: the holder looks once more. Only the holder asks for news: none
- * overtakes another.
+ * change meanwhile makes it AGAIN: the holder looks once more. Only the holder asks for news, so no
+ * news overtake others.
  */
 abstract class Follower<E> implements Subscription {
   private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
@@ -72,7 +72,7 @@ abstract class Follower<E> implements Subscription {
     }
   }
 
-  /** False: it was not taken, and this thread has the right. */
+  /** Returns false if the news were not taken; then this thread has the right. */
   private boolean send(E news) {
     underWay.set(news); // first: it may be handled at once
     try {

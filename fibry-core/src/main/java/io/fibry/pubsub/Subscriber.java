@@ -10,7 +10,7 @@ abstract class Subscriber<M> implements Subscription {
   interface Home<M> {
     String name();
 
-    /** What logs may say of a message. */
+    /** Returns the text of a message for logs. */
     String shown(M message);
 
     /** Whether what was published before its end is undelivered too. */
@@ -49,7 +49,7 @@ abstract class Subscriber<M> implements Subscription {
     if (isGone()) leave(); // the watcher may learn it later
   }
 
-  /** False: the message is a dead letter. */
+  /** Returns false if the message is a dead letter. */
   abstract boolean hand(M message);
 
   abstract boolean isGone();

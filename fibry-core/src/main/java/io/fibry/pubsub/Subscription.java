@@ -4,9 +4,10 @@ package io.fibry.pubsub;
 public interface Subscription extends AutoCloseable {
 
   /**
-   * Leaves for good; does not wait, so the subscriber's code may call it. Later no code of the
-   * subscriber begins; a running call goes on. What waits in a mailbox made for it is undelivered;
-   * other actors keep what they were sent. A publisher may finish handing over a message.
+   * Leaves for good; does not wait, so the subscriber's code may call it. After this call no code
+   * of the subscriber begins; a running call continues. Messages that wait in a mailbox made for
+   * the subscription are undelivered; other actors keep the messages that they were sent. A
+   * publisher may finish handing over a message.
    */
   @Override
   void close();

@@ -60,8 +60,8 @@ public interface Topic<M> extends Exitable {
   Subscription subscribe(Actor<? super M> subscriber);
 
   /**
-   * Subscribes a new actor that gets the latest messages: of those that wait, more than 1,024 drop
-   * the oldest, unless the builder has another mailbox.
+   * Subscribes a new actor that gets the latest messages: when more than 1,024 messages wait, the
+   * oldest is dropped, unless the builder has another mailbox.
    *
    * @param subscriber its failures are for the builder's policy
    * @return the subscription
@@ -80,10 +80,11 @@ public interface Topic<M> extends Exitable {
   Subscription subscribe(Mailbox<? super M> mailbox, Handler<M> subscriber);
 
   /**
-   * Subscribes code on an executor, which sets order and bounds: an actor shared by several,
-   * {@code Runnable::run} for the publisher's thread, or a virtual thread per message. Failures are
-   * logged, or on an actor for its policy. What the executor refuses is logged, or an actor's dead
-   * letter. One that has ended is forgotten.
+   * Subscribes code on an executor, which decides about order and bounds. It can be an actor shared
+   * by several subscribers, {@code Runnable::run} for the publisher's thread, or a virtual thread
+   * per message. Failures are logged, or on an actor for its policy. A message that the executor
+   * refuses is logged, or becomes a dead letter if the executor is an actor. One that has ended is
+   * forgotten.
    *
    * @param executor runs the code
    * @param subscriber takes each message

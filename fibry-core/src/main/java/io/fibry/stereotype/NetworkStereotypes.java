@@ -52,7 +52,7 @@ abstract class NetworkStereotypes {
   }
 
   /**
-   * The same with options.
+   * Opens an HTTP server with options.
    *
    * @param port 0 for any free port
    * @param routes by path
@@ -77,7 +77,7 @@ abstract class NetworkStereotypes {
   }
 
   /**
-   * The same with options.
+   * Opens a TCP acceptor with options.
    *
    * @param port 0 for any free port
    * @param handler returns to close the connection
@@ -90,11 +90,11 @@ abstract class NetworkStereotypes {
   }
 
   /**
-   * The same; what handlers throw is counted, not logged.
+   * Opens a TCP acceptor that counts the failures of its handlers without logging them.
    *
    * @param port 0 for any free port
    * @param handler returns to close the connection
-   * @param options limits and address; null: the defaults
+   * @param options sets limits and address, or is null for the defaults
    * @return the acceptor, listening
    * @see TcpAcceptor#open
    */
@@ -131,7 +131,7 @@ abstract class NetworkStereotypes {
   }
 
   /**
-   * The same with the server, to answer, and with options.
+   * Opens a UDP server with options, whose handler also gets the server, to answer.
    *
    * @param port 0 for any free port
    * @param handler takes the server and each packet
@@ -155,7 +155,7 @@ abstract class NetworkStereotypes {
   }
 
   /**
-   * The same with options.
+   * Makes a downloader with options.
    *
    * @param options limits
    * @return the downloader

@@ -14,7 +14,7 @@ import java.util.Objects;
 
 /**
  * A task that an actor runs again and again. It sends itself a message for the next run after each
- * run, so runs never pile up. Used by the actor's handler only.
+ * run; therefore runs never pile up. Used by the actor's handler only.
  */
 final class Schedule {
   private record Run(long number) {

@@ -38,7 +38,7 @@ public final class Stereotypes extends NetworkStereotypes {
   /** Shared, so that what they make shares its settings. */
   private record OfRoot(ActorScope root, Stereotypes threads, Stereotypes fibers) {}
 
-  // null -> those of the root that was asked for last: a simulation has others
+  // the stereotypes of the root that was last asked for, or null: a simulation has another root
   private static volatile OfRoot ofRoot;
 
   private Stereotypes(ActorBuilder<?> how) {
@@ -114,7 +114,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * The same; the task gets its actor.
+   * Runs a task once; the task gets its actor.
    *
    * @param task the task
    * @return the actor
@@ -124,7 +124,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * The same as {@code runOnce}; a failure is counted, not logged.
+   * Runs a task once, as {@code runOnce} does, but counts a failure without logging it.
    *
    * @param task the task
    * @return the actor
@@ -148,7 +148,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * The same; the task gets its actor, and can end it.
+   * Runs a task at a fixed rate; the task gets its actor, and can end it.
    * {@snippet class="io.fibry.RecipeSnippetsTest" region="schedule"}
    *
    * @param initial zero or more
@@ -175,7 +175,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * The same; the task gets its actor, and can end it.
+   * Runs a task with a fixed delay; the task gets its actor, and can end it.
    *
    * @param initial zero or more
    * @param delay more than zero
@@ -189,9 +189,9 @@ public final class Stereotypes extends NetworkStereotypes {
   /**
    * Sends each file that is created, changed or deleted in a directory, but not below it, at least
    * once. If the system loses track, sends the directory, then all files in it. By default the
-   * mailbox keeps 1024 changes, the system the others. The watch ends with the directory.
+   * mailbox keeps 1024 changes, and the system the others. The watch ends with the directory.
    *
-   * @param directory what to watch
+   * @param directory the directory to watch
    * @param changed takes absolute paths
    * @return the actor; its end ends the watch
    * @throws IllegalArgumentException if there is no such directory
@@ -214,8 +214,8 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Handles messages in batches: once there are {@code size}, or the first has waited for
-   * {@code wait}; and at the end.
+   * Handles messages in batches: when there are {@code size} messages, when the first message has
+   * waited for {@code wait}, and at the end.
    *
    * @param <M> messages
    * @param size at least 1

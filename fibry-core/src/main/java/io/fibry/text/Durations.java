@@ -21,7 +21,7 @@ public final class Durations {
 
   /** Such as "300 ms" or "1 min 30 s"; three digits of what is not exact, never rounded up. */
   public static String text(Duration time) {
-    if (time == null) return "null"; // whoever checks it says which
+    if (time == null) return "null"; // the check that follows names the parameter
     if (time.isNegative()) return "-" + text(time.getSeconds() == Long.MIN_VALUE ? FOREVER : time.negated());
     long days = time.toDays();
     if (days >= MILLENNIUM) return "for ever";

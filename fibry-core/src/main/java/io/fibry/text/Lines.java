@@ -3,7 +3,7 @@ package io.fibry.text;
 /** Texts of users, fit for a log. */
 public final class Lines {
   private static final int LONGEST = 200; // characters
-  private static final int CUT = 20; // what says that a text was cut
+  private static final int CUT = 20; // the length of the text that marks a cut
   private static final int LINE_SEPARATOR = 0x2028;
   private static final int PARAGRAPH_SEPARATOR = 0x2029;
 

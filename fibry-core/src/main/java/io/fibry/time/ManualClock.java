@@ -37,7 +37,7 @@ public final class ManualClock extends TaskScheduler {
   /**
    * How far the clock must be moved for the next task to run.
    *
-   * @return zero or more; empty: no task is left
+   * @return zero or more; empty if no task is left
    */
   public synchronized Optional<Duration> untilNext() {
     return queue.isEmpty() ? Optional.empty() : Optional.of(Duration.ofNanos(Math.max(0, queue.first().at - now)));

@@ -9,10 +9,10 @@ import java.util.concurrent.ExecutionException;
  * Runs tasks later. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scheduler"}
  *
- * <p>Tasks must be short and not block: they share one thread. What a task throws is logged; a
- * repeating task goes on. A negative delay, or a period that is not positive, is an
- * {@link IllegalArgumentException}. Delays beyond 146 years count as 146 years. The methods
- * must return: those that send, ask and kill call them.
+ * <p>Tasks must be short and not block: they share one thread. An exception of a task is logged; a
+ * repeating task continues. A negative delay, or a period that is not positive, is an
+ * {@link IllegalArgumentException}. Delays beyond 146 years count as 146 years. The methods must
+ * return soon, because senders, askers and kills call them.
  */
 public interface Scheduler {
 
@@ -36,7 +36,7 @@ public interface Scheduler {
    * Runs a task once.
    *
    * @param delay from now
-   * @param task what to run
+   * @param task the code to run
    * @return its timer
    */
   Timer after(Duration delay, Runnable task);
@@ -47,7 +47,7 @@ public interface Scheduler {
    * delay instead sets its timer too late if a test moves the clock in between.
    *
    * @param time by {@link #nanoTime}
-   * @param task what to run
+   * @param task the code to run
    * @return its timer
    */
   default Timer at(long time, Runnable task) {
@@ -74,7 +74,7 @@ public interface Scheduler {
    *
    * @param initial the delay of the first start
    * @param period between starts
-   * @param task what to run
+   * @param task the code to run
    * @return its timer
    */
   Timer atFixedRate(Duration initial, Duration period, Runnable task);
@@ -84,7 +84,7 @@ public interface Scheduler {
    *
    * @param initial the delay of the first start
    * @param delay between runs
-   * @param task what to run
+   * @param task the code to run
    * @return its timer
    */
   Timer withFixedDelay(Duration initial, Duration delay, Runnable task);
@@ -131,8 +131,8 @@ public interface Scheduler {
   }
 
   /**
-   * Whether time passes only when the program moves it, as in tests. Then a handler or actor that
-   * waits for this clock is quiet.
+   * Whether time passes only when the program moves it, as in tests. If true, a handler or actor
+   * that waits for this clock counts as quiet.
    *
    * @return false, unless the clock knows better
    */
@@ -154,7 +154,7 @@ public interface Scheduler {
   interface Timer {
 
     /**
-     * No run starts after this returned; one that has started goes on.
+     * No run starts after this method has returned; a run that has started continues.
      *
      * @return true if it was still due
      */

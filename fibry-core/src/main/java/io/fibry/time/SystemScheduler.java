@@ -21,11 +21,12 @@ import java.util.concurrent.locks.LockSupport;
  * One thread with a sorted set of timers. Other threads use its inbox, without a lock: in the JDK's
  * timer heap a StackOverflowError of theirs would stop all timers of the process.
  *
- * <p>No timer is slept through: its creator adds it to the inbox, then reads {@code until}; the
- * timer thread writes {@code until}, then looks into the inbox.
+ * <p>No timer is missed: its creator adds it to the inbox and then reads {@code until}; the timer
+ * thread writes {@code until} and then looks into the inbox.
  *
- * <p>No cancelled timer stays: the cancelling thread closes it, then reads {@code seen}; the timer
- * thread writes {@code seen}, then reads whether it is open. So one of them notices the other.
+ * <p>No canceled timer stays: the canceling thread closes it and then reads {@code seen}; the timer
+ * thread writes {@code seen} and then reads whether the timer is open. So one of them notices the
+ * other.
  */
 final class SystemScheduler extends TaskScheduler {
   static final SystemScheduler INSTANCE = new SystemScheduler();
@@ -84,9 +85,9 @@ final class SystemScheduler extends TaskScheduler {
   }
 
   /**
-   * Null while the timer thread is made, by a thread with an empty stack: a failure at the edge of
-   * this one's would leave a timer thread that never starts. No fiber makes it, since other fibers
-   * may hold all carriers.
+   * Returns null while the timer thread is being made, by a thread with an empty stack: a failure
+   * at the end of this thread's stack would leave a timer thread that never starts. No fiber makes
+   * it, since other fibers may hold all carriers.
    */
   private Thread thread() {
     var only = thread.get();

@@ -56,7 +56,7 @@ abstract class TaskScheduler implements Scheduler {
     private final Scheduler clock;
     // null once done, since queues may keep this; written by `run` and `cancel`
     private Runnable task;
-    // > 0: between starts; < 0: between runs; 0: once
+    // above 0 between starts, below 0 between ends and starts; 0 for a single run
     private final long period;
     long at; // when it is due; written before it is queued
     // true -> false, by `cancel` or the only run

@@ -35,7 +35,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** The one builder. What is null comes from the scope when an actor is made. */
+/** The one builder. Settings that are null come from the scope when an actor is made. */
 @SuppressWarnings("unchecked") // ActorBuilder checks types
 public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable {
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // unless told

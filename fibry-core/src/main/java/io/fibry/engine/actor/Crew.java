@@ -14,7 +14,8 @@ import java.util.concurrent.ConcurrentSkipListSet;
 final class Crew implements Iterable<Worker> {
   private final Set<Worker> workers =
       new ConcurrentSkipListSet<>((one, other) -> Integer.compare(one.number, other.number));
-  // by gone workers; under the monitor, as a worker goes: it counts once, here or there
+  // messages of workers that have ended, added under the monitor when a worker ends, so that each
+  // message counts once
   private long handled;
   private long failed;
 

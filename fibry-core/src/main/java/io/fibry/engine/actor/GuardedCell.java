@@ -225,7 +225,7 @@ class GuardedCell extends ActorCell {
     return queue.release();
   }
 
-  /** It may have been taken back. */
+  /** The message at the node may have been withdrawn. */
   @Override
   protected Object awaitNext(Object node) {
     Object next = queue.poll();

@@ -121,7 +121,7 @@ final class PoolCell extends GuardedCell {
     if (queue.atPill()) end();
   }
 
-  /** Also for what a worker's begin calls. */
+  /** Covers the calls of a worker's beginning, too. */
   @Override
   void probeStack() {
     StackProbe.probeForSend();
@@ -142,7 +142,7 @@ final class PoolCell extends GuardedCell {
     }
   }
 
-  /** False: the message is back in the queue, for another try. */
+  /** Returns false if the message is back in the queue, for another try. */
   private boolean give(WorkerSlot<Object> slot) {
     Object node = slot.item();
     var worker = (Worker) slot.worker();
@@ -238,7 +238,10 @@ final class PoolCell extends GuardedCell {
     if (isEnding()) beginSafely();
   }
 
-  /** By each thread that finds the pill next, or comes later; if one fails, the next goes on. */
+  /**
+   * Called by each thread that finds the pill next, or comes later: if one fails, the next one
+   * completes the end.
+   */
   private void end() {
     extras().because(new ExitReason.Finished());
     leave();

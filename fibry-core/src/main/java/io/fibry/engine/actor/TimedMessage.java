@@ -25,7 +25,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   private final Cell cell;
   private final Object message;
   private final long period; // nanoseconds; 0 for a message that is sent once
-  private final Object[] captured; // at the start; null: nothing
+  private final Object[] captured; // captured when the timer starts; null if there are no carriers
   private volatile Scheduler.Timer timer; // written at the start, read to cancel
   private volatile long due; // written at the start and by the scheduler's thread
   private volatile boolean ran; // false -> true, unless it repeats
@@ -144,7 +144,10 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     return now - due >= 0;
   }
 
-  /** One with a key is an alarm of the actor, and one that repeats has no last message. */
+  /**
+   * A timer with a key replaces an earlier timer of the actor, and a periodic timer has no last
+   * message.
+   */
   @Override
   protected Optional<Object> end() {
     return cancel() && !repeats() && key == null ? Optional.of(message) : Optional.empty();

@@ -5,9 +5,9 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.queue.WorkerSlot;
 
 /**
- * An actor that goes on with its pool's queue when its own is empty. Its own holds the message that
- * woke it, restarts, the pill. While it handles nodes of the pool, the last node of its own queue
- * keeps its right to run.
+ * An actor that takes messages from its pool's queue when its own queue is empty. Its own holds the
+ * message that woke it, restarts, the pill. While it handles nodes of the pool, the last node of
+ * its own queue keeps its right to run.
  */
 final class Worker extends ActorCell {
   final WorkerSlot<Object> slot;
@@ -46,7 +46,7 @@ final class Worker extends ActorCell {
     return next;
   }
 
-  /** An idle worker keeps no node. Unless this answers true, it still has the right to run. */
+  /** An idle worker keeps no node. The worker keeps the right to run unless this returns true. */
   @Override
   protected boolean release(Object node) {
     Object last = own;

@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What became of the messages of a scope and of those below it, and their last dead letters. Each
- * outcome is entered in the accounts of all scopes around too. Lock-free, because a refused sender
- * may be at the edge of its stack.
+ * Counts how the messages of a scope and of the scopes below it ended, and keeps the last dead
+ * letters. Each outcome is entered in the accounts of all scopes around too. Lock-free, because a
+ * refused sender may be at the edge of its stack.
  */
 public final class Accounts {
   private static final int KEPT = 100;
@@ -63,7 +63,7 @@ public final class Accounts {
     }
   }
 
-  /** Does the same on a fiber, or answers false if no fiber can be started. */
+  /** Does the same on a fiber, or returns false if no fiber can be started. */
   boolean tellsOnFiber(Runnable code) {
     StackProbe.probe(); // a scope that began to tell must be able to end it
     beginTelling();

@@ -32,19 +32,21 @@ final class Activation extends Delivery implements Woken {
   static final int DEEPEST_INLINE = 32;
   private static final int STREAK = 16; // messages before it lingers
   private static final int BATCH = 256; // messages before it yields
-  private static final int LATE = 1_000; // wakings that start a fiber, after one that was late
+  private static final int LATE = 1_000; // the number of wake-ups that start a fiber after a late one
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
 
   final Kind kind;
   private final boolean ownsThread;
   int depth;
-  volatile Object handed; // resident only: where to go on; set by the holder of the right, taken by its thread
+  // Resident fibers only: the node at which to continue; set by the holder of the right to run,
+  // taken by the fiber
+  volatile Object handed;
   volatile boolean claimed; // false -> true, by the run that counts
   private boolean leaving; // it met the pill
   private boolean gone; // it ran the hooks
   private long parked;
-  private boolean handsOver; // its thread can go on with another actor
+  private boolean handsOver; // whether its thread can run a woken actor next
   Cell waker; // set before this lies in a slot, null once it runs; observers may see either
 
   Activation(Cell cell, Object first, Kind kind) {
@@ -121,7 +123,7 @@ final class Activation extends Delivery implements Woken {
     if (blamed != null) blamed.behaviour.late = LATE;
   }
 
-  /** Whether this fiber goes on with it. */
+  /** Returns whether this fiber will run the woken actor next. */
   boolean handOver(Activation woken) {
     if (!handsOver) return false;
     var behaviour = cell.behaviour;
@@ -157,7 +159,7 @@ final class Activation extends Delivery implements Woken {
 
   /**
    * On its asker's thread, which holds the right to run. No other thread has seen the request or
-   * can run this: nothing is claimed, and the answer bypasses the future.
+   * can run this actor, so the request is not claimed, and the answer bypasses the future.
    */
   void runInline(RequestFuture<?> asked, Activation asker) {
     try {
@@ -188,8 +190,8 @@ final class Activation extends Delivery implements Woken {
   }
 
   /**
-   * On a thread that took the right to run of an idle actor with this pill. False: the actor gets a
-   * thread of its own, since code of a user runs at its end, or a sender came.
+   * On a thread that took the right to run of an idle actor with this pill. Returns false if the
+   * actor gets a thread of its own, because code of a user runs at its end, or a sender came.
    */
   boolean endIdle() {
     try {
@@ -269,7 +271,7 @@ final class Activation extends Delivery implements Woken {
     Termination.finish(this);
   }
 
-  /** Null: nothing waits, and the right to run is released. */
+  /** Returns null if no message waits; then the right to run has been released. */
   private Object next() {
     Object next = cell.next(node, handled >= STREAK);
     if (next != null) return next;
@@ -279,7 +281,7 @@ final class Activation extends Delivery implements Woken {
     return cell.awaitNext(node);
   }
 
-  /** Another actor's failure asked for it. Answers whether a suspension comes first. */
+  /** Another actor's failure asked for it. Returns whether a suspension comes first. */
   private boolean restart() {
     if (!cell.heedRestart()) return false;
     if (!cell.extras().stash.isEmpty() && PlainQueue.holdsMessage(node)) { // the stash comes first
@@ -299,7 +301,7 @@ final class Activation extends Delivery implements Woken {
     node = null;
   }
 
-  /** Answers whether another activation goes on. */
+  /** Returns whether another activation continues. */
   private boolean giveWay() {
     if (kind == Kind.DISPOSAL || leaving) return false;
     if (ownsThread || cell.settings().strategy() == Strategy.CALLER) {

@@ -5,8 +5,8 @@ import java.util.Optional;
 
 /** A timer that ends with its actor. */
 public abstract class AttachedTimer implements Scheduler.Timer {
-  protected final Object key; // null: none
-  // in a list; guarded by the actor's extras
+  // Null if the timer has no key; lists of timers are guarded by the actor's extras
+  protected final Object key;
   AttachedTimer before;
   AttachedTimer after;
 
@@ -14,13 +14,15 @@ public abstract class AttachedTimer implements Scheduler.Timer {
     this.key = key;
   }
 
-  /** Of two with a key. */
+  /** Compares two timers with equal keys. */
   protected abstract boolean isAfter(AttachedTimer other);
 
   protected abstract boolean hasRun();
 
   protected abstract boolean isDue(long now);
 
-  /** Cancels it. Answers the message that is now never sent, unless it is nobody's loss. */
+  /**
+   * Cancels it. Returns the message that will never be sent, unless it is no loss for any user.
+   */
   protected abstract Optional<Object> end();
 }

@@ -12,7 +12,7 @@ public abstract class Behaviour {
   static final Object NONE = new Object();
 
   public final Settings settings;
-  int late; // so many wakings to come start a fiber at once; plain: a lost count does no harm
+  int late; // how many of the next wake-ups start a fiber at once; a plain field, because a lost update does no harm
 
   private Behaviour(Settings settings) {
     this.settings = settings;

@@ -46,7 +46,9 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   protected boolean hasState;
   protected boolean pillMet;
   protected boolean hooksPending; // the drain failed between the pill and the hooks
-  private Context worker; // the drain; null: idle. Set by senders and drains, read by killers
+  // The drain that runs the actor, or null while it is idle. Set by senders and drains, read by
+  // killers
+  private Context worker;
   private volatile Extras extras; // null -> one, when first needed
 
   protected Cell(Behaviour behaviour) {
@@ -97,7 +99,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   protected abstract int capacity();
 
-  /** What users know: for a worker, its pool. */
+  /** Returns the actor that users know: for a worker, its pool. */
   public Cell front() {
     return this;
   }
@@ -131,12 +133,15 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return true;
   }
 
-  /** The drain that handles this request, or will. Null: none now. */
+  /**
+   * The drain that handles this request, or will. Returns null if no worker is handling the
+   * request.
+   */
   protected Context workerOn(RequestFuture<?> request) {
     return worker();
   }
 
-  /** Answers the node to go on with. */
+  /** Returns the node at which to continue. */
   protected Object beforeSuspension(Object node, boolean handled) {
     return node;
   }
@@ -155,7 +160,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return false;
   }
 
-  /** Null: no fitting message came in time. */
+  /** Returns null if no fitting message came in time. */
   protected Object receive(Predicate<Object> fits, Deadline deadline) {
     throw new UnsupportedOperationException("the mailbox of actor '" + name() + "' is not selective");
   }
@@ -179,7 +184,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     if (label != null || type != null) extras = new Extras(label, type);
   }
 
-  /** Where its own figures are kept; null: nobody sees them. */
+  /** Where the actor keeps its own counts, or null if they are not shown anywhere. */
   final Extras figures() {
     var present = extras;
     return present != null || !owner().tracks(null) ? present : extras();
@@ -208,7 +213,10 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return Baggage.isUsed() ? Baggage.ofAsk(captured(message)) : null;
   }
 
-  /** What its carriers find on this thread, the sender's. Null: it has none. */
+  /**
+   * Returns the context that the carriers of the actor find on the sender's thread. Returns null if
+   * the actor has no carriers.
+   */
   public final Object[] captured(Object message) {
     return Baggage.captured(settings().carriers(), (Actor<?>) front(), message);
   }
@@ -268,7 +276,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return extras().condemned;
   }
 
-  /** OPEN -> ENDING, and the pill; nothing if the door is shut. */
+  /** Changes OPEN to ENDING and sends the pill; does nothing if the door is already shut. */
   public final void shutDoor(ExitReason why) {
     extras().because(why);
     shutDoor(NOTHING);
@@ -353,8 +361,8 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /**
-   * Nothing goes on here. By a clock that a test moves, that includes waits for this clock, and for
-   * {@code others}, which are looked at, too.
+   * Returns whether this actor has nothing to do. With a clock that a test moves, an actor is also
+   * quiet while it waits for that clock, or for one of {@code others}, which are examined as well.
    */
   public final boolean isQuiet(Set<Cell> others) {
     if (phase == LEAVING) return false;

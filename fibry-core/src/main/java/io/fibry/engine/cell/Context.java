@@ -34,13 +34,13 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   record Received(Object message, RequestFuture<?> request) {}
 
   final Cell cell;
-  RequestFuture<?> request; // null: none; read by killers
+  RequestFuture<?> request; // null if there is none; read by killers
   Baggage baggage;
   boolean stashed;
   boolean suspends; // next, for extras.pause
   boolean again; // the message waits in its node again, to be handled after the restart
-  volatile List<Received> received; // null: none; read by killers
-  Deadline deadline; // inline only: when the asker's answer is due; null: never
+  volatile List<Received> received; // null if there are none; read by killers
+  Deadline deadline; // inline requests only: the limit of the asker, or null if there is none
   int handled; // not yet in the accounts; read by observers
   boolean elsewhere; // the message counts by its outcome, or as waiting, though its handler runs; read by observers
   long began; // when the message began, by the coarse clock; 0 if not known. Read by observers
@@ -71,7 +71,10 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     return current.answered && current.isDone() ? null : current.deadline;
   }
 
-  /** How often, with this time; 0: it is not given again. */
+  /**
+   * Returns how often the message has been redelivered, counting this time, or 0 if it is not
+   * redelivered.
+   */
   abstract int giveAgain(int most);
 
   final void failUnanswered(Throwable failure) {
@@ -85,7 +88,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     one.fail(cell.phase == Cell.ENDED ? cell.front().stopped(asked) : failure);
   }
 
-  /** Of the message that is handled now. */
+  /** Returns the steps of the current message that have ended. */
   final long stepsDone() {
     return open() instanceof Steps steps ? stepsDone(steps) : 0;
   }
@@ -136,7 +139,9 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     elsewhere = false;
   }
 
-  /** A message counts once, one of steps by those that have ended, also if it fails then. */
+  /**
+   * A message counts once. A message of steps counts as its ended steps, even if it fails then.
+   */
   final void count(Object given, boolean failed) {
     if (failed) countElsewhere();
     else {
@@ -276,7 +281,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     return Optional.empty();
   }
 
-  /** Null: it was cancelled. */
+  /** Returns null if the request was canceled. */
   private Object open(Object node) {
     Object given;
     if (node instanceof Envelope envelope) {

@@ -30,7 +30,7 @@ public final class DeadLetters {
     if (telling != NOBODY && !cell.extras().tellAtEnd(telling)) telling.run();
   }
 
-  /** Answers what tells the listener. */
+  /** Returns code that tells the listener. */
   private static Runnable enter(Cell cell, Object message, Reason reason, Throwable cause) {
     var owner = cell.owner();
     var accounts = owner.accounts();

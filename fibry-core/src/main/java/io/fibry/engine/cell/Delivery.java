@@ -14,8 +14,8 @@ import java.util.List;
 
 /** How one message is handled, and tried again. */
 abstract class Delivery extends Context {
-  Object node; // that holds the message, or the next; null: not the right to run
-  Object answer; // inline only; null: the request has the answer
+  Object node; // the node that holds the current message, or the next one; null without the right to run
+  Object answer; // inline requests only; null if the request holds the answer
 
   Delivery(Cell cell) {
     super(cell);
@@ -29,7 +29,7 @@ abstract class Delivery extends Context {
     else deliverRecorded(given, asked, with);
   }
 
-  /** Also covers making the state, and a failure. */
+  /** The recorded time includes the making of the state, and a failure. */
   private void deliverRecorded(Object given, RequestFuture<?> asked, Baggage with) {
     var carriers = cell.settings().carriers();
     var toClose = with == null ? null : with.room();
@@ -55,7 +55,7 @@ abstract class Delivery extends Context {
   private void setBaggage(AutoCloseable[] toClose) {
     try {
       baggage.set(cell.settings().carriers(), front(), Control.given(message), toClose);
-    } catch (Throwable edge) { // of the stack: goes on without it
+    } catch (Throwable edge) { // of the stack: continues without the recording
     }
   }
 
@@ -115,7 +115,7 @@ abstract class Delivery extends Context {
     countElsewhere();
     if (node instanceof Envelope envelope) envelope.message = message; // it has kept its baggage
     else if (!request.stash(message, baggage)) return 0; // its asker no longer waits
-    since = null; // it will be handled anew
+    since = null; // the message will be handled again, with a new beginning
     again = true;
     if (cell.isSelective() && !cell.extras().stash.isEmpty()) { // the stash comes first
       cell.putBack(List.of(node));

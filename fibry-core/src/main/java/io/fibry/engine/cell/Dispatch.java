@@ -33,10 +33,10 @@ import java.util.concurrent.locks.LockSupport;
  * again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so a strategy that took
  * it and then threw does no harm.
  *
- * <p>Where even a timer fails (the edge of a stack, no memory), a plain assignment leaves the right
- * in {@code cell.stranded}, and {@code Threads.rescue} tries again; at the very edge, the next
- * sender. A method that "throws nothing once entered" does so itself; where it could not be
- * entered, its caller must.
+ * <p>Where not even a timer can be set (at the end of a stack, or without memory), a plain
+ * assignment leaves the right to run in {@code cell.stranded}. {@code Threads.rescue} or the next
+ * sender then tries again. A method that "throws nothing once entered" does so itself; where it
+ * could not be entered, its caller must.
  *
  * <p>The code that runs then uses no lambdas. A lambda that is first linked without memory or stack
  * may fail for ever.
@@ -62,7 +62,10 @@ public final class Dispatch {
   /** Runs the static initializer. */
   public static void initialize() {}
 
-  /** Null: a resident thread waits for it. Where it throws, the message was not sent. */
+  /**
+   * Returns null if a resident thread waits for the message. Where it throws, the message was not
+   * sent.
+   */
   public static Object prepare(Cell cell, Object first) {
     StackProbe.probeForActivation(); // a right that is stranded needs another sender
     return cell.settings().strategy().resident() ? null : new Activation(cell, first, Kind.NORMAL);
@@ -79,7 +82,10 @@ public final class Dispatch {
     return cell.phase >= Cell.LEAVING && cell.pillMet && !cell.hooksPending;
   }
 
-  /** Takes up a stranded right, unless another thread does. False: it is stranded still. */
+  /**
+   * Takes up a stranded right, unless another thread does. Returns false if the right to run is
+   * still stranded.
+   */
   public static boolean rescue(Cell cell) {
     return rescue(cell, 0);
   }
@@ -96,7 +102,7 @@ public final class Dispatch {
     }
   }
 
-  /** Throws nothing once entered. False: the right is stranded. */
+  /** Throws nothing once entered. Returns false if the right to run is stranded. */
   private static boolean attempt(Cell cell, Object held, int tries) {
     try {
       if (onlyDisposes(cell) && !(held instanceof Activation)) {
@@ -137,7 +143,7 @@ public final class Dispatch {
     return resident;
   }
 
-  /** False: the right is stranded. */
+  /** Returns false if the right to run is stranded. */
   public static boolean recover(Cell cell, Throwable failure, int tries) {
     Object held = null;
     try {
@@ -196,7 +202,7 @@ public final class Dispatch {
     try {
       var late = unclaimed(cell);
       if (late != null && cell.settings().strategy() == Strategy.FIBER) Threads.startFiber(late);
-    } catch (Throwable noThread) {} // the next one whose limit is over tries again
+    } catch (Throwable noThread) {} // the next request whose limit is over tries again
   }
 
   /**
@@ -213,7 +219,10 @@ public final class Dispatch {
     } catch (Throwable edge) {} // of stack or memory, or the user's: the next sender looks again
   }
 
-  /** The drain that a strategy took and has not run; null: none. An inline one needs no claim. */
+  /**
+   * Returns the drain that a strategy took and has not run, or null if there is none. An inline one
+   * needs no claim.
+   */
   private static Activation unclaimed(Cell cell) {
     return cell.worker() instanceof Activation drain && drain.kind == Kind.NORMAL && !drain.claimed ? drain : null;
   }
@@ -265,7 +274,7 @@ public final class Dispatch {
     if (suspension != null) retry(cell, suspension.node, null, 0);
   }
 
-  /** Called before any other thread knows the actor. Null: it keeps no thread. */
+  /** Called before any other thread knows the actor. Returns null if the actor keeps no thread. */
   public static Runnable prepareResident(Cell cell) {
     if (!cell.settings().strategy().resident()) return null;
     var resident = new Activation(cell, null, Kind.RESIDENT);
@@ -301,7 +310,7 @@ public final class Dispatch {
     return cell.acquire(pill) && activation.endIdle();
   }
 
-  /** Null: this thread is not virtual, or the actor not idle. */
+  /** Returns null if this thread is not virtual, or the actor is not idle. */
   public static Object inline(Cell cell, Object message) {
     if (cell.settings().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
     var asker = (Activation) Waiter.current();

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeoutException;
 
 /** The end of an actor, for the engine; no user can chain code to it. */
 public final class Exit extends CompletableFuture<ExitReason> implements Wait.Awaited {
-  private ExitFuture shown; // null: no user asked for it; guarded by this
+  private ExitFuture shown; // null until a user asks for it; guarded by this
 
   Exit() {}
 
@@ -26,7 +26,7 @@ public final class Exit extends CompletableFuture<ExitReason> implements Wait.Aw
     if (future != null) future.tell(reason);
   }
 
-  /** Of this actor, whose accounts count what is chained to it. */
+  /** Returns the end as users see it; the accounts count the code that users chain to it. */
   public synchronized CompletableFuture<ExitReason> shown(Wait.Party actor, Accounts accounts) {
     if (shown == null) {
       var future = new ExitFuture(this, deaf -> publish(actor, deaf), accounts);
@@ -36,7 +36,7 @@ public final class Exit extends CompletableFuture<ExitReason> implements Wait.Aw
     return shown;
   }
 
-  /** Null: no handler waits, or it has ended. */
+  /** Returns null if this thread runs no handler, or the actor has ended. */
   private Wait publish(Wait.Party actor, boolean deaf) {
     var waiter = Wait.Waiter.current();
     if (waiter == null || isDone()) return null;

@@ -18,9 +18,9 @@ import java.util.function.Supplier;
 /**
  * An actor's end as its users see it. All callers share it, so only the actor completes it.
  *
- * <p>What is chained to it is user code, and runs on a thread of its own: neither the end nor
- * another callback waits for it. A thread that waits here waits for {@code exit}, and so runs none
- * of it.
+ * <p>Code chained to it is user code and runs on a thread of its own, so neither the end nor
+ * another callback waits for it. A thread that waits here waits for {@code exit}, and runs none of
+ * the chained code.
  */
 final class ExitFuture extends CompletableFuture<ExitReason> {
   private final CompletableFuture<ExitReason> exit; // has no user code chained to it
@@ -51,7 +51,7 @@ final class ExitFuture extends CompletableFuture<ExitReason> {
     return this::start;
   }
 
-  /** What it starts in turn is counted before its end. */
+  /** Code that it starts in turn is counted before it ends. */
   private void start(Runnable code) {
     accounts.tellElsewhere(code);
   }

@@ -13,11 +13,14 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * What most actors never need. Guarded by itself unless said otherwise; nothing that can wait runs
- * under its monitor.
+ * The parts of an actor that most actors never need. Guarded by its own monitor, except where a
+ * field says otherwise. No code that can wait runs under that monitor.
  */
 public final class Extras {
-  /** What ends with the actor. All keep the order in which things came, so that runs repeat. */
+  /**
+   * Everything that ends together with the actor. All keep the order in which things came, so that
+   * runs repeat.
+   */
   static final class Attached {
     final Timers timers = new Timers();
     // fixed until needed
@@ -30,10 +33,12 @@ public final class Extras {
     }
   }
 
-  /** Of an actor that failed, or that another's failure restarts. */
+  /**
+   * The state of an actor that failed, or that is restarted because of another actor's failure.
+   */
   private static final class Recovery {
     RestartBudget restarts; // null -> one, when first needed
-    Suspension suspension; // holds the right to run; null: not here
+    Suspension suspension; // holds the right to run during a suspension; null otherwise
     long pause; // ns of the next suspension; drain only
     volatile long restartPause; // ns; set by the actor whose failure asks for a restart
   }
@@ -48,7 +53,7 @@ public final class Extras {
   final String label;
   public final Class<?> type;
   private ExitReason reason; // the first one given; a kill overrules it
-  private boolean over; // what is attached is being ended
+  private boolean over; // whether the attached parts are being ended
   private boolean announced; // a thread tells the end
   private boolean told; // to all that wait
   private boolean hooksKilled; // a kill came when only the hooks were left
@@ -63,14 +68,16 @@ public final class Extras {
   volatile Wait.Waiter hooks; // set by the thread that runs them, read by threads about to wait
   volatile boolean ended; // not cut off
   volatile long handled; // set by the drain, read by observers
-  volatile long failed; // likewise; here, since memory may be what the handler lacked
+  // When the last failure was logged; a field, because the handler may have failed for lack of
+  // memory
+  volatile long failed;
 
   Extras(String label, Class<?> type) {
     this.label = label;
     this.type = type;
   }
 
-  /** By the drain. */
+  /** Stashes a node; called by the drain. */
   void putAside(Object node) {
     if (stash == NONE) stash = new ConcurrentLinkedQueue<>();
     stash.add(node);
@@ -100,7 +107,7 @@ public final class Extras {
     return told;
   }
 
-  /** To all that wait. */
+  /** Tells all that wait for the end. */
   void tell() {
     Exit waited;
     synchronized (this) {
@@ -115,7 +122,7 @@ public final class Extras {
     return attached;
   }
 
-  /** False: the end has come. */
+  /** Returns false if the end has come. */
   public synchronized boolean closeAtEnd(List<AutoCloseable> more) {
     if (over) return false;
     var mine = attached();
@@ -123,7 +130,7 @@ public final class Extras {
     return mine.resources.addAll(more);
   }
 
-  /** False: the end has come. */
+  /** Returns false if the end has come. */
   synchronized boolean tellAtEnd(Runnable letter) {
     if (over) return false;
     var mine = attached();
@@ -135,7 +142,7 @@ public final class Extras {
     return over;
   }
 
-  /** False: the end has come. */
+  /** Returns false if the end has come. */
   public boolean keep(AttachedTimer timer) {
     AttachedTimer replaced;
     synchronized (this) {
@@ -162,7 +169,7 @@ public final class Extras {
     return true;
   }
 
-  /** {@return what its asker's giving up sets off, once} */
+  /** {@return code to run once if the asker of the request gives up} */
   public synchronized Runnable forget(RequestFuture<?> request) {
     var promised = attached == null || attached.promised.isEmpty() ? null : attached.promised.remove(request);
     return promised == null ? NOBODY_IS_TOLD : promised.givenUp;
@@ -192,7 +199,7 @@ public final class Extras {
     return recovery != null && recovery.restarts != null && recovery.restarts.givesAgain(node);
   }
 
-  /** Of the next suspension; by the drain, as the next. */
+  /** Sets the length of the next suspension; called by the drain. */
   void pauseFor(long nanos) {
     recovery().pause = nanos;
   }
@@ -201,7 +208,7 @@ public final class Extras {
     return recovery().pause;
   }
 
-  /** By the actor whose failure asks for a restart. */
+  /** Asks for a restart after a pause; called by the actor whose failure restarts this one. */
   void restartAfter(long nanos) {
     recovery().restartPause = nanos;
   }
@@ -262,7 +269,7 @@ public final class Extras {
   synchronized void interruptHooks() {
     hooksKilled = true;
     var last = hooks; // they may be over at any moment: that needs no monitor
-    var thread = last == null ? null : last.thread; // it may have gone on since
+    var thread = last == null ? null : last.thread; // it may have begun another actor since
     if (thread != null) thread.interrupt();
   }
 
@@ -276,7 +283,7 @@ public final class Extras {
     return isBare() && (over = true);
   }
 
-  /** Null: another thread ends it. */
+  /** Returns null if another thread ends the actor. */
   synchronized Attached end() {
     if (over) return null;
     var ended = attached();
@@ -285,7 +292,7 @@ public final class Extras {
     return ended;
   }
 
-  /** Null: another thread announces it. */
+  /** Returns null if another thread announces the end. */
   synchronized ExitReason announce() {
     if (announced) return null;
     announced = true;

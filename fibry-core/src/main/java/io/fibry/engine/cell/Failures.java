@@ -18,9 +18,9 @@ import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.util.concurrent.CancellationException;
 
-/** What becomes of an actor whose handler threw. */
+/** Decides what happens to an actor whose handler threw. */
 public final class Failures {
-  private static final String ENDING = "it is ending"; // what follows from the failure
+  private static final String ENDING = "it is ending"; // the consequence that a log line states
 
   private Failures() {}
 
@@ -92,7 +92,7 @@ public final class Failures {
     if (!context.stashed) count(context, failure);
   }
 
-  /** To those who look on. */
+  /** Shows a failure to the log and to the flight recorder. */
   private static void show(Cell cell, Object given, Throwable failure, String then) {
     Events.failure(cell, given, failure);
     var other = World.other;
@@ -100,7 +100,7 @@ public final class Failures {
       other.note(cell.front(), () -> "failed at " + text(cell, given) + "; " + then + "; " + Texts.shown(failure));
   }
 
-  /** An actor that goes on may fail at each message, so equal failures share a line. */
+  /** An actor that continues may fail at each message, so equal failures share a line. */
   private static void log(Cell cell, Object given, Throwable failure, String then, FailurePolicy policy) {
     int omitted = 0;
     var refusal = isRefusal(cell, failure) ? Refusals.in(failure) : null;
@@ -136,7 +136,7 @@ public final class Failures {
     else DeadLetters.add(cell, context.message, reason, failure);
   }
 
-  /** Null: the scope decides. */
+  /** Returns null if the scope decides. */
   private static Decision ownDecision(Cell cell, FailurePolicy policy) {
     // no switch: at the edge of a stack, its hidden class could fail to load
     if (policy.kind() == Kind.GO_ON && policy.backOff().isEmpty()) return Decision.GO_ON;

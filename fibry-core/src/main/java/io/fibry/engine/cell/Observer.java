@@ -26,7 +26,9 @@ import java.util.Arrays;
 import java.util.IdentityHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** Looks at actors from outside: what they do, for how long, why an answer is late. */
+/**
+ * Observes actors from outside: which message they handle, for how long, and why an answer is late.
+ */
 public final class Observer {
   private static final long FRESH = 100_000_000; // ns
   private static final int COUNTED = 1_000; // messages
@@ -50,7 +52,10 @@ public final class Observer {
   /** @param found when the message was found: one object for each */
   public record Slow(Object found, Object message, long nanos, String doing, HandlerStack stack) {}
 
-  /** Null: nothing takes {@code limit}, or this was reported. */
+  /**
+   * Returns null if no message takes as long as {@code limit}, or if this message was reported
+   * already.
+   */
   public static Slow slow(Cell cell, Duration limit, Object reported) {
     var drain = cell.worker();
     var since = drain == null ? null : note(drain);
@@ -59,11 +64,14 @@ public final class Observer {
     long nanos = clock(drain) - since.nanos();
     if (nanos < Deadline.nanos(limit)) return null;
     var seen = seen(snapshot(drain));
-    if (note(drain) != since) return null; // it has just gone on
+    if (note(drain) != since) return null; // it has just taken another message
     return new Slow(since, unit, nanos, seen.doing(), seen.stack());
   }
 
-  /** For how long at least, in nanoseconds; 0: it is at nothing. */
+  /**
+   * Returns for at least how many nanoseconds the actor has been handling its message, or 0 if it
+   * handles none.
+   */
   public static long busy(Cell cell) {
     var drain = cell.worker();
     var since = drain == null ? null : note(drain);
@@ -93,13 +101,16 @@ public final class Observer {
     return noted == 0 || message == null || drain.message != message ? now : Math.min(now, noted + CoarseClock.PERIOD);
   }
 
-  /** What tells this message from the next: its node, or its step. Null: nothing is handled. */
+  /**
+   * Returns an object that differs from message to message: the node, or the step. Returns null if
+   * the actor handles no message.
+   */
   private static Object node(Context drain) {
     Object unit = unit(drain);
     return unit == null || drain.message instanceof Steps ? unit : drain.at();
   }
 
-  /** The message, or its step; null: none. */
+  /** Returns the message, or its step, or null if there is none. */
   private static Object unit(Context drain) {
     Object message = drain.message;
     if (!(message instanceof Steps steps)) return Control.given(message);
@@ -131,7 +142,7 @@ public final class Observer {
     }
   }
 
-  /** Of steps there are few, and one lasts: each is looked at anew. */
+  /** There are few steps, and a step lasts, so each is examined every time. */
   private static boolean isFresh(Snapshot last, Context drain, Since step) {
     if (drain.message instanceof Steps && (step == null || last.step != step)) return false;
     return clock(drain) - last.taken < FRESH && System.nanoTime() - last.made < FRESH;
@@ -175,7 +186,10 @@ public final class Observer {
     return "has been given no thread yet by " + Texts.shown(cell.settings().strategy());
   }
 
-  /** The frames of this handler, without the engine's below it or those of nested handlers. */
+  /**
+   * Returns the stack frames of this handler, without the frames of the engine below it and of
+   * nested handlers.
+   */
   private static StackTraceElement[] handlerFrames(Context drain, StackTraceElement[] stack) {
     int below = 0;
     for (var outer = drain.outer; outer != null; outer = outer.outer) if (outer.message != null) below++;
@@ -220,7 +234,7 @@ public final class Observer {
     return new Diagnosis(turn + place(drain, snapshot, request) + "; the actor " + seen.doing(), seen.stack());
   }
 
-  /** Follows "its turn had not come". Empty: not known. */
+  /** Follows "its turn had not come". Returns an empty text if the place is not known. */
   private static String place(Context drain, Snapshot snapshot, RequestFuture<?> request) {
     var found = snapshot.places.get();
     // it came after the count

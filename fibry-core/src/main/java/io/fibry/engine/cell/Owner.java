@@ -35,7 +35,7 @@ public abstract class Owner {
     this.failureLog = other.failureLog;
   }
 
-  /** Of all its actors. */
+  /** Returns the log of failures that all its actors share. */
   final FailureLog failureLog() {
     return failureLog;
   }
@@ -50,8 +50,9 @@ public abstract class Owner {
   public abstract ActorScope scope();
 
   /**
-   * A new scope inside for the actors of a block, which has this label; null: no name. It has the
-   * options of this one, failures pass through it, and it keeps actors as this one does.
+   * Opens a new scope inside, for the actors of a block. The label is null for a block without a
+   * name. It has the options of this one, failures pass through it, and it keeps actors as this one
+   * does.
    */
   public abstract Owner openPart(String kind, String label);
 
@@ -59,7 +60,10 @@ public abstract class Owner {
 
   public abstract Accounts accounts();
 
-  /** Whether it keeps actors with this label; null: no name. */
+  /**
+   * Returns whether the scope tracks actors with this label, which is null for actors without a
+   * name.
+   */
   public abstract boolean tracks(String label);
 
   /** Throws an IllegalStateException if the scope is closed. */

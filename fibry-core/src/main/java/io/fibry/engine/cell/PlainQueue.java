@@ -39,11 +39,11 @@ abstract class PlainQueue implements Stranded {
 
   protected volatile byte phase; // to ENDING by any thread, to LEAVING by the drain, to ENDED by Termination
   protected volatile Object stranded; // the right to run, without a thread: an Activation or a node
-  private Object tail; // the last node; null: idle. Swapped by senders, cleared by the drain
+  private Object tail; // the last node, or null when idle. Swapped by senders, cleared by the drain
 
   /**
-   * Called before the right to run is taken, or given back if this throws. Null: nothing to
-   * prepare.
+   * Called before the right to run is taken, or given back if this throws. Returns null if there is
+   * nothing to prepare.
    */
   protected abstract Object prepare(Object first);
 
@@ -57,14 +57,14 @@ abstract class PlainQueue implements Stranded {
     return offer(new Envelope(message, baggage), message, Deadline.NONE);
   }
 
-  /** Null: taken; else why not. */
+  /** Returns null if the message was taken, otherwise the reason why not. */
   protected Reason offer(Object node, Object message, Deadline deadline) {
     if (phase > OPEN) return Reason.UNDELIVERED;
     push(node, node);
     return null;
   }
 
-  /** Nothing comes between the messages. */
+  /** No other message comes between the messages of the block. */
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
     if (phase > OPEN) return Reason.UNDELIVERED;
     var first = new Envelope(messages.getFirst(), baggage);
@@ -74,7 +74,7 @@ abstract class PlainQueue implements Stranded {
     return null;
   }
 
-  /** The pill, or an empty envelope that wakes the actor, whatever the phase. */
+  /** Adds the pill, or an empty envelope that wakes the actor, in any phase. */
   protected void push(Envelope envelope) {
     push(envelope, envelope);
   }
@@ -84,7 +84,7 @@ abstract class PlainQueue implements Stranded {
     return offer(envelope, envelope.message, Deadline.NONE);
   }
 
-  /** Where it throws, nothing was pushed. */
+  /** If it throws, no node was added. */
   protected final void push(Object first, Object last) {
     boolean idle = tail == null;
     var prepared = idle ? prepare(first) : null; // not after the swap
@@ -121,7 +121,7 @@ abstract class PlainQueue implements Stranded {
     return tail == null && phase == OPEN && TAIL.compareAndSet(this, null, node);
   }
 
-  /** Null: this node is the last, and the drain may release the right to run. */
+  /** Returns null if this node is the last one; then the drain may release the right to run. */
   protected Object next(Object node, boolean lingers) {
     Object next = linked(node);
     if (next == null && lingers) next = linger(node);
@@ -129,7 +129,7 @@ abstract class PlainQueue implements Stranded {
     return next == null ? awaitNext(node) : unlink(node, next);
   }
 
-  /** Tail: last node -> null. False: a sender is about to link to the node. */
+  /** Tail: last node -> null. Returns false if a sender is about to link its node to this one. */
   protected boolean release(Object node) {
     return TAIL.compareAndSet(this, node, null);
   }
@@ -172,7 +172,7 @@ abstract class PlainQueue implements Stranded {
     return node instanceof Envelope envelope ? envelope.next : ((RequestFuture<?>) node).next;
   }
 
-  /** Null: nothing is stranded, or another thread took it. */
+  /** Returns null if no right to run is stranded, or if another thread took it. */
   final Object unstrand() {
     Object held = stranded;
     return held != null && STRANDED.compareAndSet(this, held, null) ? held : null;
@@ -201,8 +201,8 @@ abstract class PlainQueue implements Stranded {
   }
 
   /**
-   * Answers whether there are no more. Looks at {@code 2 * most} nodes at most, as some were taken
-   * back.
+   * Returns whether there are no more nodes. Looks at {@code 2 * most} nodes at most, since some
+   * may have been withdrawn.
    */
   protected boolean addFirst(Object node, int most, List<Object> found) {
     for (int looks = 0; node != null && found.size() < most && looks < 2 * most; looks++, node = linked(node))
@@ -210,7 +210,7 @@ abstract class PlainQueue implements Stranded {
     return node == null;
   }
 
-  /** Null: begun, or taken back. */
+  /** Returns null if the message has begun or was withdrawn. */
   protected static Object message(Object node) {
     return node instanceof Envelope envelope ? envelope.message : ((RequestFuture<?>) node).message();
   }

@@ -11,8 +11,8 @@ import java.util.function.Predicate;
  *
  * @param inline whether an asker on a virtual thread may run the handler
  * @param uncounted whether what they handle is no message of the program
- * @param toClient which of their messages for a client outside the library itself has sent; {@link
- *     #NO_CLIENT}: they are for none
+ * @param toClient whether the actor writes to a client outside, and which messages for that client
+ * the library itself has sent; {@link #NO_CLIENT} if it writes to none
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */
 public record Settings(Owner owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
@@ -25,7 +25,10 @@ public record Settings(Owner owner, Strategy strategy, FailurePolicy policy, boo
         strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber());
   }
 
-  /** Of the same parts: {@code equals} of a strategy or a carrier would be a user's code. */
+  /**
+   * Compares settings by identity of their parts, because {@code equals} of a strategy or a carrier
+   * would be user code.
+   */
   @Override
   public boolean equals(Object object) {
     return object instanceof Settings other && owner == other.owner && strategy == other.strategy

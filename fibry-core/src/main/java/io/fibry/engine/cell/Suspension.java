@@ -5,8 +5,8 @@ import io.fibry.time.Scheduler;
 
 /** The right to run, while its actor waits for a restart. */
 final class Suspension {
-  final Object node; // where the drain goes on
-  volatile Scheduler.Timer timer; // null: not yet set; written before `over` is read
+  final Object node; // the node at which the drain continues
+  volatile Scheduler.Timer timer; // null until it is set; written before `over` is read
   private volatile boolean over; // the right was taken up; written before `timer` is read
 
   Suspension(Object node) {

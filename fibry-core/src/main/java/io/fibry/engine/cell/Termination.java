@@ -18,8 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How an actor ends: after its pill, on its own thread; or by a kill, at the latest after its
- * grace.
+ * Ends an actor: after its pill, on its own thread, or by a kill, at the latest after its grace.
  */
 public final class Termination {
   private static final int MOST_ROUNDS = 16;
@@ -49,7 +48,10 @@ public final class Termination {
     }
   }
 
-  /** Likewise, on any thread. False: code of a user runs at its end. */
+  /**
+   * Ends an actor on any thread, if it has nothing that must end on its own thread. Returns false
+   * if code of a user runs at its end.
+   */
   static boolean finishBare(Cell cell) {
     var extras = cell.extras();
     if (!extras.endBare()) return false;
@@ -90,7 +92,7 @@ public final class Termination {
   }
 
   /**
-   * The first call acts, on the actor's last thread or on the one that cuts it off.
+   * Only the first call acts, on the last thread of the actor or on the thread that abandons it.
    *
    * @param obeyed false: cut off, and its handler may still run
    */
@@ -128,7 +130,7 @@ public final class Termination {
     if (reason == null) return;
     extras.ended = obeyed;
     cell.ended();
-    extras.tell(); // from here on the end is known; what follows calls user code
+    extras.tell(); // from here on the end is known; the following calls run user code
     var watches = extras.watchesOrNull();
     if (watches != null) watches.announce(reason);
     endGrace(cell, extras); // perhaps user code: so last

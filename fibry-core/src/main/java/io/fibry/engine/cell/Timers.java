@@ -19,8 +19,8 @@ final class Timers {
 
   /**
    * Keeps a started timer in place of the one with its key. A later one stays: this one may have
-   * run already, and its message may have started that one. Answers which is to be cancelled; null:
-   * none.
+   * run already, and its message may have started that one. Returns the timer that is to be
+   * canceled, or null if there is none.
    */
   AttachedTimer keep(AttachedTimer timer) {
     var present = timer.key == null ? null : keyed.get(timer.key);
@@ -60,8 +60,8 @@ final class Timers {
   }
 
   /**
-   * At the end, when no others come or go. Null: none is left. A timer that a user keeps must not
-   * keep the others.
+   * At the end, when no others come or go. Returns null if no timer is left. A timer that a user
+   * keeps must not keep the others.
    */
   AttachedTimer poll() {
     var timer = first;

@@ -14,9 +14,9 @@ import java.util.concurrent.Callable;
 import java.util.function.Function;
 
 /**
- * The actors that one actor watches, and its watchers. A watched actor holds its watchers, not they
- * it: so a watch keeps only the watcher alive, and once taken back leaves no trace. Guarded by
- * itself; no thread holds two of these monitors.
+ * The actors that one actor watches, and its watchers. The watched actor refers to its watchers,
+ * not the other way round. So a watch keeps only the watcher alive, and leaves no trace after
+ * {@code unwatch}. Guarded by itself; no thread holds two of these monitors.
  */
 final class Watches {
   interface Watcher extends Exitable {
@@ -42,7 +42,8 @@ final class Watches {
   private static final int FEW = 2; // most are watched by one, and watch none
 
   private final Watcher actor;
-  // both empty and fixed until needed; weak values: a listener may refer to what it listens to
+  // both maps are empty and fixed until they are needed; weak values, because a listener may refer
+  // to the object that it listens to
   private Map<Exitable, WeakReference<Foreign>> watched = Map.of();
   private Map<Watcher, Function<ExitReason, ?>> watchers = Map.of();
   private boolean over;
@@ -109,7 +110,7 @@ final class Watches {
     for (var one : left.entrySet()) remove(one.getKey(), one.getValue());
   }
 
-  /** Null: in time; else why the actor has ended. */
+  /** Returns null if the watcher was added in time, otherwise the reason of the actor's end. */
   private synchronized ExitReason add(Watcher watcher, Function<ExitReason, ?> message) {
     if (ended != null) return ended;
     if (watchers.isEmpty()) watchers = new LinkedHashMap<>(FEW);

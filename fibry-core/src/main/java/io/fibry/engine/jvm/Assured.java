@@ -56,9 +56,10 @@ public final class Assured extends AtomicBoolean implements Runnable { // false 
   }
 
   /**
-   * Looks for late tasks, as long as there are tasks. None is forgotten: {@code start} adds it,
-   * then reads {@code armed}; a look clears {@code armed}, then reads the tasks. Each look starts
-   * one more thread for late tasks, so those behind one that hangs wait for one look.
+   * Starts late tasks on platform threads, as long as there are tasks. No task is forgotten.
+   * {@code start} adds the task and then reads {@code armed}; a look clears {@code armed} and then
+   * reads the tasks. Each look starts one more thread for late tasks, so a task that hangs delays
+   * the tasks behind it by one look only.
    */
   private static final class Watch implements Stranded {
     private static final int MOST_THREADS = 64;

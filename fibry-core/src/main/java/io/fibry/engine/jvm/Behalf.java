@@ -2,7 +2,10 @@ package io.fibry.engine.jvm;
 
 import java.util.List;
 
-/** Who waits, in other processes, for what this thread handles, and for what it sends. */
+/**
+ * The actors of other processes that wait for the request that this thread handles, and for the
+ * requests that it sends.
+ */
 public final class Behalf {
   /** Whether there ever was any. Written by a sender before it sends: it sees it. */
   public static boolean used;
@@ -12,12 +15,15 @@ public final class Behalf {
 
   private Behalf() {}
 
-  /** Of what is handled here, by this handler or one below it on the same thread. */
+  /**
+   * Returns the askers of the message that this handler, or a handler below it on the same thread,
+   * is handling.
+   */
   public static List<String> handled() {
     return orNone(HANDLED.get());
   }
 
-  /** Of what is sent here. */
+  /** Returns the askers to send along with a request. */
   public static List<String> sent() {
     return orNone(SENT.get());
   }
@@ -26,7 +32,7 @@ public final class Behalf {
     return askers == null ? List.of() : askers;
   }
 
-  /** {@return those of the handler below, for {@link #endHandling}} */
+  /** {@return the askers of the handler below, for {@link #endHandling}} */
   public static List<String> beginHandling(List<String> askers) {
     var outer = HANDLED.get();
     HANDLED.set(askers);

@@ -9,12 +9,12 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * About what time it is by {@link System#nanoTime}, for the price of a read of memory: each message
- * notes when it began. A thread moves it while somebody reads it. Every second it lets it stand
- * still, and sleeps until the next reader, so a program in which nothing happens is left alone.
+ * notes when it began. A thread moves it while somebody reads it. Every second it stops the clock
+ * and sleeps until the next reader, so a program that does nothing is left alone.
  *
- * <p>The field {@code now} is 0 while the clock stands still. Only a reader changes 0, and it
- * unparks the thread. Only the thread changes another value. So the thread, which parks while it
- * sees 0, cannot miss a reader.
+ * <p>The field {@code now} is 0 while the clock is stopped. Only a reader changes 0, and it unparks
+ * the thread. Only the thread changes another value. So the thread, which parks while it sees 0,
+ * cannot miss a reader.
  */
 public final class CoarseClock implements Runnable {
   /** How late it is at most, in nanoseconds; longer while its thread gets no processor. */
@@ -27,7 +27,7 @@ public final class CoarseClock implements Runnable {
   private static final CoarseClock SYSTEM = new CoarseClock(Duration.ofNanos(PERIOD), 50);
 
   private final Duration period;
-  private final int most; // moves before the clock stands still
+  private final int most; // ticks before the clock is stopped
   private volatile long now;
   private volatile Thread mover; // null -> one, under the monitor
   private long nextTry = System.nanoTime(); // to start it; under the monitor
@@ -49,7 +49,7 @@ public final class CoarseClock implements Runnable {
 
   private long begin() {
     if (World.other != null) return 0; // a simulation has no threads of its own
-    StackProbe.probe(); // who changes 0 must be able to unpark
+    StackProbe.probe(); // a thread that changes 0 must be able to unpark
     long time = time();
     var thread = mover != null ? mover : startMover();
     if (thread != null && NOW.compareAndSet(this, 0, time)) LockSupport.unpark(thread);
@@ -58,7 +58,7 @@ public final class CoarseClock implements Runnable {
 
   private static long time() {
     long time = System.nanoTime();
-    return time == 0 ? -1 : time; // 0 means that the clock stands still
+    return time == 0 ? -1 : time; // 0 means that the clock is stopped
   }
 
   /**

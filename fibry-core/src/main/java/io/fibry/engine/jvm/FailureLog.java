@@ -10,7 +10,7 @@ import java.util.Map;
 public final class FailureLog {
   public static final int OMITTED = -1;
   private static final long PAUSE = 1_000_000_000; // ns
-  private static final int KINDS = 64; // the one that came first is forgotten
+  private static final int KINDS = 64; // beyond this number the oldest kind is forgotten
 
   private static final class Line {
     private final long at;
@@ -36,7 +36,7 @@ public final class FailureLog {
     return admit(failure.getClass(), String.valueOf(line(failure)), now);
   }
 
-  /** Likewise; what has this type and this place is equal. */
+  /** Failures of the same type at the same place are equal. */
   public int admit(Class<?> type, String place, long now) {
     return admit(type.getName() + " at " + place, now);
   }

@@ -3,13 +3,14 @@ package io.fibry.engine.jvm;
 import io.fibry.engine.world.World;
 
 /**
- * Lets a fiber go on with an actor that it has woken: that costs two atomic operations, a new fiber
- * ten times as much. The woken actor's drain lies in a slot until its waker's drain is through. It
- * is started as a fiber of its own if the waker goes on to another message, wakes another actor, or
- * is about to wait; and, where the waker blocks or computes unseen, by the {@link SlotMonitor}.
+ * Lets a fiber run the actor that it has woken, which costs two atomic operations. Starting a new
+ * fiber costs ten times as much. The woken actor's drain lies in a slot until its waker's drain is
+ * through. The woken actor gets a fiber of its own if the waker takes another message, wakes
+ * another actor, or is about to wait. Where the waker blocks or computes in user code, the
+ * {@link SlotMonitor} starts it.
  *
  * <p>There are a few slots for all fibers, by the thread's number. Two fibers may share one, and
- * take what the other laid: any fiber may run a drain. What lies in a slot is never lost. It leaves
+ * take what the other laid: any fiber may run a drain. A drain in a slot is never lost. It leaves
  * by one atomic operation, and the thread that took it runs it, starts it, or keeps it for the last
  * resort. If the fiber that laid it dies, the monitor finds it.
  */
@@ -21,8 +22,8 @@ public final class HandOver {
   private HandOver() {}
 
   /**
-   * For a fiber that runs a drain. False: it must be started. So in a simulation, whose drains the
-   * monitor, a thread of the process, must not start.
+   * For a fiber that runs a drain. Returns false if the woken actor must be started. So in a
+   * simulation, whose drains the monitor, a thread of the process, must not start.
    */
   public static boolean lay(Woken woken) {
     if (World.other != null || !MONITOR.isThere()) return false;
@@ -46,7 +47,7 @@ public final class HandOver {
     }
   }
 
-  /** On a fiber: runs a drain, then the one that it woke, and so on. */
+  /** Runs on a fiber: a drain, then the actor that it woke, and so on. */
   public static void run(Woken first) {
     var now = first;
     var slice = new TimeSlice(); // then others come to the carrier
@@ -63,7 +64,7 @@ public final class HandOver {
     }
   }
 
-  /** As a new fiber has it, but for thread-locals. */
+  /** Resets the thread to the condition of a new fiber, except for thread-locals. */
   private static void tidy(Thread fiber) {
     if (!fiber.getName().isEmpty()) fiber.setName("");
     if (fiber.getContextClassLoader() != LOADER) fiber.setContextClassLoader(LOADER);

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * What code makes that may never return: it has a thread of its own and 50 ms, or a second if it
- * computes or waits for a processor. Null: nothing.
+ * Runs code that may never return, such as a {@code toString}, on a thread of its own. It has 50
+ * ms, or a second if it computes or waits for a processor. Null: nothing.
  */
 final class InTime<T> extends CompletableFuture<T> implements Runnable {
   private static final int MILLIS = 50;

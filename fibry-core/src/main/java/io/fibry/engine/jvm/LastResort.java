@@ -6,11 +6,11 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Keeps what must not be lost while there is no memory or stack for anything else: tasks for
- * fibers, and actors whose right to run is stranded. A thread tries again until it succeeds. To
- * keep something allocates nothing.
+ * fibers, and actors whose right to run is stranded. A thread tries again until it succeeds.
+ * Keeping a right to run allocates no memory.
  *
- * <p>Nothing is slept through: {@code keep} fills a slot, then unparks; the thread looks through
- * all slots before it parks, and an unpark in between makes that park return at once.
+ * <p>No right to run is missed: {@code keep} fills a slot and then unparks; the thread looks
+ * through all slots before it parks, and an unpark in between makes that park return at once.
  */
 final class LastResort {
   private static final int SLOTS = 1024; // far more than threads can fail at once
@@ -66,11 +66,11 @@ final class LastResort {
         if (isTried()) LockSupport.park();
         else LockSupport.parkNanos(PAUSE);
         Thread.interrupted();
-      } catch (Throwable failure) {} // of memory: as above
+      } catch (Throwable failure) {} // of memory: the slots keep what is left
     }
   }
 
-  /** Tries all; true: none is left. */
+  /** Tries all slots, and returns whether none is left. */
   private boolean isTried() {
     boolean none = true;
     for (int slot = 0; slot < SLOTS; slot++) {

@@ -12,10 +12,10 @@ import java.util.function.Consumer;
  * task only when a carrier is idle, under load perhaps never (Java 25). So a task waits here for a
  * fetcher, a fiber started for this, or for a busy fiber that looks here.
  *
- * <p>A task starts once, because it leaves the queue once. None is forgotten: after adding one, the
- * sender finds {@code called} false and calls a fetcher, or true, and that fetcher has yet to look.
- * The JDK loses fibers while there is no memory: if a fetcher does not come, the next sender calls
- * another. One too many finds nothing to do.
+ * <p>A task starts once, because it leaves the queue once. No task is forgotten. After adding a
+ * task, its sender either finds {@code called} false and calls a fetcher, or finds it true, and
+ * that fetcher has yet to look. The JDK loses fibers while there is no memory: if a fetcher does
+ * not come, the next sender calls another. One too many finds nothing to do.
  */
 final class Relay {
   static final long PATIENCE = 100_000_000; // ns until a fetcher counts as lost
@@ -24,7 +24,7 @@ final class Relay {
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, Relay.class, boolean.class);
 
   private final Executor fibers; // starts one for each task
-  private final Consumer<Runnable> keep; // what gets none now
+  private final Consumer<Runnable> keep; // takes tasks for which no fiber can be started now
   private final Runnable fetcher = this::fetch;
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   // false -> true by the caller of a fetcher; true -> false by the fetcher before it looks, or by a
@@ -88,7 +88,7 @@ final class Relay {
     if (called) startNext();
   }
 
-  /** False: no task is left, or there is no memory for a thread. */
+  /** Returns false if no task is left, or there is no memory for a thread. */
   private boolean startNext() {
     var task = tasks.poll();
     if (task == null) return false;

@@ -5,12 +5,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Starts what lies in a slot while its waker blocks or computes. A daemon: it looks at all slots,
- * and where it finds drains, again 50 µs later: those that still lie there are late. The fewer it
- * finds late, the longer it waits before the next look. While nothing is laid, it is parked.
+ * Starts what lies in a slot while its waker blocks or computes. A daemon thread that looks at all
+ * slots. Where it finds drains, it looks again 50 µs later, and starts those that are still there,
+ * because they are late. The fewer it finds late, the longer it waits before the next look. While
+ * nothing is laid, it is parked.
  *
- * <p>It sleeps through nothing: it says that it is asleep, then looks once more; a fiber lays its
- * drain, then reads whether the monitor is asleep.
+ * <p>It never sleeps while a drain waits: it declares itself asleep and then looks once more, and a
+ * fiber places its drain and then reads whether the monitor is asleep.
  */
 final class SlotMonitor {
   private static final long SHORTEST = 50_000; // ns
@@ -32,7 +33,7 @@ final class SlotMonitor {
     this.thread = Daemons.unstarted("fibry-monitor", this::watch);
   }
 
-  /** False: there is no memory for it now. */
+  /** Returns false if there is no memory for the thread now. */
   boolean isThere() {
     return started || isStarted();
   }
@@ -93,7 +94,7 @@ final class SlotMonitor {
     return any;
   }
 
-  /** Starts those that were seen, and lie there still. */
+  /** Starts the drains that were seen in the last look and are still there. */
   private boolean isAnyLate() {
     LockSupport.parkNanos(this, SHORTEST);
     boolean late = false;

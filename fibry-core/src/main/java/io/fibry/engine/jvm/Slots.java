@@ -32,14 +32,14 @@ final class Slots {
     return (slot + 1) * APART;
   }
 
-  /** Answers what lay there; null: nothing. */
+  /** Returns the drain that was in the slot, or null if it was empty. */
   Woken lay(Woken drain) {
     int mine = mine();
     uses[mine]++;
     return laid.getAndSet(mine, drain);
   }
 
-  /** Null: nothing lies there. */
+  /** Returns null if the slot is empty. */
   Woken take() {
     int mine = mine();
     return laid.getPlain(mine) == null ? null : laid.getAndSet(mine, null);
@@ -49,7 +49,7 @@ final class Slots {
     return laid.get(index(slot));
   }
 
-  /** False: it has gone. */
+  /** Returns false if the drain has left the slot. */
   boolean take(int slot, Woken drain) {
     return laid.compareAndSet(index(slot), drain, null);
   }

@@ -33,7 +33,10 @@ public final class StackProbe {
     frames(6);
   }
 
-  /** Of some 4 kB each; those of a thread's successive probes have successive numbers. */
+  /**
+   * Calls itself with a frame of about 4 kB, {@code count} times. Successive probes of a thread
+   * have successive numbers.
+   */
   private static void frames(int count) {
     int stripe = ((int) Thread.currentThread().threadId() & STRIPES - 1) * STRIPE;
     frame(count - 1, NUMBERS[stripe] += count);

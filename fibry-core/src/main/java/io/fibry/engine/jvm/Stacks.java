@@ -4,8 +4,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * What threads are at. The JDK looks for ever for the stack of a fiber that it has lost (no
- * memory). So a look at a fiber has a limit, and while a late one goes on there is no other.
+ * Takes stack traces of threads. The JDK looks for ever for the stack of a fiber that it has lost
+ * (no memory). A stack trace of a fiber therefore has a limit, and while a late one is being taken
+ * there is no other.
  */
 public final class Stacks {
   private static final StackTraceElement[] UNKNOWN = {};
@@ -13,7 +14,7 @@ public final class Stacks {
 
   private Stacks() {}
 
-  /** Empty: not known. */
+  /** Returns an empty array if the stack is not known. */
   public static StackTraceElement[] of(Thread thread) {
     if (!thread.isVirtual()) return thread.getStackTrace();
     if (!late.isDone()) return UNKNOWN;

@@ -3,7 +3,7 @@ package io.fibry.engine.jvm;
 import io.fibry.text.Lines;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Messages as text for people: one line, whatever they hold. */
+/** Writes messages as texts for people, on one line, whatever characters they contain. */
 public final class Texts {
   /**
    * Stands in the text of an exception for that of its request, which is made when somebody reads
@@ -39,14 +39,14 @@ public final class Texts {
 
   /**
    * The text of a message, cut if long, strings in quotes; throws nothing. A {@code toString} is
-   * user code, and may want a lock that a handler holds for ever: so it has a thread of its own and
+   * user code, and may want a lock that a handler holds for ever. So it has a thread of its own and
    * 50 ms, or a second if it computes.
    */
   public static String shown(Object message) {
     return needsNoCode(message) ? Lines.text(message) : inTime(message);
   }
 
-  /** Likewise, or only its class. */
+  /** Writes the text of a message, or only its class. */
   public static String shown(Object message, boolean whole) {
     return whole ? shown(message) : type(message);
   }

@@ -33,12 +33,12 @@ public final class Threads {
     RELAY.start(task);
   }
 
-  /** Rescues it on a fiber, as soon as there is memory for one. */
+  /** Rescues the actor on a fiber, as soon as there is memory for one. */
   public static void rescue(Stranded actor) {
     LAST_RESORT.keep(actor);
   }
 
-  /** Starts it as a fiber, as soon as there is memory for one. Allocates nothing. */
+  /** Starts the task on a fiber, as soon as there is memory for one. Allocates nothing. */
   static void keep(Runnable task) {
     LAST_RESORT.keep(task);
   }
@@ -57,7 +57,7 @@ public final class Threads {
    * threads never begin (Java 25). A park frees the carrier; it costs some 50 µs, so it comes once
    * in 10 ms.
    *
-   * @param parked what the last call returned; 0 at first
+   * @param parked the result of the last call, at first 0
    */
   public static long letOthersRun(long parked) {
     RELAY.startIfCalled();
@@ -83,7 +83,8 @@ public final class Threads {
 
   /**
    * Waits for a moment, longer with each try; from the 97th on it parks, which frees the carrier.
-   * True: it cleared the interrupt flag, which prevents parks; the caller must set it again.
+   * Returns true if it cleared the interrupt flag, which prevents parks. The caller must set the
+   * flag again.
    */
   public static boolean pause(int tries) {
     boolean interrupted = false;

@@ -6,7 +6,7 @@ public final class TimeSlice {
   private static final int QUICK = 16; // steps between two looks
 
   private int left = 1; // steps until the next look
-  private long began; // 0: at the next look
+  private long began; // 0 means that it begins at the next look
   private long seen;
 
   /** After a step. */

@@ -2,10 +2,10 @@ package io.fibry.engine.jvm;
 
 /** The drain of an actor that a handler on a fiber has woken. */
 public interface Woken extends Runnable {
-  /** Answers whether it ran; only the first call does. */
+  /** Returns whether the drain ran; only the first call runs it. */
   boolean runOnce();
 
-  /** The fiber goes on with another. */
+  /** Called before the fiber runs another drain. */
   void leaveThread();
 
   /** Its waker blocked or computed for long, instead of going on. */

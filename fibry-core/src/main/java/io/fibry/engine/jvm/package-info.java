@@ -1,5 +1,5 @@
 /**
- * Threads, stack and log: what the engine needs of the JVM, and nothing of the library. Begin with
- * {@link io.fibry.engine.jvm.Threads}.
+ * The part of the JVM that the engine needs: threads, stacks and logs. It knows nothing of the rest
+ * of the library. Begin with {@link io.fibry.engine.jvm.Threads}.
  */
 package io.fibry.engine.jvm;

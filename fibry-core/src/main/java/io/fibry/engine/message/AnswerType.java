@@ -6,10 +6,10 @@ import java.lang.reflect.Type;
 import java.util.Arrays;
 
 /**
- * The class of the answer that a class of requests declares. The compiler checks it in
- * {@code context.reply}, but not for a handler that returns its answers: an
+ * The class of the answer that a class of requests declares. The compiler checks that type in
+ * {@code context.reply}, but not for a handler that returns its answers. An
  * {@code ActorWithReturn<M, R>} is an {@code Actor<M>}, which takes a {@code Request<M, A>} and
- * answers an {@code A}. So whoever asks with that type is told if the answer is none.
+ * returns an {@code A}. So whoever asks with that type is told if the answer is none.
  */
 public final class AnswerType {
   private static final ClassValue<Class<?>> TYPES = new ClassValue<>() {

@@ -8,20 +8,20 @@ import io.fibry.engine.jvm.Texts;
 import java.util.List;
 
 /**
- * What travels with a message: what its actor's carriers captured on the sender's thread, who waits
- * for it in other processes, and, if messages are recorded, when it was sent. Null: nothing, as for
- * most messages.
+ * The context that travels with a message. It holds the captures of the actor's carriers, the
+ * askers in other processes that wait for it, and, while messages are recorded, the time of
+ * sending. It is null for most messages.
  *
  * <p>Carriers are user code, so they capture before the offer, and are set after the message was
- * taken. What they throw is logged, and the message is still handled.
+ * taken. An exception of a carrier is logged, and the message is still handled.
  */
 public final class Baggage {
   /** Whether any actor has carriers. Written before the first such actor, so its senders see it. */
   public static boolean used;
 
-  private final Object[] captured; // one for each carrier, or null; null: no carriers
+  private final Object[] captured; // one capture per carrier, which may be null; null without carriers
   public final List<String> askers;
-  private final long sent = Events.messages() ? System.nanoTime() : 0; // 0: not recorded
+  private final long sent = Events.messages() ? System.nanoTime() : 0; // 0 means that messages are not recorded
 
   private Baggage(Object[] captured, List<String> askers) {
     this.captured = captured;
@@ -43,7 +43,7 @@ public final class Baggage {
     return askers.subList(0, Math.max(0, askers.size() - 1));
   }
 
-  /** Of a request whose asker, on this thread, waits. */
+  /** Captures the context of a request whose asker waits on this thread. */
   public static Baggage ofAsk(Object[] captured) {
     return of(captured, Behalf.handled());
   }
@@ -73,13 +73,14 @@ public final class Baggage {
     return sent == 0 ? Events.UNKNOWN : System.nanoTime() - sent;
   }
 
-  /** Room for what {@link #set} makes. Null: nothing will be set. */
+  /** Room for what {@link #set} makes. Returns null if no carrier will be set. */
   public AutoCloseable[] room() {
     return captured == null ? null : new AutoCloseable[captured.length];
   }
 
   /**
-   * Sets what was captured on this thread. What is in {@code toClose} is closed even if this fails.
+   * Sets what was captured on this thread. The resources in {@code toClose} are closed even if this
+   * method fails.
    */
   @SuppressWarnings("unchecked") // each carrier gets what it captured
   public void set(List<Carrier<?>> carriers, Actor<?> at, Object message, AutoCloseable[] toClose) {

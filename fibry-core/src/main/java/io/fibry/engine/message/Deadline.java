@@ -39,8 +39,8 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   private final Scheduler clock;
   final Duration limit; // null: none
   private final long end;
-  private final boolean inherited; // from the request being handled
-  // written by the waiting thread, read by the sweep; null: not waiting
+  private final boolean inherited; // from the request that the asker is handling
+  // Null while no thread waits; written by the waiting thread, read by the sweep
   private volatile Pending<?> pending;
   private volatile Scheduler.Timer timer; // set by the sweep, cancelled by the waiting thread
 
@@ -117,7 +117,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     return end - clock.nanoTime();
   }
 
-  /** Empty: no limit. */
+  /** Returns an empty value if there is no limit. */
   public Optional<Duration> timeLeft() {
     return limit == null ? Optional.empty() : Optional.of(Duration.ofNanos(isZero() ? 0 : Math.max(0, left())));
   }
@@ -126,13 +126,13 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     return limit == null ? null : clock.at(end, task);
   }
 
-  /** Unparks this thread. Null: no deadline. */
+  /** Unparks this thread. Returns null if there is no deadline. */
   public Scheduler.Timer waking() {
     var sleeper = Thread.currentThread();
     return atEnd(new Unpark(sleeper));
   }
 
-  /** False: the deadline came first. */
+  /** Returns false if the deadline came first. */
   public boolean await(CompletableFuture<?> done) throws InterruptedException {
     try {
       if (limit == null) done.get();
@@ -190,7 +190,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     else arm();
   }
 
-  /** The answer is there. */
+  /** Called when the answer has arrived. */
   void leave() {
     if (pending == null) return;
     pending = null;

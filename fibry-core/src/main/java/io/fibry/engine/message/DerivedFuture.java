@@ -4,17 +4,18 @@ import java.lang.ref.WeakReference;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A stage behind an answer or an end. A handler that waits for the stage waits for that, so rings
- * are found; once it is there, only code of users is waited for. What is made by {@code allOf} or
- * {@code anyOf} is none of these.
+ * A stage behind an answer or an end. A handler that waits for the stage waits for that request, so
+ * cycles are found. Once the request is answered, the wait is only for code of users. A future made
+ * by {@code allOf} or {@code anyOf} is no such stage.
  */
 public final class DerivedFuture<R> extends WaitedFuture<R> {
   public interface Source {
-    /** Null: no handler waits, or it is there. */
+    /** Returns null if this thread runs no handler, or the answer has arrived. */
     Wait publish(boolean deaf);
   }
 
-  // weak: while it is not there, its actor keeps it; then its value must not be kept
+  // weak: until the answer arrives, the actor keeps the source; afterwards its value must not be
+  // kept
   private final WeakReference<Source> source;
 
   public DerivedFuture(Source source) {

@@ -1,6 +1,9 @@
 package io.fibry.engine.message;
 
-/** Why an answer is late, and where the actor's handler was; null: it did not run. */
+/**
+ * Says why an answer is late, and where the handler of the actor was, which is null if no handler
+ * ran.
+ */
 public record Diagnosis(String text, HandlerStack stack) {
 
   /** The cause of a time-out. Several threads may share it. */
@@ -18,7 +21,10 @@ public record Diagnosis(String text, HandlerStack stack) {
       return this; // the stack is the handler's, not this thread's
     }
 
-    /** A sentence: what of the JDK the user's code has called, and from where. */
+    /**
+     * Returns a sentence that names the method of the JDK that the user's code has called, and the
+     * place of that call.
+     */
     public String place() {
       var stack = getStackTrace();
       int own = 0;

@@ -14,8 +14,9 @@ import jdk.jfr.Timespan;
 
 /**
  * What a flight recording sees of actors. It costs nothing until the recorder starts and rewrites
- * the nested classes. Without the recorder's module the prototypes are null, and no nested class is
- * loaded: no method here may use one as its superclass, or the verifier would load it.
+ * the nested classes. Without the module of the recorder the prototypes are null, and no nested
+ * class is loaded. No method here may use a nested class as its superclass, or the verifier would
+ * load it.
  *
  * <p>The prototypes are made with the first actor: a class whose initialisation fails at the edge
  * of a stack could never be used again.
@@ -49,7 +50,7 @@ public final class Events {
     return MESSAGE != null && MESSAGE.isEnabled();
   }
 
-  /** Null: not recorded. */
+  /** Returns null if messages are not recorded. */
   public static Object begin(long waited) {
     if (!messages()) return null;
     var event = new Message();
@@ -67,7 +68,7 @@ public final class Events {
     event.commit();
   }
 
-  /** Null: not recorded. */
+  /** Returns null if waits are not recorded. */
   public static Object beginAsk() {
     if (ASK_WAIT == null || !ASK_WAIT.isEnabled()) return null;
     var event = new AskWait();
@@ -103,7 +104,10 @@ public final class Events {
     write(event, actor, capacity);
   }
 
-  /** A mailbox dropped a message, or refused one that would have waited {@code foreseen} ns. */
+  /**
+   * Records that a mailbox dropped a message, or refused a message that would have waited
+   * {@code foreseen} ns.
+   */
   public static void pressure(Wait.Party actor, int capacity, Reason reason, long foreseen) {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return;
     var event = new Pressure();

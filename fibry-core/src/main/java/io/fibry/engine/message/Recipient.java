@@ -6,13 +6,13 @@ import io.fibry.DeadLetter.Reason;
 public interface Recipient extends Wait.Party {
   void withdrawn(RequestFuture<?> request, Reason reason);
 
-  /** Its promised answer is there, or its asker has given it up. */
+  /** Called when the promised answer has arrived, or its asker has given up. */
   void forget(RequestFuture<?> request, boolean givenUp);
 
   /** On another thread; until it has run, the actor's scope is not quiet. */
   void tellElsewhere(Runnable code);
 
-  /** Does the same on a fiber, or answers false if no fiber can be started. */
+  /** Does the same on a fiber, or returns false if no fiber can be started. */
   boolean tellsOnFiber(Runnable code);
 
   Diagnosis diagnose(RequestFuture<?> request);

@@ -22,17 +22,23 @@ import java.util.concurrent.ExecutionException;
 public final class Refusals {
   /** One for all: many cancelled requests may stay in a mailbox. */
   static final CancellationException CANCELLED = new Cancelled();
-  /** Likewise, where the deadline came first. */
+  /** The marker of a request whose deadline came before its answer. */
   static final Exception EXPIRED = new Exception("the time for the answer is over", null, false, false) {};
 
-  /** As the value of an asked request: an ExecutionException would ask it for its text. */
+  /**
+   * The failure of an asked request, as a value: an ExecutionException would call the failure for
+   * its text.
+   */
   record Failed(Throwable cause) {}
 
   private static final Failed LATE = new Failed(EXPIRED);
 
   private Refusals() {}
 
-  /** What an actor threw in place of an answer, also through a future; null: something else. */
+  /**
+   * Returns the exception that an actor threw in place of an answer, also through a future, or null
+   * if the failure is of another kind.
+   */
   public static RequestException in(Throwable failure) {
     var cause = failure;
     while (cause instanceof CompletionException || cause instanceof ExecutionException) cause = cause.getCause();

@@ -39,12 +39,12 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   public final Recipient recipient;
   public Object next; // as in Envelope
-  public Entry<Object> entry; // null: not in a guarded queue; written by the asker before the offer
-  public Deadline deadline; // null: none, or settled before it was begun; written as `message`
-  // null once begun or settled, or the drain's thread while it completes the request in place;
-  // written by the asker before the offer, then by the winner of `state`
+  public Entry<Object> entry; // null outside of guarded queues; written by the asker before the offer
+  public Deadline deadline; // null without a limit, or if settled before it began; written as `message`
+  // Null once the request has begun or was settled; the drain's thread while it completes the
+  // request in place. Written by the asker before the offer, then by the winner of `state`
   private Object message;
-  public Baggage baggage; // null: none, begun or settled; written as `message`
+  public Baggage baggage; // null if there is none, or once the request has begun or was settled; written as `message`
   private volatile byte state;
   public boolean answered; // or promised, by the handler; drain only
   public boolean declared; // its future has the type that the request declares; written before the offer
@@ -67,7 +67,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   // ---- the drain's side
 
-  /** Claims it. Null: it was cancelled, or begun before. */
+  /** Claims it. Returns null if the request was canceled, or has begun before. */
   public Object begin() {
     if (!STATE.compareAndSet(this, (byte) 0, BEGUN) && !STATE.compareAndSet(this, CHAINED, (byte) (CHAINED | BEGUN)))
       return (state & (BEGUN | SETTLED)) == 0 ? begin() : null; // or `chain` came in between
@@ -77,7 +77,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     return given;
   }
 
-  /** Likewise, where no other thread has seen it. */
+  /** Begins a request that no other thread has seen. */
   public Object beginUnseen() {
     STATE.set(this, BEGUN);
     Object given = message;
@@ -94,7 +94,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     return (state & BEGUN) != 0;
   }
 
-  /** Notes an answer or promise. False: there was one before. */
+  /** Notes an answer or promise. Returns false if there was an answer before. */
   public boolean answer() {
     if (answered) return false;
     return answered = true;
@@ -109,7 +109,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     if ((state & SETTLED) != 0) recipient.forget(this, true);
   }
 
-  /** Makes it wait again. False: it was settled meanwhile. */
+  /** Makes it wait again. Returns false if the request was settled meanwhile. */
   public boolean stash(Object given, Baggage with) {
     baggage = with;
     message = given;
@@ -128,7 +128,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     settle(null, failure, false);
   }
 
-  /** By the thread that keeps a promise: no code of the asker runs there. */
+  /** Completes the request on the thread that keeps a promise, where no code of the asker runs. */
   public void keep(Object value, Throwable failure) {
     settle(value, failure, !asked);
   }
@@ -143,9 +143,9 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       if (!onFiber || !recipient.tellsOnFiber(new Completion<>(this, (R) value, failure))) { // better here than never
         message = Thread.currentThread(); // for awaitTold: a callback behind `allOf` may run here and chain
         set((R) value, failure);
-      } // else a fiber runs callbacks: nobody need wait for this thread
+      } // otherwise a fiber runs the callbacks, so this thread need not wait
       state = (byte) (before | SETTLED | TOLD);
-    } catch (Throwable edge) { // of stack or memory: undo; the caller has more, and fails it
+    } catch (Throwable edge) { // of stack or memory: undo the change; the caller has more room, and fails the request
       state = before;
       throw edge;
     } finally {
@@ -193,7 +193,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     return failure == Refusals.EXPIRED ? timeout(given, until) : Refusals.rethrown(failure);
   }
 
-  /** Null: no handler waits. */
+  /** Returns null if this thread runs no handler. */
   private Wait publish(Object given, Wait.Waiter by, boolean deaf) {
     if (isDone()) return null;
     Wait.prepare(recipient, given);
@@ -208,7 +208,10 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     if ((before & SETTLED) == 0) set(null, Refusals.EXPIRED);
   }
 
-  /** By the asker, who finds out why while the request is still in its queue. */
+  /**
+   * Makes the exception on the thread of the asker, which finds out the reason while the request is
+   * still in its queue.
+   */
   private AskTimeoutException timeout(Object given, Deadline until) {
     var failure = lateness(given, until);
     leaveExpired();
@@ -227,7 +230,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   public void limit(Object given, Deadline until) {
     if (isDone()) return;
     until.enter(new AnswerLimit<>(this, given, until));
-    if ((state & SETTLED) != 0) until.leave(); // who settles it sets SETTLED before it looks for a limit
+    // The thread that settles the request sets SETTLED before it looks for a limit
+    if ((state & SETTLED) != 0) until.leave();
   }
 
   private void endLimit() {
@@ -246,7 +250,10 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     if (!isDone()) leave(Reason.EXPIRED, null, lateness(given, until));
   }
 
-  /** By the asker, once; does nothing if it was settled otherwise. */
+  /**
+   * Takes an expired request out of its queue, once, on the thread of its asker; does nothing if
+   * the request was settled otherwise.
+   */
   private void leaveExpired() {
     var failure = isCompletedExceptionally() ? exceptionNow()
         : getNow(null) instanceof Refusals.Failed failed ? failed.cause() : null;
@@ -263,14 +270,17 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     recipient.tellElsewhere(code);
   }
 
-  /** Where code is chained to it, another thread tells: this one must go on. */
+  /**
+   * If code is chained to the request, another thread completes it, because this thread must not be
+   * held up.
+   */
   @Override
   public boolean stop(Object given) {
     leave(Reason.UNDELIVERED, null, recipient.stopped(given));
     return true;
   }
 
-  /** Elsewhere: what is chained to it is user code. */
+  /** Otherwise chained user code would run on this thread. */
   @Override
   public void takeBack() {
     if (!asked && !isBegun()) tellElsewhere(() -> cancel(false));
@@ -309,7 +319,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     return leave(Reason.CANCELLED, null, failure);
   }
 
-  /** Settles it without the actor. False: it was settled before. */
+  /** Settles it without the actor. Returns false if the request was settled before. */
   private boolean leave(Reason reason, R value, Throwable failure) {
     StackProbe.probe();
     byte before = trySettle(SETTLED | TOLD);
@@ -326,7 +336,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     }
   }
 
-  /** CANCELLED: by its asker, who knows what is chained to it. */
+  /** The reason CANCELLED comes from the asker, which knows the code that it has chained. */
   private boolean conclude(Reason reason, R value, Throwable failure) {
     if (reason == Reason.CANCELLED)
       return failure == null ? super.complete(value) : super.completeExceptionally(failure);

@@ -10,10 +10,10 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * A cycle of waits, which would never end. A handler about to wait publishes a {@link Wait}, then
- * follows the chain: the actor it waits for, what that actor's handler waits for, and so on,
- * perhaps back to this thread. If several waits close a ring together, the last to be published
- * sees all. A ring is believed when a second search finds the same waits.
+ * A cycle of waits, which would never end. A handler that is about to wait publishes a {@link Wait}
+ * and follows the chain: to the actor for which it waits, to the wait of that actor's handler, and
+ * so on, perhaps back to this thread. If several waits close a ring together, the last to be
+ * published sees all. A ring is believed when a second search finds the same waits.
  */
 public final class Ring {
   final List<Wait> waits;
@@ -56,7 +56,7 @@ public final class Ring {
     return cycle(ring);
   }
 
-  /** Ends one wait for an {@code ending} actor. False: there is none. */
+  /** Ends one wait for an {@code ending} actor. Returns false if there is no such party. */
   public boolean stopOne(Predicate<Wait.Party> ending) {
     return waits.stream().anyMatch(wait -> ending.test(wait.on) && wait.stop());
   }
@@ -88,26 +88,26 @@ public final class Ring {
   }
 
   /**
-   * One search from a wait to the handlers that must go on for it to end, and to what they wait
-   * for.
+   * One search from a wait to the handlers that must continue before it can end, and to their
+   * waits.
    *
    * <p>A wait for a pool may fork. A worker is stuck if it leads to this thread, or to a wait that
    * does. The pool's end never comes if one worker is stuck; an answer or room, if too few workers
-   * or permits are left. A ring without this thread is found by its last member; if a worker closed
-   * it by taking a message, the sender that waits for room is woken to look again.
+   * or permits are left. A cycle without this thread is found by its last member. If a worker
+   * closed the cycle by taking a message, the sender that waits for room is woken to look again.
    */
   private static final class Search {
     private static final int NOWHERE = Integer.MAX_VALUE;
 
     /**
-     * A wait that never ends: the stuck handlers, and the one that leads back furthest with its
-     * wait (null: on this thread).
+     * One step of the search: the stuck handlers, the handler that leads back furthest, and its
+     * wait, which is null if that handler runs on this thread.
      */
     private record Step(int number, Set<Wait.Waiter> stuck, Wait.Waiter by, Wait next) {}
 
     private final LinkedHashMap<Wait, Step> steps = new LinkedHashMap<>();
 
-    /** Null: it does not lead to this thread. */
+    /** Returns null if the waits do not lead to this thread. */
     static Search from(Wait wait) {
       var search = new Search();
       return search.follow(wait) == 0 ? search : null;

@@ -9,13 +9,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Runs 10 ms after the first wait began, and gives a timer to those that still last.
+ * Runs 10 ms after the first wait began, and gives a timer to each wait that still lasts.
  *
- * <p>A wait takes a slot until its end. If its stripe is full, it goes on a list, which keeps it
- * until the next sweep, for garbage collections to copy.
+ * <p>A wait takes a slot until its end. If its stripe is full, a wait is put on a list, which keeps
+ * it in memory until the next sweep, for garbage collections to copy.
  *
- * <p>No wait is missed: {@code add} adds, then reads {@code ARMED}; the sweep clears {@code ARMED},
- * then looks for waits.
+ * <p>No wait is missed: {@code add} adds the wait and then reads {@code ARMED}; the sweep clears
+ * {@code ARMED} and then looks for waits.
  */
 final class Sweep {
   static final Duration EVERY = Duration.ofMillis(10);

@@ -27,13 +27,19 @@ public final class Wait implements AutoCloseable {
 
     boolean hasOtherWorkers();
 
-    /** The handler that must go on for a wait to end. Null: none, or several. */
+    /**
+     * Returns the handler that must continue before the wait can end. Returns null if there is
+     * none, or several.
+     */
     Waiter blocker();
 
-    /** Of a pool. Null: none, or not known. */
+    /**
+     * Returns the workers of a pool on which a wait depends. Returns null if there are none, or
+     * they are not known.
+     */
     Blockers<Object> blockers(Wait wait);
 
-    /** Takes up a stranded right to run. False: neither stack nor memory allow it. */
+    /** Takes up a stranded right to run. Returns false if neither stack nor memory permit it. */
     boolean isRescued();
 
     boolean isStranded();
@@ -53,16 +59,16 @@ public final class Wait implements AutoCloseable {
     // written before this is published, or before a resident thread looks for work; read by threads
     // that interrupt or wake it
     public Thread thread;
-    public Object message; // being handled; null: none
-    public Waiter outer; // this one runs in its handler; null: none
+    public Object message; // the message that is being handled, or null
+    public Waiter outer; // the handler that called this one on the same thread, or null
     volatile Wait waits; // of the innermost handler; read by threads that look for rings
-    private Refused refused; // last; null: none
+    private Refused refused; // the last refused request, or null
     protected boolean lays; // an actor that it woke may lie in the slot of its thread
 
     /** A wait that would have closed a ring, and what was thrown instead. */
     private record Refused(Throwable told, Awaited awaited) {}
 
-    /** Before it waits, or goes on with another message. */
+    /** Called before this handler waits or takes another message. */
     protected final void startLaid() {
       lays = false;
       HandOver.startLaid();
@@ -72,7 +78,10 @@ public final class Wait implements AutoCloseable {
       refused = new Refused(told, awaited);
     }
 
-    /** The handler failed with it: nobody uses what it would have waited for. */
+    /**
+     * Withdraws the request, because the handler failed with this exception and will not use the
+     * answer.
+     */
     public final void takeBack(Throwable told) {
       var last = refused;
       if (last == null || last.told != told) return;
@@ -80,7 +89,7 @@ public final class Wait implements AutoCloseable {
       if (last.awaited != null) last.awaited.takeBack();
     }
 
-    /** Null: this thread runs no handler. */
+    /** Returns null if this thread runs no handler. */
     public static Waiter current() {
       return CURRENT.get();
     }
@@ -94,7 +103,7 @@ public final class Wait implements AutoCloseable {
     /** Whether the library may name and interrupt its thread. */
     public abstract boolean ownsThread();
 
-    /** When its answer must be there. Null: never, or no thread waits. */
+    /** When its answer must be there. Returns null if there is no deadline, or no thread waits. */
     public abstract Deadline due();
 
     protected abstract boolean handles(Awaited request);
@@ -119,7 +128,7 @@ public final class Wait implements AutoCloseable {
     /** If it has not begun. */
     default void takeBack() {}
 
-    /** Tells the thread that the actor ends. False: it waits for no answer. */
+    /** Tells the thread that the actor ends. Returns false if the wait is not for an answer. */
     default boolean stop(Object message) {
       return false;
     }
@@ -156,7 +165,10 @@ public final class Wait implements AutoCloseable {
             + "' a thread, so waiting for it would have no end");
   }
 
-  /** Publishes that this thread's handler waits, until {@link #close}. Null: no handler. */
+  /**
+   * Publishes that this thread's handler waits, until {@link #close}. Returns null if this thread
+   * runs no handler.
+   */
   public static Wait begin(Party on, Object message, Awaited awaited) {
     return begin(on, message, awaited, Waiter.current(), false);
   }
@@ -199,8 +211,8 @@ public final class Wait implements AutoCloseable {
   }
 
   /**
-   * It is not there; one of these must give it, or somebody keep a promise of theirs. The thread
-   * sets the timer of its limit before it parks.
+   * Returns whether an answer is missing that one of these parties must give, or that they have
+   * promised. The thread sets the timer of its limit before it parks.
    */
   public boolean isForAnswerOf(Set<? extends Party> others) {
     var sleeper = by.thread;

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeoutException;
 
 /** A future whose waits are published where a handler waits, so that rings are found. */
 abstract class WaitedFuture<R> extends CompletableFuture<R> {
-  /** Null: no handler waits, or it is there. */
+  /** Returns null if this thread runs no handler, or the answer has arrived. */
   public abstract Wait publish(boolean deaf);
 
   @Override

@@ -1,6 +1,6 @@
 /**
- * A message on its way, and the threads that wait for it. Needs {@code engine.queue} for places in
- * guarded queues. Begin with {@link io.fibry.engine.message.RequestFuture}, then
- * {@link io.fibry.engine.message.Wait}.
+ * Messages between sender and handler, and the threads that wait for them. Needs
+ * {@code engine.queue} for places in guarded queues. Begin with
+ * {@link io.fibry.engine.message.RequestFuture}, then {@link io.fibry.engine.message.Wait}.
  */
 package io.fibry.engine.message;

@@ -8,16 +8,17 @@ import java.lang.invoke.VarHandle;
  * The way into a queue whose entries are taken as they come: senders enter without the monitor, a
  * thread that holds it collects them.
  *
- * <p>Entries are numbered: the number of the newest, less those that departed, are present. Each
- * links to the one before, back to the last one collected. One compare-and-set of {@link #newest}
- * does it all: an entry is used once and the newest is kept, so one found unchanged did not change
- * in between.
+ * <p>Entries are numbered: the number of the newest entry, less the number of departed entries, are
+ * present. Each links to the one before, back to the last one collected. One compare-and-set of
+ * {@link #newest} does it all: an entry is used once and the newest is kept, so one found unchanged
+ * did not change in between.
  */
 final class Arrivals<E> {
   private static final int CHECKS = 64;
   private static final int STALLED_CHECKS = 8; // without a departure
   private static final int PAUSES = 8;
-  // entries to wait for: one that takes the first free place fills the queue again
+  // how many free places a blocked sender waits for: a sender that took the first free place would
+  // fill the queue again
   private static final int BATCH = 32;
   private static final VarHandle NEWEST =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "newest", VarHandle.class, Arrivals.class, Entry.class);
@@ -26,8 +27,8 @@ final class Arrivals<E> {
           long.class);
 
   private final int capacity;
-  private volatile Entry<E> newest; // null: none came yet; written by senders, read by all
-  // the highest number with room, or less; written and read by senders
+  private volatile Entry<E> newest; // null if none has come; written by senders, read by all threads
+  // The highest number with room, or less; written and read by senders
   private volatile long bound;
   private Entry<E> collected; // the last one; guarded by the queue
   private volatile long departed; // written under the monitor, read by senders

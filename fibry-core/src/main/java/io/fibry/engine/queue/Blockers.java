@@ -3,10 +3,10 @@ package io.fibry.engine.queue;
 import java.util.List;
 
 /**
- * The workers on which a wait depends. It never ends if those that are stuck hold more than
- * {@code permits}, or are more than {@code workers}.
+ * The workers on which a wait depends. The wait never ends if the stuck workers hold more than
+ * {@code permits} permits, or are more than {@code workers}.
  *
- * @param slots of these workers; null: all
+ * @param slots the workers on which the wait depends, or null for all workers
  */
 public record Blockers<E>(List<WorkerSlot<E>> slots, int permits, int workers) {
   /** A wait that never ends if any of these is stuck. */

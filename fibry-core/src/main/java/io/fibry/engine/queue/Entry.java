@@ -7,13 +7,14 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * An element of a {@link GuardedQueue}, and where it is. Used once. Small, since it travels between
- * processors: what only some queues need is in {@link RankedEntry}. Guarded by the queue.
+ * An element of a {@link GuardedQueue}, and where it is. Used once. Small, because it travels
+ * between processors: fields that only some queues need are in {@link RankedEntry}. Guarded by the
+ * queue.
  */
 public class Entry<E> {
   // OUTSIDE -> (BLOCKED ->) QUEUE -> GONE, or BLOCKED -> OUTSIDE: under the monitor. With arrivals,
-  // its sender sets QUEUE before it tries to enter, and OUTSIDE after that failed; one that entered
-  // too late goes from GONE to OUTSIDE
+  // its sender sets QUEUE before it tries to enter, and OUTSIDE after that failed; an entry that
+  // entered too late goes from GONE to OUTSIDE
   static final byte OUTSIDE = 0;
   static final byte BLOCKED = 1;
   static final byte QUEUE = 2;
@@ -30,11 +31,11 @@ public class Entry<E> {
   final boolean pill;
   boolean counted; // against the capacity
   volatile byte where;
-  // with arrivals: ENTERING, then its number, written before it enters; 0: it was admitted or put
-  // back. Else see RankedEntry
+  // With arrivals it is ENTERING, then the number of the entry, written before it enters; it is 0
+  // if the entry was admitted or put back. For other queues see RankedEntry
   long number;
-  E item; // null: gone
-  // before and after: written before it enters the arrivals, or by the queue
+  E item; // null once the entry is gone
+  // Both neighbors are written before the entry enters the arrivals, or by the queue
   Entry<E> before;
   Entry<E> after; // in a block, written before the offer
   Thread sender; // set before `where` says BLOCKED
@@ -69,7 +70,7 @@ public class Entry<E> {
     return where == BLOCKED;
   }
 
-  /** Not let in, or not yet. */
+  /** Whether it was refused, or has not been admitted yet. */
   public boolean isOutside() {
     return where == OUTSIDE;
   }
@@ -78,7 +79,7 @@ public class Entry<E> {
     return where == GONE;
   }
 
-  /** With arrivals, one that is neither counted nor admitted is still entering. */
+  /** With arrivals, an entry that is neither counted nor admitted is still entering. */
   boolean hasEntered() {
     return counted || number == 0;
   }
@@ -104,7 +105,10 @@ public class Entry<E> {
     return 0;
   }
 
-  /** What made room for it, oldest first. Cleared, or each would keep the one before it alive. */
+  /**
+   * Returns the entries that were dropped to make room for this entry, oldest first. Cleared, or
+   * each would keep the one before it alive.
+   */
   public List<E> takeDropped() {
     return List.of();
   }

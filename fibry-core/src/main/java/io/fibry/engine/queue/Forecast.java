@@ -3,9 +3,10 @@ package io.fibry.engine.queue;
 import java.util.function.LongSupplier;
 
 /**
- * Foresees the wait of a new entry: since the next one came some have departed, and at this pace
- * those that wait now will. Nothing is averaged, so it sees a resource slow down while one entry
- * waits. An empty queue refuses nothing, or workers would idle. Guarded by the queue.
+ * Predicts how long a new entry will wait: since the next entry came some entries have departed,
+ * and the waiting entries will depart at the same pace. It keeps no average, so it notices a slow
+ * resource while a single entry waits. An empty queue refuses nothing, or workers would idle.
+ * Guarded by the queue.
  */
 final class Forecast {
   private final LongSupplier clock;

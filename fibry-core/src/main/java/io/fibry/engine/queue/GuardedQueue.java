@@ -21,13 +21,13 @@ import java.util.function.Predicate;
  * comparator, and {@code hashCode} and {@code equals} of keys.
  *
  * <p>Where messages are taken as they come, and only refused or blocked, senders enter the
- * {@link Arrivals} without the monitor. Then they read {@code shut} and {@code running}; a thread
- * that gives up the right looks for arrivals afterwards. So one sees the other, and a
+ * {@link Arrivals} without the monitor. After that they read {@code shut} and {@code running}; a
+ * thread that gives up the right to run looks for arrivals afterwards. So one sees the other, and a
  * compare-and-set gives the right to one.
  *
- * <p>A StackOverflowError would leave a change half done, so callers probe a user's stack; but not
- * for {@link #enter}, which as a rule calls nothing after its change, and makes sure itself of the
- * room to take an entry back.
+ * <p>A StackOverflowError would leave a change half done, so callers probe a user's stack first.
+ * The exception is {@link #enter}, which mostly calls nothing after its change, and makes sure that
+ * there is room to withdraw an entry.
  */
 public class GuardedQueue<E> {
   public enum Answer {
@@ -42,7 +42,7 @@ public class GuardedQueue<E> {
   }
 
   static {
-    // links the code now, not with an entry on its way in at the edge of a stack
+    // links the code now, not while an entry is entering at the end of a stack
     var linked = new GuardedQueue<>(Mailbox.unbounded());
     linked.offer(Entry.of(null), true);
     linked.enter(Entry.of(null), true);
@@ -65,7 +65,7 @@ public class GuardedQueue<E> {
     this(mailbox, System::nanoTime, null);
   }
 
-  /** {@code toElement} opens a {@link MessageEntry}; null: the queue takes none. */
+  /** {@code toElement} opens a {@link MessageEntry}; it is null for a queue that takes none. */
   public GuardedQueue(Mailbox<?> mailbox, LongSupplier clock, BiFunction<Object, Object, E> toElement) {
     this(mailbox, clock, toElement, false);
   }
@@ -102,11 +102,11 @@ public class GuardedQueue<E> {
 
   /**
    * Enters without the monitor, perhaps after a spin, if a thread runs, the door is open and there
-   * is room. Null: it must be offered; else mostly {@link Answer#TAKEN}.
+   * is room. Returns null if the entry must be offered, otherwise mostly {@link Answer#TAKEN}.
    */
   public Answer enter(Entry<E> entry, boolean mayWait) {
     if (arrivals == null || !running.get()) return null;
-    StackProbe.probe(); // it may have to be taken back
+    StackProbe.probe(); // the entry may have to be withdrawn
     return tryEnter(entry, mayWait && mailbox.overflow() == Overflow.BLOCK);
   }
 
@@ -134,8 +134,9 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * What this reads after entering was written before, or its writer sees the entry. No call after
-   * entering goes deeper than entering did. Null: it did not enter.
+   * Everything that this thread reads after entering was written before, or the writer sees the
+   * entry. No call after entering goes deeper than entering did. Returns null if the entry did not
+   * enter.
    */
   private Answer tryEnter(Entry<E> entry, boolean mayWait) {
     if (arrivals == null || shut || !blockedSenders.isEmpty()) return null;
@@ -151,7 +152,7 @@ public class GuardedQueue<E> {
 
   /**
    * Takes a block out that just entered. The caller knows its size: by now others may follow it.
-   * False: it was taken, or is being emptied out as the door is shut.
+   * Returns false if the entry was taken, or is being removed because the door is shut.
    */
   public synchronized boolean takeBack(Entry<E> block, int size) {
     collectArrivals();
@@ -183,8 +184,8 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Waits for room. {@code isOver} is called after each wake-up. False: the entry never gets in. A
-   * park at the end of a fiber's stack throws a StackOverflowError; then it stays out.
+   * Waits for room. {@code isOver} is called after each wake-up. Returns false if the entry never
+   * gets in. A park at the end of a fiber's stack throws a StackOverflowError; then it stays out.
    */
   public boolean await(Entry<E> entry, BooleanSupplier isOver) {
     try {
@@ -215,7 +216,7 @@ public class GuardedQueue<E> {
     return arrivals != null && arrivals.awaitNew();
   }
 
-  /** False: something waits, so the caller keeps the right. */
+  /** Returns false if an entry waits; then the caller keeps the right to run. */
   public synchronized boolean release() {
     if (first() != null) return false;
     running.set(false);
@@ -225,8 +226,8 @@ public class GuardedQueue<E> {
 
   /**
    * Takes the first element that fits, or waits for one. {@code fits} runs outside the monitor,
-   * {@code isOver} after each wake-up. Null: the thread was interrupted, the wait is over, or the
-   * door shut.
+   * {@code isOver} after each wake-up. Returns null if the thread was interrupted, the wait is
+   * over, or the door is shut.
    */
   public E receive(Predicate<? super E> fits, BooleanSupplier isOver) {
     return selectiveReceive.receive(fits, isOver);
@@ -248,7 +249,7 @@ public class GuardedQueue<E> {
 
   // ---- for all
 
-  /** Takes an entry out; false: it was not there. */
+  /** Removes an entry, and returns false if it was not in the queue. */
   public synchronized boolean remove(Entry<E> entry) {
     collectArrivals();
     return entry.where == Entry.QUEUE && (arrivals == null || entry.hasEntered()) && take(entry) != null;
@@ -260,7 +261,9 @@ public class GuardedQueue<E> {
     return order.entries(most).stream().map(entry -> entry.item(toElement)).toList();
   }
 
-  /** What waits stays; blocked senders are refused, a thread in {@link #receive} is woken. */
+  /**
+   * Waiting entries stay; blocked senders are refused, and a thread in {@link #receive} is woken.
+   */
   public void shutDoor() {
     List<Entry<E>> refused;
     Thread handler;
@@ -313,7 +316,7 @@ public class GuardedQueue<E> {
     }
   }
 
-  void prepare(Entry<E> entry) {} // may call the user's code: nothing has changed yet
+  void prepare(Entry<E> entry) {} // may run code of the user, since the queue has not changed yet
 
   void sendAway(Entry<E> entry) {
     entry.goTo(Entry.OUTSIDE);

@@ -22,7 +22,7 @@ final class IdleWorkers<E> {
     if (slot.idle) slots.add(slot);
   }
 
-  /** The one idle for the shortest time; null: none. */
+  /** Returns the worker that has been idle for the shortest time, or null. */
   WorkerSlot<E> wakeLast() {
     if (slots.isEmpty()) return null;
     var slot = slots.removeLast();
@@ -55,7 +55,10 @@ final class IdleWorkers<E> {
     return retired;
   }
 
-  /** When the first that has a time has been idle for {@code minIdle}; empty: none has one. */
+  /**
+   * Returns when the first idle worker that may retire has been idle for {@code minIdle}; empty if
+   * there is none.
+   */
   OptionalLong nextRetirement(long minIdle) {
     return slots.stream().filter(slot -> slot.idleSince != UNKNOWN).mapToLong(slot -> slot.idleSince + minIdle)
         .findFirst();

@@ -14,7 +14,7 @@ final class KeyLanes<E> {
   static final class Lane<E> {
     final Object key;
     final LinkedHashSet<PoolEntry<E>> behind = new LinkedHashSet<>();
-    PoolEntry<E> first; // in the order, or being handled; null: none
+    PoolEntry<E> first; // the entry of this key that is in the order or is being handled, or null
     int references; // blocked senders' entries, too
 
     Lane(Object key) {
@@ -33,7 +33,7 @@ final class KeyLanes<E> {
     entry.key = null;
   }
 
-  /** False: it waits in its lane. */
+  /** Returns false if the entry waits in its lane. */
   boolean enter(PoolEntry<E> entry) {
     all.add(entry);
     var lane = entry.lane;
@@ -52,7 +52,7 @@ final class KeyLanes<E> {
     return false;
   }
 
-  /** False: it does not wait in its lane. */
+  /** Returns false if the entry does not wait in its lane. */
   boolean leaveLane(PoolEntry<E> entry) {
     if (entry.lane == null || !entry.lane.behind.remove(entry)) return false;
     behind--;
@@ -60,7 +60,7 @@ final class KeyLanes<E> {
     return true;
   }
 
-  /** It is done, or never begins. Returns the next of its lane; null: none. */
+  /** It is done, or never begins. Returns the next entry of its lane, or null. */
   PoolEntry<E> advance(PoolEntry<E> entry) {
     var lane = entry.lane;
     if (lane == null) return null;

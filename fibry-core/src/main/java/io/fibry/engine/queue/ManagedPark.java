@@ -6,10 +6,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A wait that tells the ForkJoinPool of its thread, so that another one works meanwhile: what it
- * waits for may be behind it in the pool. It does so repeatedly, since on Java 21 a pool may forget
- * to wake a thread. The condition is checked right before each park, since the pool may use up the
- * permit.
+ * A wait that tells the ForkJoinPool of its thread, so that another thread of the pool works
+ * meanwhile: the pool may hold the very task that ends the wait. It does so repeatedly, since on
+ * Java 21 a pool may forget to wake a thread. The condition is checked right before each park,
+ * since the pool may use up the permit.
  */
 record ManagedPark(BooleanSupplier condition, Object blocker) implements ForkJoinPool.ManagedBlocker {
   private static final long RECHECK_NANOS = 100_000_000L;
@@ -24,7 +24,7 @@ record ManagedPark(BooleanSupplier condition, Object blocker) implements ForkJoi
     try {
       ForkJoinPool.managedBlock(park);
     } catch (Throwable unmanaged) {
-      // the caller parks without the pool; what the condition threw comes again
+      // the caller parks without the pool; an exception of the condition will be thrown again there
     }
   }
 

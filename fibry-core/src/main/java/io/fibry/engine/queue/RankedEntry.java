@@ -3,10 +3,11 @@ package io.fibry.engine.queue;
 import java.util.Comparator;
 import java.util.List;
 
-/** What queues need that do more than keep the order. Guarded by the queue. */
+/** An entry with the fields of queues that do more than keep the order. Guarded by the queue. */
 public class RankedEntry<E> extends Entry<E> {
-  Object rank; // for the comparator; null: a task, or gone
-  // pills before it. With a forecast: when it came, or the wait for which it was refused
+  Object rank; // the message, for the comparator; null for a task, or once the entry is gone
+  // The number of pills before it; with a forecast, when it came, or the wait for which it was
+  // refused
   long epoch;
   boolean timed; // `epoch` says when it came
   List<E> dropped = List.of(); // for its sender
@@ -45,7 +46,7 @@ public class RankedEntry<E> extends Entry<E> {
     rank = null;
   }
 
-  /** Not for an entry that is gone. */
+  /** Must not be called once the entry is gone. */
   @Override
   boolean isTask() {
     return rank == null && !pill;

@@ -12,9 +12,9 @@ import java.util.function.Predicate;
  */
 final class SelectiveReceive<E> {
   private final GuardedQueue<E> queue;
-  private Thread receiver; // the thread inside `receive`; null: none
+  private Thread receiver; // the thread inside `receive`, or null
   private List<Entry<E>> arrived; // since it last looked
-  private BooleanSupplier over; // the receiver waits until this, or for an arrival; null: it does not wait
+  private BooleanSupplier over; // the receiver waits until this is true, or for an arrival; null while it does not wait
 
   SelectiveReceive(GuardedQueue<E> queue) {
     this.queue = queue;

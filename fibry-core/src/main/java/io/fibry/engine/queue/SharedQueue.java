@@ -15,8 +15,9 @@ import java.util.function.LongSupplier;
  * that {@code ready} is true, calls {@link #serve}: so nothing waits while an idle worker could
  * begin it.
  *
- * <p>One message of each key at most is in the order or being handled; the others wait in its lane,
- * and when it is done the next goes to the end. So the first in the order never waits for its key.
+ * <p>At most one message of each key is in the order or being handled. The others wait in the lane
+ * of the key, and when that message is done the next one goes to the end of the order. So the first
+ * in the order never waits for its key.
  */
 public final class SharedQueue<E> extends GuardedQueue<E> {
   private final Sharing<?> sharing;
@@ -52,7 +53,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /**
    * Gives the next message to an idle worker or, if {@code hires}, to one yet to be made. The
-   * worker of the slot must be told, or made. Null: nothing can begin.
+   * worker of the slot must be told, or made. Returns null if no message can begin.
    */
   public synchronized WorkerSlot<E> serve(boolean hires) {
     if (!canBegin() || idleWorkers.isEmpty() && !hires) return null;
@@ -81,7 +82,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return slot;
   }
 
-  /** The worker of a reserved slot is there. */
+  /** Called when the worker of a reserved slot has been made. */
   public boolean open(WorkerSlot<E> slot) {
     long now = now();
     synchronized (this) {
@@ -91,8 +92,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * Takes back, once, what could not be given to its worker, which may be there all the same.
-   * Returns what never begins, since the pool is ending; null: it waits again.
+   * Takes back, once, a message that could not be given to its worker, although the worker may
+   * exist. Returns a message that will never begin, because the pool is ending, or null if the
+   * message waits again.
    */
   public E takeBack(WorkerSlot<E> slot, boolean idle) {
     return takeBack(slot, idle, now());
@@ -118,8 +120,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   // ---- for workers
 
   /**
-   * Afterwards the worker reads {@link WorkerSlot#ready}. Null: it is idle, or a message is on its
-   * way to it. What it handled need not be of this queue.
+   * Afterwards the worker reads {@link WorkerSlot#ready}. Returns null if the worker is idle, or if
+   * another thread is bringing it a message. The handled message need not be from this queue.
    */
   public E next(WorkerSlot<E> slot, Object handled) {
     return next(slot, handled, now());
@@ -145,7 +147,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     idleWorkers.wake(slot);
   }
 
-  /** A message on its way to the worker is finished by the thread that brings it. */
+  /** A message that another thread is bringing to the worker is finished by that thread. */
   public synchronized void leave(WorkerSlot<E> slot) {
     idleWorkers.wake(slot);
     if (slot.retired) retiring--;
@@ -170,7 +172,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return retired;
   }
 
-  /** When a worker has been idle for {@code minIdle}; empty: none will retire. */
+  /** Returns when a worker has been idle for {@code minIdle}; empty if no worker will retire. */
   public synchronized OptionalLong nextRetirement(long minIdle) {
     return slots - retiring > sharing.least() ? idleWorkers.nextRetirement(minIdle) : OptionalLong.empty();
   }
@@ -209,7 +211,10 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return lanes.all.stream().limit(most).map(entry -> entry.item).toList();
   }
 
-  /** The workers on which a wait for the entry depends; null: none, or unknown. */
+  /**
+   * Returns the workers on which a wait for the entry depends, or null if there are none or they
+   * are unknown.
+   */
   public synchronized Blockers<E> blockers(Entry<E> entry) {
     return entry instanceof PoolEntry<E> pooled ? blockers(pooled) : null;
   }
@@ -332,7 +337,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   @Override
   void append(Entry<E> entry) {
     if (lanes != null && entry instanceof PoolEntry<E> pooled) {
-      if (pill != null) lanes.forget(pooled); // nothing behind the pill ever begins
+      if (pill != null) lanes.forget(pooled); // no message behind the pill ever begins
       if (!lanes.enter(pooled)) {
         pooled.goTo(Entry.QUEUE);
         present++;

@@ -49,7 +49,7 @@ final class TakeOrder<E> {
     return all;
   }
 
-  /** Without those that are gone. */
+  /** Sorts the entries that have not gone. */
   void sort(List<Entry<E>> entries) {
     if (ranked == null) return;
     entries.removeIf(entry -> entry.where != Entry.QUEUE);

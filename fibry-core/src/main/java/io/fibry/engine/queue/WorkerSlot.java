@@ -2,7 +2,7 @@ package io.fibry.engine.queue;
 
 /** Where a worker of a {@link SharedQueue} takes its messages. Guarded by the queue. */
 public final class WorkerSlot<E> {
-  PoolEntry<E> held; // what the worker is at, or was given; null: nothing
+  PoolEntry<E> held; // the message that the worker handles or was given, or null
   E item; // read also by the thread that was served
   // permits held; read also by a thread that saw the worker waiting
   private int weight;
@@ -11,7 +11,7 @@ public final class WorkerSlot<E> {
   boolean retired; // takes no more
   // when it was served, more was ready; read also by the thread served
   boolean ready;
-  private volatile Object worker; // null: not made yet; written once, by its maker
+  private volatile Object worker; // null until it is made; written once, by its maker
 
   WorkerSlot() {}
 
@@ -29,7 +29,7 @@ public final class WorkerSlot<E> {
     weight = 0;
   }
 
-  /** Null: not made yet. */
+  /** Returns null until the worker is made. */
   public Object worker() {
     return worker;
   }

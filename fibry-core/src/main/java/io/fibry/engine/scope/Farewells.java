@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What to do when a scope begins to close; each runs at most once, and on its own thread. They
- * begin in the order in which they were registered.
+ * Code that runs when a scope begins to close: each piece at most once, on a thread of its own.
+ * They begin in the order in which they were registered.
  */
 final class Farewells {
   private final Set<Registered> open = new ConcurrentSkipListSet<>();

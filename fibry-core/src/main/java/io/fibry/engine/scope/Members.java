@@ -57,7 +57,7 @@ abstract class Members extends Owner {
     this.accounts = new Accounts(around == null ? null : around.accounts);
   }
 
-  /** Not the root, which would keep policies and strategies for ever. */
+  /** The root does not share, because it would keep policies and strategies for ever. */
   @Override
   @SuppressWarnings("unchecked") // equal ones are of one type
   public final <T> T shared(T made) {
@@ -110,7 +110,7 @@ abstract class Members extends Owner {
 
   /**
    * Joins, then reads {@code shut}; a close sets {@code shut}, then reads the members. So one sees
-   * the other. False: another member has its name.
+   * the other. Returns false if another member has its name.
    */
   final boolean join(Object member) {
     if (!roll.add(member)) return false;
@@ -167,7 +167,7 @@ abstract class Members extends Owner {
     return roll.marked(Roll.SCOPE).stream().map(Members.class::cast).toList();
   }
 
-  /** Likewise: actors that end before the others. */
+  /** Returns the actors that end before the others. */
   final List<Cell> doors() {
     return roll.marked(Roll.DOOR).stream().map(Cell.class::cast).toList();
   }
@@ -196,8 +196,8 @@ abstract class Members extends Owner {
   }
 
   /**
-   * Reads against the way of the messages, and so counts none of them twice, but those that come
-   * back from a handler or from aside at this moment.
+   * Reads the counts against the direction in which messages move, so it counts no message twice,
+   * except those that return from a handler or the stash at this moment.
    */
   final Report report(List<DeadLetter> leftovers) {
     long least = reported.get(); // first: what a later report has counted may be counted below as handled now
@@ -224,7 +224,10 @@ abstract class Members extends Owner {
         List.copyOf(running));
   }
 
-  /** Also below, before any member ends; but a part takes actors until its turn. */
+  /**
+   * Shuts the doors of all members below, too, before any member ends; but an inner scope of a
+   * block takes actors until its turn.
+   */
   final void shutDoors() {
     shut = around != null;
     stopWatching();

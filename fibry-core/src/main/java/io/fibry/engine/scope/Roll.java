@@ -51,12 +51,12 @@ final class Roll {
     return hash ^ hash >>> 16;
   }
 
-  /** By its highest bits; the lowest are the place in the stripe. */
+  /** Chooses by the highest bits of the hash; its lowest bits are the place in the stripe. */
   private Stripe stripe(int hash) {
     return stripes[hash >>> Integer.SIZE - STRIPE_BITS];
   }
 
-  /** False: another has its name. */
+  /** Returns false if another member has its name. */
   boolean add(Object member) {
     int hash = hash(member);
     return stripe(hash).add(member, hash, numbers.incrementAndGet() << MARK_BITS | marks(member));
@@ -73,7 +73,7 @@ final class Roll {
     stripe(hash).freeName(member, hash);
   }
 
-  /** Null: none has this name. */
+  /** Returns null if no member has this name. */
   Cell named(String name) {
     int hash = spread(name.hashCode());
     return (Cell) stripe(hash).named(name, hash);
@@ -89,7 +89,7 @@ final class Roll {
     return since(0, any -> true);
   }
 
-  /** Likewise: those with this mark. */
+  /** Returns the members that have this mark. */
   List<Object> marked(int mark) {
     return since(0, number -> (number & mark) != 0);
   }
@@ -127,10 +127,10 @@ final class Roll {
   }
 
   /**
-   * A hash table of three arrays, of which at most three quarters are taken; what finds its place
-   * taken goes to the next free one. A map with an object for each entry weighs four times as much.
-   * Guarded by itself. While an entry is in motion nothing is called and nothing made, or the end
-   * of a stack or of memory could leave it twice.
+   * A hash table of three arrays, at most three quarters full. A member whose place is taken goes
+   * to the next free place. A map with an object for each entry weighs four times as much. Guarded
+   * by itself. While an entry is in motion nothing is called and nothing made, or the end of a
+   * stack or of memory could leave it twice.
    */
   private static final class Stripe {
     private static final int LEAST = 4;
@@ -189,7 +189,10 @@ final class Roll {
       return members[at] == null ? Long.MAX_VALUE : numbers[at] & ~NAMELESS;
     }
 
-    /** Then the gap is filled by what would be there but for this one, and so on. */
+    /**
+     * The gap is then filled by the next member that would be there but for the removed one, and so
+     * on.
+     */
     synchronized void remove(Object member, int hash) {
       int gap = find(member, hash);
       if (members[gap] == null) return;

@@ -40,8 +40,8 @@ final class ScopeClosing implements Members.Ending {
   private final ScopeClosing outermost; // whose closer does the work
   private List<Cell> own = List.of(); // the closer is in their handlers; written before its first step
   private boolean interrupted; // closer only
-  private volatile Thread closer = Thread.currentThread(); // written by itself; null: it is done
-  // written by the closer, read by waiting handlers
+  private volatile Thread closer = Thread.currentThread(); // null once the close is done; written by itself
+  // Written by the closer, read by waiting handlers
   private volatile Step step = new Step(null, Deadline.NONE);
 
   ScopeClosing(Members scope) {
@@ -121,7 +121,7 @@ final class ScopeClosing implements Members.Ending {
     throw interrupted();
   }
 
-  /** By the closer and by the last member to leave. */
+  /** Called by the closer and by the last member to leave. */
   @Override
   public void finish() {
     if (!report.isDone()) report.complete(scope.report(scope.accounts().leftovers()));
@@ -143,8 +143,8 @@ final class ScopeClosing implements Members.Ending {
 
   /**
    * The last made first; but doors to the outside get their pill before. A part, such as entities,
-   * makes actors until its turn, and that does not come before those doors have ended. What it does
-   * first at its turn, it does in its farewell.
+   * makes actors until its turn, and that does not come before those doors have ended. The farewell
+   * repeats the first act of its turn.
    */
   private void drain(Members from, Deadline deadline) {
     var doors = from.doors().stream().filter(door -> !own.contains(door)).toList();
@@ -167,7 +167,7 @@ final class ScopeClosing implements Members.Ending {
     }
   }
 
-  /** Not before its turn: a member may close it first, and report. */
+  /** Called only at its turn, because a member may close it first, and report. */
   private void claim(Members inner) {
     inner.shutDoors(); // of a part
     var close = new ScopeClosing(inner, outermost);

@@ -43,7 +43,10 @@ final class Supervisor {
     return new Decision(Verdict.RESTART, pause);
   }
 
-  /** The member, and those made after it; of a part, what was made from the failed actor on. */
+  /**
+   * Returns the member and the members made after it; for an inner scope of a block, those made
+   * from the failed actor on.
+   */
   private List<Object> rest(Object member, Exitable failed) {
     var rest = scope.membersFrom(member);
     if (!isPart(member) || rest.isEmpty()) return rest;

@@ -28,7 +28,7 @@ final class Watchdog {
   private final Members scope;
   private final FailureLog log = new FailureLog();
   private final AtomicBoolean looking = new AtomicBoolean(); // a look may outlast the period
-  private volatile Options.Watchdog limits; // these three: under the monitor; read by the look
+  private volatile Options.Watchdog limits; // these three are written under the monitor and read by the look
   private volatile Scheduler clock;
   private volatile Scheduler.Timer timer; // null: it does not watch
   private volatile Map<Cell, Note> notes = Map.of(); // written by the look and by stop

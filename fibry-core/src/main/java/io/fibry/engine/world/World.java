@@ -4,19 +4,22 @@ import java.util.function.Supplier;
 
 /**
  * Where a thread lives: in the process, or in a simulation, which has its own of what a process has
- * once, such as the root scope. A run of it thus begins anew, and leaves nothing behind.
+ * once, such as the root scope. Each run thus begins afresh, and leaves nothing behind.
  *
- * <p>The engine extends this nowhere. It asks only where {@link #other} is set, so a process
- * without a simulation pays one look at a null, and none of it on the way of a message.
+ * <p>The engine extends this nowhere. It asks only where {@link #other} is set. So a process
+ * without a simulation pays for one comparison with null, and not on the path of a message.
  */
 public abstract class World {
-  /** Null: none but the process. Set before a thread starts that lives in another; read by all. */
+  /**
+   * Null unless a simulation runs in this process. Set before a thread starts that lives in
+   * another; read by all.
+   */
   public static World other;
 
   protected World() {}
 
   /**
-   * {@return what this thread has once}
+   * {@return the object of which this thread sees one instance}
    *
    * @param <T> what
    * @param ofProcess for a thread of the process
