@@ -21,7 +21,7 @@ class Bank {
   static final Durable<Message> ACCOUNT =
       Durable.kind("account", Message.class).events(Event.class, 0L, Bank::after).by(Bank::handle);
 
-  /** Also when an account is read again, so it does nothing else. */
+  /** It also runs when an account is read again, so it does nothing else. */
   static Long after(Long cents, Event event) {
     return switch (event) {
       case Deposited d -> cents + d.cents();

@@ -36,7 +36,7 @@ class BehindHelidon {
         var answer = client.send(question, BodyHandlers.ofString());
         System.out.println(answer.version() + ": " + answer.body());
       } finally {
-        server.stop(); // after the requests under way; then the actor ends
+        server.stop(); // after the running requests; then the actor ends
       }
     }
   }

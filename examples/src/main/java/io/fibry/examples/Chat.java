@@ -11,8 +11,8 @@ import io.fibry.stereotype.Stereotypes;
 import java.time.Duration;
 
 /**
- * A chat with one room and two doors: lines over TCP, and WebSockets. Each guest has an actor; one
- * that reads too slowly is disconnected.
+ * A chat with one room and two doors: lines over TCP, and WebSockets. Each guest has an actor; a
+ * guest who reads too slowly is disconnected.
  */
 class Chat {
   private static final Topic<String> ROOM = Topic.of(ActorSystem.named("room"));

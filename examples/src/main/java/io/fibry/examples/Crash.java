@@ -14,7 +14,7 @@ class Crash {
   private static final Semaphore BEGUN = new Semaphore(0);
   private static final Semaphore POWER = new Semaphore(0);
 
-  /** A cart. To add a lamp takes until there is power. */
+  /** A cart. Adding a lamp waits until there is power. */
   static Durable<String> cart(Durable.Kind<String> kind) {
     return kind.state("").by((items, item, context) -> {
       if (item.equals("lamp")) {

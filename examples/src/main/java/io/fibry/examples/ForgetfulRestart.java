@@ -18,7 +18,7 @@ class ForgetfulRestart {
       var printer =
           scope.named("printer").mailbox(Mailbox.bounded(1_000, Overflow.REJECT)).newActor((String line) -> {});
       return new Cart(scope.named("cart")
-          .onFailure(FailurePolicy.restart().withoutLog()) // what mends it: goOn(), with a rollback
+          .onFailure(FailurePolicy.restart().withoutLog()) // the mend is goOn(), with a rollback
           .initialState(() -> new ArrayList<String>())
           .newActorWithReturn((ArrayList<String> items, String item) -> {
             if (!printer.sendMessage(item)) throw new IllegalStateException("no room for " + item);
@@ -27,7 +27,7 @@ class ForgetfulRestart {
           }));
     }
 
-    /** False: it has forgotten what it had confirmed. */
+    /** Returns false if it has forgotten an item that it had confirmed. */
     boolean keeps(int items) {
       var confirmed = List.<String>of();
       for (int i = 0; i < items; i++) {

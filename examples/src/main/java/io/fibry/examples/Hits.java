@@ -6,7 +6,7 @@ import io.fibry.durable.Durable;
 import io.fibry.examples.files.Folder;
 import io.fibry.store.folder.FolderStore;
 
-/** A counter that survives the process. Give it a folder, and it goes on where it was. */
+/** A counter that survives the process. With a folder, it continues from its last count. */
 class Hits {
   record Hit() implements Request<Hit, Long> {}
 

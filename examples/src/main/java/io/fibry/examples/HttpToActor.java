@@ -26,7 +26,8 @@ class HttpToActor {
         });
     var watched = new CountDownLatch(1);
     var routes = HttpRoutes.none()
-        .text("/order", exchange -> "order " + shop.ask(exchange.text())) // full: 503, late: 504
+        // 503 if the mailbox is full, 504 if the answer is late
+        .text("/order", exchange -> "order " + shop.ask(exchange.text()))
         .stream("/news", exchange -> {
           var browser = exchange.eventActor();
           news.subscribe(browser); // until the browser leaves

@@ -15,7 +15,7 @@ class LostUpdate {
   record Left() implements Message {}
   record Write(int left) implements Message {}
 
-  /** What mends it: one message, Sell, for which the stock itself takes a hat. */
+  /** The mend: one message, Sell, for which the stock itself takes a hat. */
   record Shop(ActorWithReturn<Message, Integer> stock, Actor<String> first, Actor<String> second) {
     static Shop open(ActorScope scope) {
       var stock = scope.named("stock").initialState(() -> new int[] {10})

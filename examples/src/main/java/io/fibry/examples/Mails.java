@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** Two views of payments: one mails each, also in the next run; the other adds up all. */
+/** Two views of payments: one mails each payment once, the other adds up all payments. */
 class Mails {
   record Pay(long cents) implements Request<Pay, Long> {}
   record Paid(long cents) {}
@@ -34,7 +34,7 @@ class Mails {
     }
   }
 
-  /** Its name is in the store: it goes on where it stood. */
+  /** Its name is in the store, so it continues after the last payment that it has mailed. */
   private static void mail(Store store, int payments) throws InterruptedException {
     var sent = new LinkedBlockingQueue<String>();
     try (var views = ActorSystem.openScope("views")) {

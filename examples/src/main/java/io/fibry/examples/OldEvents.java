@@ -26,7 +26,7 @@ class OldEvents {
 
   sealed interface Event {}
   record PaidIn(long cents, String currency) implements Event {}
-  record DepositedOnce(long cents) {} // what is no longer written
+  record DepositedOnce(long cents) {} // an old form, which is no longer written
 
   static final Codec<Event> EVENTS = Codec.of(Event.class,
       forms -> forms.named(PaidIn.class, "Deposited") // the class has another name than in the store

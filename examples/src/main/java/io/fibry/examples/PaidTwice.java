@@ -16,7 +16,7 @@ class PaidTwice {
     static Shop open(ActorScope scope) {
       var paid = new ConcurrentHashMap<String, Integer>();
       var bank = scope.named("bank").newActorWithReturn((String order) -> {
-        paid.merge(order, 1, Integer::sum); // what mends it: putIfAbsent, since a late order was not lost
+        paid.merge(order, 1, Integer::sum); // the mend is putIfAbsent, since a late order was not lost
         Thread.sleep(1); // it asks elsewhere
         return "paid";
       });

@@ -19,7 +19,7 @@ class TornTransfer {
     return cents + pay.cents();
   });
 
-  /** What mends it: one turn, which sends the credit itself, as that of Transfer does. */
+  /** The mend: one turn, which sends the credit itself, as the turn of Transfer does. */
   static int transfer(ActorScope scope, Disk disk, int cents) {
     try (var store = FolderStore.on(disk, options -> options.withSegment(1 << 16));
         var ada = PURSE.newActor(scope.named("ada"), store);

@@ -65,7 +65,7 @@ class Tour {
     System.out.println("Next: mvn -q -Prun -Dexample=list, then read examples/src/main/java/io/fibry/examples");
   }
 
-  /** As many as wanted, halved until they take a quarter of the heap at most. */
+  /** Halves the wanted number until the actors take at most a quarter of the heap. */
   private static int fitting(int wanted, int bytesOfEach) {
     long room = Runtime.getRuntime().maxMemory() / 4 / bytesOfEach;
     int fitting = wanted;

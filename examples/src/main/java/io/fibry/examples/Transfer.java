@@ -30,7 +30,7 @@ class Transfer {
       case Pay p -> {
         boolean enough = cents >= p.cents();
         context.reply(p, enough);
-        if (!enough) yield cents; // the same state: nothing is stored
+        if (!enough) yield cents; // the state is unchanged, so nothing is stored
         context.sendMessage(PURSE, p.to(), new Take(context.key(), p.cents())); // comes once, if this is stored
         yield cents - p.cents();
       }

@@ -58,7 +58,7 @@ public final class BenchmarkServer {
     };
   }
 
-  /** As in the article: does not check for the end of the stream. */
+  /** Does not check for the end of the stream, as the program in the article does not. */
   private static void seeds(TcpConnection connection) throws IOException {
     var in = connection.getInputStream();
     for (int line = 0, b = in.read(); b != '\n' || line > 0; b = in.read()) {

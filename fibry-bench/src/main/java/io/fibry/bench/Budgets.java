@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Checks the figures that Fibry promises, each as a ratio to a reference in the same process; all,
- * or {@code Budgets requests create}. Of three processes the middle one is judged. Exits with 1 if
- * a promise is broken.
+ * Checks the ratios that Fibry promises, each to a reference in the same process: all of them, or
+ * those that are named, as in {@code Budgets requests create}. The median of three processes is
+ * judged. Exits with 1 if a promise is broken.
  */
 public final class Budgets {
   private static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";

@@ -13,8 +13,8 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * The cost of making one actor of a thousand, and of making one that handles a message. Only the
- * latter shows what a peer leaves to other threads. {@code IdleActors} measures their heap.
+ * The cost of making an actor among a thousand, and of making an actor that handles a message. Only
+ * the latter shows what a peer leaves to other threads. {@code IdleActors} measures their heap.
  */
 public class Creation extends JmhQuestion {
   private static final int ACTORS = 1_000;

@@ -11,8 +11,9 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What hostile clients do to an HTTP server of ours. During each attack a well-behaved client must
- * get its answers; afterwards the server must hold what it held before. Needs {@code slowhttptest}.
+ * Sends hostile clients to an HTTP server of ours, and measures their effect. During each attack a
+ * well-behaved client must get its answers; afterwards the server must hold what it held before.
+ * Needs {@code slowhttptest}.
  */
 public final class HostileClients {
   private static final List<String> SLOW = List.of("-c", "1500", "-r", "500", "-l", "12", "-i", "2");

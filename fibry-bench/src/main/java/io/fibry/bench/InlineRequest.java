@@ -25,7 +25,7 @@ public class InlineRequest extends JmhQuestion {
     return inline.ask(1);
   }
 
-  /** The same actor, on a thread of its own. */
+  /** Uses an actor of the same kind on a thread of its own. */
   @Benchmark
   public int ordinary() {
     return ordinary.ask(1);

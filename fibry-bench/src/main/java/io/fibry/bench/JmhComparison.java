@@ -71,7 +71,10 @@ public final class JmhComparison {
     return worse;
   }
 
-  /** By benchmark and parameters. JMH's file is an array, for which HOCON needs a name. */
+  /**
+   * Returns the scores by benchmark and parameters. JMH's file is an array, for which HOCON needs a
+   * name.
+   */
   private static Map<String, Score> scores(Path file) throws IOException {
     var scores = new LinkedHashMap<String, Score>();
     for (var result : ConfigFactory.parseString("results:" + Files.readString(file)).getConfigList("results")) {

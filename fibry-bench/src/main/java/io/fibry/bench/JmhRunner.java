@@ -23,7 +23,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 /**
  * Runs JMH questions: {@code JmhRunner folder all|question [options of JMH]}. The sides take turns,
  * one fork each in each of {@code -f} rounds, because a machine has good and bad minutes. Writes a
- * JSON file for each question; one that fails leaves none, and the exit code is 1.
+ * JSON file for each question. A question that fails leaves no file, and the exit code is 1.
  */
 public final class JmhRunner {
   private static final String ALL = "all";

@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Clients that come at random times, whatever the answers, and ask all services at once. A client
- * gives up after half a second, and may try again.
+ * Clients that come at random times, independent of the answers, and ask all services at once. A
+ * client gives up after half a second, and may try again.
  */
 final class OpenLoopLoad implements AutoCloseable {
   static final int RESOURCES = 4;
@@ -64,7 +64,7 @@ final class OpenLoopLoad implements AutoCloseable {
       return outcome;
     }
 
-    /** Of what ended between two times of {@link System#nanoTime}. */
+    /** Counts the requests that ended between two times of {@link System#nanoTime}. */
     Tally tally(long from, long to) {
       var ended = answers.stream().filter(o -> from <= o.ended && o.ended < to).toList();
       return new Tally(ended.stream().filter(o -> o.outcome == Outcome.GOOD).count() * 1e9 / (to - from),

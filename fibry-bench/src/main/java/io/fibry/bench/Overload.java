@@ -20,10 +20,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * What services answer when clients ask for more than they can do. A request needs three steps of 5
- * to 15 ms on one of four resources; its client gives up after 500 ms. All services get the same
- * load at once: one that rises and falls; the same with clients that try twice more; one in which
- * steps take four times as long for a while.
+ * Counts the answers of services when clients ask for more than these can do. A request needs three
+ * steps of 5 to 15 ms on one of four resources; its client gives up after 500 ms. All services get
+ * the same load at once. The first load rises and falls, the second does so with clients that try
+ * twice more, and in the third, steps take four times as long for a while.
  */
 public final class Overload {
   private static final Duration LIMIT = Duration.ofNanos(OpenLoopLoad.PATIENCE);
@@ -64,7 +64,7 @@ public final class Overload {
             asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(20))))));
   }
 
-  /** A request needs a resource for each step, and goes on after its client has given up. */
+  /** A request needs a resource for each step, and continues after its client has given up. */
   private OpenLoopLoad.Service threads(ExecutorService executor) {
     running.add(executor::shutdownNow);
     var resources = new Semaphore(OpenLoopLoad.RESOURCES, true);
@@ -98,7 +98,10 @@ public final class Overload {
     };
   }
 
-  /** As many workers as resources: a request that has begun has all that it needs. */
+  /**
+   * There are as many workers as resources, so a request that has begun has all resources that it
+   * needs.
+   */
   private ActorWithReturn<Call, Boolean> pool(Mailbox<Object> mailbox) {
     ActorWithReturn<Call, Boolean> pool =
         Pools.fixed(ActorSystem.anonymous().mailbox(mailbox), OpenLoopLoad.RESOURCES)

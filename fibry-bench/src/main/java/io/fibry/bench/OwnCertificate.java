@@ -32,7 +32,7 @@ final class OwnCertificate {
 
   private OwnCertificate() {}
 
-  /** Of a server. */
+  /** Makes the context of a server. */
   static SSLContext server() throws IOException {
     try {
       var file = Files.createTempDirectory("certificate").resolve("keys.p12");
@@ -49,7 +49,7 @@ final class OwnCertificate {
     }
   }
 
-  /** Of clients, which trust everybody. */
+  /** Makes the context of clients, which trust every server. */
   static SSLContext client() throws IOException {
     try {
       return context(null, new TrustManager[] {ANYBODY});

@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;
 
-/** What each peer runs alike: two actors that send to each other, and messages sent later. */
+/**
+ * The work that is the same for each peer: two actors that send to each other, and messages sent
+ * later.
+ */
 final class PeerWorkloads {
   private static final Duration SOON = Duration.ofMillis(50);
 
@@ -41,7 +44,7 @@ final class PeerWorkloads {
     else other.send(ball);
   }
 
-  /** From setting the first to handling the last. */
+  /** Measures from setting the first timer to handling the last message. */
   static double timers(String who, int times) throws Exception {
     try (var peer = Peers.of(who, Peer.Timers.class)) {
       var all = new CountDownLatch(times);

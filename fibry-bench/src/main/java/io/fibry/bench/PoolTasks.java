@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * The cost of a small task that one of four workers does, from sending to done. All bounded sides
+ * The cost of a small task for one of four workers, from sending to completion. All bounded sides
  * give the same guarantee: four at once, 1,024 may wait, and a sender that finds no room waits.
  */
 public class PoolTasks extends JmhQuestion {

@@ -31,7 +31,7 @@ public final class ServerLoad {
   private static final int IDLE = Integer.getInteger("idle", 9_000);
   private static final int IDLE_TLS = Math.min(IDLE, 1_000);
 
-  /** A server of ours, and the share of each other one that it must reach. */
+  /** A server of ours, and the share of each other server's rate that it must reach. */
   private record ServerQuestion(String file, String name, List<String> load, String ours, Map<String, Double> shares) {}
 
   private static final List<ServerQuestion> QUESTIONS = List.of(

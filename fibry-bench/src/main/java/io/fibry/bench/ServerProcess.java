@@ -11,7 +11,7 @@ import java.util.List;
 
 /** A server of {@link BenchmarkServer}, or that in Go, in a process of its own. */
 final class ServerProcess implements AutoCloseable {
-  /** What the process holds; bytes of heap. */
+  /** The resources of the process; the heap in bytes. */
   record Usage(long heap, long descriptors, long threads) {}
 
   private final Process process;

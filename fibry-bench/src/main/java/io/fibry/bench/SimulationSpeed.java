@@ -119,7 +119,7 @@ public final class SimulationSpeed {
         ratios.getLast());
   }
 
-  /** It has no reference: nobody waits for a year. */
+  /** It has no reference, because no real program can wait for a year. */
   private static void year() {
     long begun = System.nanoTime();
     var summary = Simulation.run(options -> options.withSeeds(RUNS), sim -> {

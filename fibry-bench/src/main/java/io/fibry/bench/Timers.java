@@ -9,8 +9,9 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 
 /**
- * The cost of a timer among ten thousand, which sends a message later or is taken back. Those that
- * fire do so after five milliseconds, which adds half a microsecond to each figure of every side.
+ * The cost of a timer among ten thousand timers, which sends a message later or is canceled. Those
+ * that fire do so after five milliseconds, which adds half a microsecond to each figure of every
+ * side.
  */
 public class Timers extends ReceiverQuestion<Peer.Timers> {
   private static final int TIMERS = 10_000;

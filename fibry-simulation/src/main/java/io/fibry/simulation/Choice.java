@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 interface Choice {
   int RARE = 10; // at fine points, a thread gives way once in 2 to once in 1,024
 
-  /** @param ready two or more, the one that has been ready for longest first */
+  /** @param ready two or more threads, the thread that has been ready for longest first */
   int choose(List<Task> ready, long step);
 
   default void born(Task task) {}

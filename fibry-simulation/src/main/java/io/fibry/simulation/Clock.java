@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
 /**
- * The time of a run. It stands still while a thread runs, and moves to the next timer where none
- * can. Only loops that look at it, again and again, move it otherwise. Used by the carrier.
+ * The time of a run. It is stopped while a thread runs, and moves to the next timer when no thread
+ * can run. Only loops that look at it, again and again, move it otherwise. Used by the carrier.
  */
 final class Clock {
   private static final long WALL = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
@@ -30,7 +30,10 @@ final class Clock {
     this.events = events;
   }
 
-  /** Something that is due. Of those that are due together, the one made first is run first. */
+  /**
+   * Something that is due. Of timers that are due together, the timer that was made first runs
+   * first.
+   */
   final class Timer extends CompletableFuture<Void> implements Comparable<Timer>, Runnable {
     private final long time;
     private final long number = ++made;
@@ -83,7 +86,10 @@ final class Clock {
     return now;
   }
 
-  /** A look of the program: what only looks sees time pass. */
+  /**
+   * Counts a reading of the clock by the program, so that a program that only reads the clock sees
+   * time pass.
+   */
   long look() {
     if (++looks > FREE_LOOKS) now += LOOK;
     events.add(Events.Kind.LOOK, looks);
@@ -110,7 +116,7 @@ final class Clock {
     now = timers.isEmpty() ? now + MOMENT : Math.clamp(timers.first().time, now, now + MOST_AT_ONCE);
   }
 
-  /** A fault: ahead; the wall clock also back. */
+  /** A fault: moves the clock ahead, and the wall clock ahead or back. */
   void jump(long nanos, long wallMillis) {
     now += nanos;
     wallJumps += wallMillis;

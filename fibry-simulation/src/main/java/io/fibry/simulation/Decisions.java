@@ -3,9 +3,9 @@ package io.fibry.simulation;
 import java.util.Arrays;
 
 /**
- * Who went next, wherever two or more could: each a rank, the number of those that had been ready
- * for longer. At a fine point it is one if the thread gave way. Zero is what a quiet machine does.
- * As text, only the others are named: "3=1,17=2".
+ * The decisions of a run. Each is a rank, the number of ready threads that had been ready for
+ * longer than the chosen thread. At a fine point it is one if the thread gave way. Zero is what a
+ * quiet machine does. The text form names only ranks other than zero: "3=1,17=2".
  */
 final class Decisions {
   private int[] ranks = new int[64];
@@ -33,7 +33,10 @@ final class Decisions {
     return Arrays.copyOf(all, found);
   }
 
-  /** {@return a copy that takes the oldest at these, as far as there are so many} */
+  /**
+   * {@return a copy that takes the oldest thread at the decisions from {@code from} to {@code to},
+   * as far as there are so many}
+   */
   Decisions without(int[] at, int from, int to) {
     var fewer = new Decisions();
     fewer.ranks = ranks.clone();

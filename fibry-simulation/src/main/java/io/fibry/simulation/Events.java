@@ -27,7 +27,7 @@ final class Events {
     return new Events(null, -1);
   }
 
-  /** @param wanted of this event, the stack is kept; -1: of none */
+  /** @param wanted the number of the event whose stack is kept, or -1 to keep no stack */
   static Events kept(int wanted) {
     return new Events(new long[1024], wanted);
   }

@@ -5,7 +5,9 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** What must always be so. Used by one simulated thread at a time, and by the carrier. */
+/**
+ * Conditions that must always hold. Used by one simulated thread at a time, and by the carrier.
+ */
 final class Facts {
   private final Map<String, BooleanSupplier> all = new LinkedHashMap<>();
 
@@ -13,7 +15,7 @@ final class Facts {
     all.put(what, fact);
   }
 
-  /** {@return why the first is not so that is not; null: all are} */
+  /** {@return why the first condition that does not hold fails, or null if all hold} */
   @Nullable
   Failure look() {
     for (var one : all.entrySet()) {

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind of all that can go wrong
  * @param text for a person
- * @param cause what was thrown; null: nothing
+ * @param cause the exception, or null if none was thrown
  */
 record Failure(Kind kind, String text, @Nullable Throwable cause) {
 
@@ -23,7 +23,7 @@ record Failure(Kind kind, String text, @Nullable Throwable cause) {
     return new Failure(kind, text, null);
   }
 
-  /** The same fault, as far as one can tell: texts may have other numbers. */
+  /** Whether this is the same fault, as far as one can tell: texts may have other numbers. */
   boolean isLike(@Nullable Failure other) {
     if (other == null || kind != other.kind) return false;
     if (kind == Kind.ALWAYS) return text.equals(other.text);

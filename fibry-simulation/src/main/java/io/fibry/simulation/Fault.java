@@ -2,7 +2,7 @@ package io.fibry.simulation;
 
 import java.util.Locale;
 
-/** What can go wrong. Each has chance of its own, so that one more or less changes no other. */
+/** The kinds of faults. Each has chance of its own, so that one more or less changes no other. */
 enum Fault {
   KILLS,
   DELAYS,

@@ -14,9 +14,10 @@ import java.util.SplittableRandom;
 import java.util.function.Predicate;
 
 /**
- * What goes wrong, from now on until {@link #stop}, and at the latest until the program returns.
- * Of the kinds that a program asks for, each strikes in every other run only, so that there are
- * runs with one kind alone; after {@link #always}, in each. For threads of the simulation.
+ * Injects faults from now on until {@link #stop}, and at the latest until the program returns. A
+ * kind of fault that a program asks for strikes in every other run only, so that there are runs
+ * with one kind alone. After {@link #always} it strikes in every run. For threads of the
+ * simulation.
  */
 public final class Faults {
 
@@ -51,7 +52,7 @@ public final class Faults {
   }
 
   /**
-   * Kills an actor where a message is sent: one of those that were sent a message before.
+   * Kills an actor when a message is sent: an actor to which a message was sent before.
    *
    * @param probability of each sending
    * @param whom may be killed
@@ -75,7 +76,7 @@ public final class Faults {
   }
 
   /**
-   * Lets time pass although threads could run, as when the machine stands still.
+   * Lets time pass although threads could run, as on a machine that is suspended.
    *
    * @param probability of each step
    * @param most time
@@ -158,12 +159,15 @@ public final class Faults {
     }
   }
 
-  /** From one to the most that the program said. */
+  /** Draws a number from one to the most that the program allowed. */
   long amount(Fault fault) {
     return 1 + chances.get(fault).nextLong(odds.get(fault).most);
   }
 
-  /** From zero to {@code most}, without it: also where the fault was not asked for. */
+  /**
+   * Draws a number from zero up to, but not including, {@code most}, even if the fault was not
+   * asked for.
+   */
   long draw(Fault fault, long most) {
     return chances.get(fault).nextLong(most);
   }

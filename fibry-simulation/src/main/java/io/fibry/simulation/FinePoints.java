@@ -9,7 +9,10 @@ import org.jspecify.annotations.Nullable;
  * simulation {@link Simulation.Options#withFinePoints}, on its threads. Thread-safe.
  */
 public final class FinePoints {
-  /** The run at hand; null: none, or not one of these. Written by the thread that simulates. */
+  /**
+   * The present run, or null if there is none, or if it has no fine points. Written by the thread
+   * that simulates.
+   */
   static volatile @Nullable Run run;
 
   private FinePoints() {}
@@ -38,7 +41,10 @@ public final class FinePoints {
     if (here != null && here.current() != null) here.current().initializes += more;
   }
 
-  /** Null: this thread is not one of the run. Nor is its carrier, which must not wait. */
+  /**
+   * Returns null if this thread does not belong to the run. Nor is its carrier, which must not
+   * wait.
+   */
   private static @Nullable Run here() {
     var here = run;
     return here != null && Thread.currentThread().isVirtual() && Taps.machine() == here ? here : null;

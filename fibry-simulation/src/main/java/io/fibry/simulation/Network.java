@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The network between the sockets of a simulation, {@link java.net.Socket} and
- * {@link java.net.ServerSocket}. It is fast and whole unless told. A port belongs to one server in
- * the whole simulation, on whatever node. For threads of the simulation.
+ * {@link java.net.ServerSocket}. It is fast and loses nothing by default. A port belongs to one
+ * server in the whole simulation, on whatever node. For threads of the simulation.
  */
 public final class Network {
   private static final int FIRST_PORT = 40_000;
@@ -65,7 +65,7 @@ public final class Network {
   }
 
   /**
-   * Lets connections break, for both sides. A fault as those of {@link Faults}.
+   * Lets connections break, for both sides. Adds a fault, as {@link Faults} does.
    *
    * @param probability of each write
    * @return this
@@ -76,7 +76,8 @@ public final class Network {
   }
 
   /**
-   * Parts two nodes: nothing arrives, connections stay open, new ones are not answered.
+   * Partitions two nodes: no byte arrives, connections stay open, and new connections are not
+   * answered.
    *
    * @param one node
    * @param other node
@@ -85,7 +86,7 @@ public final class Network {
     cuts.add(new Cut(one.place(), other.place()));
   }
 
-  /** Ends all partings: what was written meanwhile arrives. */
+  /** Ends all partitions: bytes written meanwhile arrive. */
   public void heal() {
     cuts.clear();
     for (var pipe : pipes) pipe.arrives();
@@ -139,7 +140,7 @@ public final class Network {
     pipes.remove(pipe);
   }
 
-  /** The machine is there again, and knows nothing of its connections before. */
+  /** Called when the machine has restarted, without its former connections. */
   void isBack(Place place) {
     servers.values().removeIf(server -> server.place() == place);
     for (var pipe : List.copyOf(pipes)) if (pipe.from() == place || pipe.to() == place) pipe.breakOff();

@@ -13,8 +13,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A simulated machine: actors and threads that can stand still, or end without a word, and a disk
- * that survives that. For threads of the simulation.
+ * A simulated machine: actors and threads that can be paused or crash, and a disk that survives a
+ * crash. For threads of the simulation.
  */
 public final class Node {
   private final Simulation simulation;
@@ -35,10 +35,10 @@ public final class Node {
 
   /**
    * Starts a thread on this node, as a program is started on a machine. The threads that it starts
-   * in its turn are on this node, too. What it throws fails the run.
+   * in its turn are on this node, too. An exception that it throws fails the run.
    *
    * @param name of the thread
-   * @param code what it does
+   * @param code the code of the thread
    * @return the thread
    */
   public Thread start(String name, Callable<?> code) {
@@ -47,8 +47,8 @@ public final class Node {
   }
 
   /**
-   * Opens a scope whose actors are on this node, whichever thread sends to them. What is left of it
-   * is closed after the program.
+   * Opens a scope whose actors are on this node, whichever thread sends to them. The scope is
+   * closed after the program if it is still open.
    *
    * @param name of the scope
    * @return an open scope
@@ -67,8 +67,8 @@ public final class Node {
   }
 
   /**
-   * Its disk: after a {@link #crash}, only what was forced is there for sure, as
-   * {@link CrashDisk#cutPower} says.
+   * Returns the disk of this node. After a {@link #crash}, only data that was forced is certain to
+   * be there, as {@link CrashDisk#cutPower} says.
    *
    * @return the same one each time
    */
@@ -91,8 +91,8 @@ public final class Node {
   }
 
   /**
-   * Ends all on this node without a word, as a power cut does: its threads do nothing more, not
-   * even a {@code finally}, and its timers are gone. Called on this node, it does not return.
+   * Crashes this node as a power cut does: its threads do nothing more, not even a {@code finally},
+   * and its timers are gone. Called on this node, it does not return.
    */
   public void crash() {
     if (place.crashed) return;
@@ -102,10 +102,11 @@ public final class Node {
   }
 
   /**
-   * Lets this node stand still, as a process does by SIGSTOP or a long collection of garbage: its
-   * threads do nothing, and its timers do not go off. Clocks go on, and what is sent to it waits.
-   * Afterwards all goes on in the order in which it became ready or due. Of several pauses, the one
-   * that ends last counts; a crash ends all. Called on this node, it returns afterwards.
+   * Pauses this node, as SIGSTOP or a long garbage collection pauses a process: its threads do
+   * nothing, and its timers do not go off. Its clocks continue, and messages to it wait. Afterwards
+   * threads and timers continue in the order in which they became ready or due. If pauses overlap,
+   * the pause that ends last counts; a crash ends all pauses. Called on this node, it returns
+   * afterwards.
    *
    * @param time by the run's clock, from now
    * @throws IllegalArgumentException if it is not positive

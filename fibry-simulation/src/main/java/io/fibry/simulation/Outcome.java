@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param hash of which thread ran when
  * @param time in nanoseconds of the run's clock
  * @param struck faults that happened
- * @param trace what happened, if it was wanted
+ * @param trace the diagram of the run, if it was wanted
  */
 record Outcome(Replay replay, @Nullable Failure failure, long steps, long hash, long time, Set<Fault> struck,
     @Nullable Trace trace) {

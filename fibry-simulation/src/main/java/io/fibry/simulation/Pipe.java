@@ -8,7 +8,10 @@ import java.util.Arrays;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** One direction of a connection: bytes on their way. Used by one simulated thread at a time. */
+/**
+ * One direction of a connection: bytes that have not arrived yet. Used by one simulated thread at a
+ * time.
+ */
 final class Pipe {
   private static final int WINDOW = 64 * 1024; // bytes, until a writer waits
 
@@ -109,7 +112,7 @@ final class Pipe {
     return pieces.isEmpty();
   }
 
-  /** Nothing more is written. */
+  /** Ends the output: no more bytes are written. */
   void end() {
     ended = true;
     last = Math.max(last, run.clock.now());
@@ -117,7 +120,7 @@ final class Pipe {
     wake(writer);
   }
 
-  /** What is on its way is lost. */
+  /** Loses the bytes that have not arrived. */
   void breakOff() {
     broken = true;
     pieces.clear();

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * What crashes and stands still as one, and has its own of what a process has once: a node, or all
- * that is on none. Threads and timers of a crashed place never go on. Used by one simulated thread
- * at a time.
+ * A unit that crashes and is paused as a whole, with its own copy of the objects of which a process
+ * has one: a node, or the rest of the program. Threads and timers of a crashed place never
+ * continue. Used by one simulated thread at a time.
  */
 final class Place {
 
@@ -35,7 +35,7 @@ final class Place {
   boolean crashed;
   private final Run run;
   private final Map<Object, Object> singles = new IdentityHashMap<>(); // by that of the process
-  private final List<Runnable> held = new ArrayList<>(); // what would have happened since it stands still
+  private final List<Runnable> held = new ArrayList<>(); // steps and timers that became due during the pause
   private boolean still;
   private long stillUntil;
 

@@ -1,12 +1,12 @@
 package io.fibry.simulation;
 
-/** Who goes next where several could. No policy finds every bug, so seeds take turns. */
+/** Which thread runs next when several could. No policy finds every bug, so seeds take turns. */
 public enum Policy {
 
   /** Each seed one of {@link #WALK}, {@link #STICKY}, {@link #PRIORITIES}. */
   MIX,
 
-  /** Any of those that are ready. */
+  /** A random ready thread. */
   WALK,
 
   /** Mostly the thread that ran last: few switches, and actors that starve. */
@@ -18,7 +18,9 @@ public enum Policy {
    */
   PRIORITIES,
 
-  /** The one that has been ready for longest, as on a quiet machine: one order for all seeds. */
+  /**
+   * The thread that has been ready for longest, as on a quiet machine: one order for all seeds.
+   */
   OLDEST;
 
   /** {@return chooses in one run} Steps are an estimate of its length. */

@@ -5,11 +5,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What makes a run the same again, in one line: "4" is seed 4 with the decisions of its policy,
- * "4:" with those of a quiet machine, "4:0=1" with one that differs, "4:0=1!kills" without a fault.
+ * The data that repeats a run, in one line. "4" is seed 4 with the decisions of its policy. "4:"
+ * has the decisions of a quiet machine, "4:0=1" has one decision that differs, and "4:0=1!kills"
+ * leaves out a fault.
  *
  * @param seed of the program's chance and the faults
- * @param decisions null: those of the policy
+ * @param decisions null for the decisions of the policy
  * @param without faults that do not strike, although the program asks for them
  */
 record Replay(long seed, @Nullable Decisions decisions, Set<Fault> without) {

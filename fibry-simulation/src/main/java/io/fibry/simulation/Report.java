@@ -2,7 +2,7 @@ package io.fibry.simulation;
 
 import java.util.stream.Collectors;
 
-/** A failure as text: which run, what went wrong, what happened before, how to see it again. */
+/** A failure as text: its run, its cause, the events before it, and the line that repeats it. */
 final class Report {
   private Report() {}
 

@@ -43,7 +43,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   private final long mostSteps;
   private final Decisions decisions = new Decisions();
   private final Tasks tasks = new Tasks();
-  private final List<Task> ready = new ArrayList<>(); // the one that has been ready for longest first
+  private final List<Task> ready = new ArrayList<>(); // the thread that has been ready for longest first
   private final TreeSet<Task> inMonitors = new TreeSet<>(Tasks.BY_BIRTH);
   private final ConcurrentLinkedQueue<Runnable> outside = new ConcurrentLinkedQueue<>(); // steps, by other threads
   private volatile @Nullable Thread player;
@@ -52,7 +52,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   private volatile long steps;
   private volatile @Nullable Task current;
   private @Nullable Task last;
-  private @Nullable Place starting; // of the thread that is being started; null: that of its starter
+  private @Nullable Place starting; // the place of the thread that is being started; null for the place of its starter
   private long hash = 0x9E3779B97F4A7C15L;
   private int spins;
   boolean overtook; // the thread that runs was not the oldest
@@ -120,7 +120,7 @@ final class Run implements Machine, SmallMailboxes.Room {
     return to != null && to != current.at && Task.isOfActor() ? to : place();
   }
 
-  /** Of the thread that runs; for timers, that of no node. */
+  /** Returns the place of the running thread; for timers, the place outside of all nodes. */
   Place place() {
     return current == null ? elsewhere : current.at;
   }
@@ -193,7 +193,7 @@ final class Run implements Machine, SmallMailboxes.Room {
     if (!ready.isEmpty() || place().isStill()) Thread.yield();
   }
 
-  /** Lets a place stand still; this thread, too, if it is there. */
+  /** Pauses a place, and this thread, too, if it is in that place. */
   void pause(Place place, long nanos) {
     place.standStill(clock.now() + nanos);
     for (var task : ready) if (task.at == place) hold(task);
@@ -222,7 +222,7 @@ final class Run implements Machine, SmallMailboxes.Room {
     over = true;
   }
 
-  /** What the program left may end by itself, for some time. */
+  /** Gives threads and scopes that the program left some time to end by themselves. */
   void programEnds() {
     faults.stop();
     end = clock.now() + AFTERWARDS;
@@ -230,7 +230,7 @@ final class Run implements Machine, SmallMailboxes.Room {
 
   // ---- the loop
 
-  /** Plays it to its end. Null: it went well so far. */
+  /** Plays the run to its end. While it goes well, the failure stays null. */
   void play(Runnable main) {
     player = Thread.currentThread();
     try {
@@ -245,7 +245,7 @@ final class Run implements Machine, SmallMailboxes.Room {
     }
   }
 
-  /** False: nothing can happen any more. */
+  /** Returns false if nothing can happen any more. */
   private boolean step() {
     takeFromOutside();
     if (over) return false;

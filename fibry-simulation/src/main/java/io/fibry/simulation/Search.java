@@ -90,8 +90,8 @@ final class Search {
   }
 
   /**
-   * {@return the same run again} The first one may have initialized a class. A run that is never
-   * the same is of no use: it fails, with the first place that differs.
+   * {@return the same run again} The first one may have initialized a class. A run that differs
+   * each time is useless: it fails, and names the first difference.
    */
   private Outcome repeated(Outcome outcome) {
     var second = run(outcome.replay(), false);

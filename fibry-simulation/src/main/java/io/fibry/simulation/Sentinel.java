@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Waits until the JVM has woken all virtual threads that a monitor has let go. Since Java 24 a JVM
  * thread does that, late and at random. So two virtual threads contend for a monitor of ours: the
- * JVM wakes the second after all those that were let go before. It does so in batches, and the
- * first round may end a batch in which one of them is still to come; hence a second round.
+ * JVM wakes the second thread after all threads that were released before it. It does so in
+ * batches, and the first round may end a batch in which one of them is still to come; hence a
+ * second round.
  *
  * <p>Used by the carrier only, between two steps.
  */
@@ -16,7 +17,7 @@ final class Sentinel implements Executor {
   private final Object monitor = new Object();
   private final Semaphore woken = new Semaphore(0);
   /**
-   * What goes on next. The carrier writes it, or the JVM's thread before it releases the semaphore.
+   * The next step. The carrier writes it, or the JVM's thread before it releases the semaphore.
    */
   private volatile @Nullable Runnable next;
   /** The carrier, while it waits here. Read by the JVM's thread. */

@@ -35,8 +35,8 @@ final class SimulatedSocket extends SocketBase {
   private final Map<SocketOption<?>, Object> options = new HashMap<>();
   private Place place;
   private boolean closed;
-  private int timeout; // ms; 0: none
-  private @Nullable Pipe in; // what this side reads
+  private int timeout; // in ms; 0 for none
+  private @Nullable Pipe in; // the pipe from which this side reads
   private @Nullable Pipe out;
   private @Nullable ArrayDeque<SimulatedSocket> backlog; // of a server: the far ends that wait
   private int room; // in it
@@ -58,12 +58,12 @@ final class SimulatedSocket extends SocketBase {
     return closed;
   }
 
-  /** By the run's clock, from now. */
+  /** Returns the end of the time-out by the run's clock. */
   long timeLimit() {
     return timeout == 0 ? EVER : run.clock.now() + timeout * 1_000_000L;
   }
 
-  /** As with sockets of the JDK, an interrupt of a virtual thread closes it. */
+  /** An interrupt of a virtual thread closes the socket, as with sockets of the JDK. */
   void park(long until) throws IOException {
     if (until > 0 && until < EVER) LockSupport.parkNanos(until - run.clock.now());
     else LockSupport.park();

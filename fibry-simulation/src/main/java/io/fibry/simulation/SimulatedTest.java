@@ -13,8 +13,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * {@link Simulation}.
  * {@snippet class="io.fibry.simulation.SnippetsTest" region="junit"}
  *
- * <p>All runs are on one object of the test's class, and between them nothing is set up anew: make
- * in the method what a run needs.
+ * <p>All runs use one object of the test's class, and nothing is reset between them, so the method
+ * must make everything that a run needs.
  */
 @Documented
 @Target(ElementType.METHOD)
@@ -26,7 +26,7 @@ public @interface SimulatedTest {
   /** {@return how many runs there are, and one more in the order of a quiet machine} */
   int seeds() default 1_000;
 
-  /** {@return who goes next where several could} */
+  /** {@return which thread runs next when several could} */
   Policy policy() default Policy.MIX;
 
   /** {@return whether a dead letter is no failure} */

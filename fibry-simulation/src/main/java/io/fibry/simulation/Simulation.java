@@ -15,23 +15,24 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run of a program in which a seed decides the order of all threads, chance and faults, and in
- * which time jumps to the next moment at which something happens. A seed that fails fails again, on
- * all machines. The program is as it is otherwise: handlers may block, sleep, lock.
+ * A run of a program in which a seed decides the order of all threads, chance and faults. Time
+ * jumps to the next moment at which something happens. A seed that fails fails again, on all
+ * machines. The program is as it is otherwise: handlers may block, sleep, lock.
  * {@snippet class="io.fibry.simulation.SnippetsTest" region="simulation"}
  *
- * <p>A run fails if the program or a client throws, if a fact that is {@link #always} so is not, if
- * nothing can go on, and if a thread, a handler or a message is left when the program and its
- * scopes have ended. For threads of the simulation.
+ * <p>A run fails if the program or a client throws, if a condition that must hold {@link #always}
+ * does not hold, or if no thread can continue. It also fails if a thread, a handler or a message is
+ * left when the program and its scopes have ended. For threads of the simulation.
  */
 public final class Simulation {
 
-  /** What is simulated. */
+  /** The program to simulate. */
   public interface Program {
 
     /**
-     * Runs on a thread of the simulation, once for each seed. It must make all that it uses: what
-     * outlives a run, such as static fields, makes the next one another.
+     * Runs on a thread of the simulation, once for each seed. It must make all objects that it
+     * uses: an object that outlives a run, such as one in a static field, makes the next run a
+     * different one.
      *
      * @param simulation of this run
      * @throws Throwable fails the run
@@ -40,7 +41,7 @@ public final class Simulation {
   }
 
   /**
-   * What was simulated without a failure.
+   * The figures of a simulation that found no failure.
    *
    * @param runs of the program
    * @param orders different ones among them
@@ -68,7 +69,7 @@ public final class Simulation {
   /**
    * Simulates a program with 1,000 seeds, however long that takes.
    *
-   * @param program what is simulated
+   * @param program the program to simulate
    * @return what was simulated
    * @throws SimulationFailure for the first run that goes wrong
    */
@@ -81,7 +82,7 @@ public final class Simulation {
    * {@code -Dfibry.simulation.seeds} says how many seeds, without a limit of time.
    *
    * @param options changes the default ones
-   * @param program what is simulated
+   * @param program the program to simulate
    * @return what was simulated
    * @throws SimulationFailure for the first run that goes wrong
    * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
@@ -120,7 +121,7 @@ public final class Simulation {
    * and before the scopes close.
    *
    * @param name of the thread
-   * @param code what it does; what it throws fails the run
+   * @param code the code of the client; an exception that it throws fails the run
    * @return the thread
    */
   public Thread client(String name, Callable<?> code) {
@@ -189,7 +190,7 @@ public final class Simulation {
     if (run.trace != null) run.trace.note(run, what);
   }
 
-  /** {@return what goes wrong in this run; nothing, unless told} */
+  /** {@return the faults of this run; none by default} */
   public Faults faults() {
     return run.faults;
   }
@@ -270,8 +271,8 @@ public final class Simulation {
     }
 
     /**
-     * {@return a copy that begins no run after a time} If seeds are left then, the log says so, and
-     * {@link Summary#runs} is lower: a busy machine runs fewer of them.
+     * {@return a copy that begins no run after a time} If seeds are left then, the log reports it,
+     * and {@link Summary#runs} is lower: a busy machine runs fewer of them.
      *
      * @param real by the machine's clock; by default there is no limit, and each seed is run
      */
@@ -285,8 +286,8 @@ public final class Simulation {
     }
 
     /**
-     * {@return a copy with other limits of a run} A run with more steps fails: it is taken for one
-     * that never ends.
+     * {@return a copy with other limits of a run} A run with more steps fails, because it seems
+     * never to end.
      *
      * @param most 1,000,000 unless changed
      */
@@ -318,7 +319,7 @@ public final class Simulation {
     /**
      * {@return a copy with one run alone}
      *
-     * @param replay as a failure printed it, such as {@code 4:0=1}; or only a seed
+     * @param replay the text that a failure printed, such as {@code 4:0=1}, or only a seed
      */
     public Options withReplay(String replay) {
       return new Options(firstSeed, seeds, limit, steps, policy, finePoints, noDeadLetters, Replay.parse(replay));

@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 public final class SimulationFailure extends AssertionError {
   private static final long serialVersionUID = 1;
 
-  /** Of the run that failed. */
+  /** The seed of the run that failed. */
   private final long seed;
   /** The shortest run that fails. */
   private final String replay;
-  /** What happened in it; empty if that is not known. */
+  /** The events of the run, or empty if they are not known. */
   private final String diagram;
 
   SimulationFailure(String text, Outcome outcome, @Nullable Throwable cause) {
@@ -33,7 +33,7 @@ public final class SimulationFailure extends AssertionError {
     return replay;
   }
 
-  /** {@return what happened in that run as a sequence diagram of Mermaid} */
+  /** {@return the events of that run as a sequence diagram of Mermaid} */
   public String diagram() {
     return diagram;
   }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Stage {
   static volatile int patience = Integer.getInteger("fibry.simulation.patience", 10); // s of one step; tests change it
   private static final ReentrantLock LOCK = new ReentrantLock(); // held by the thread whose simulation it is
-  private static @Nullable Stage stage; // under the lock; null: none
+  private static @Nullable Stage stage; // under the lock; null if there is none
 
   private final SynchronousQueue<Runnable> work = new SynchronousQueue<>();
   private final Carrier thread = new Carrier(this::work, "simulation");

@@ -3,14 +3,14 @@ package io.fibry.simulation;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Tells a step that holds its carrier from one that gets little processor time. The thread that
- * waits for the run looks once a second.
+ * Distinguishes a step that holds its carrier from a step that gets little processor time. The
+ * thread that waits for the run looks once a second.
  *
  * <p>A step that computes is held after some seconds of processor time, however long a busy machine
  * takes to give them. A step that waits where its thread cannot be taken from it is held after as
- * many looks in a row. A thread in native code, and one that waits for another to initialize a
- * class, count as running though they wait: they use no processor time, and are held after more
- * looks, because a thread that does run may get no processor for seconds on a busy machine.
+ * many looks in a row. A thread in native code, and a thread that waits for another to initialize a
+ * class, count as running although they wait. They use no processor time, and count as held only
+ * after more looks, because a running thread may get no processor for seconds on a busy machine.
  */
 final class StepWatch {
 
@@ -21,7 +21,7 @@ final class StepWatch {
   private static final int STARVED = 6; // times the patience, without processor time
 
   private final int patience; // s of processor time, and looks
-  private long step = -1; // the one that was seen last
+  private long step = -1; // the step that was seen last
   private long before; // ns of processor time that the carrier had used when the step was first seen
   private long last; // ns of processor time, at the last look
   private int waits; // looks in a row at which the thread waited

@@ -14,10 +14,10 @@ final class Task {
   final Thread thread;
   final long number; // in the order of birth
   @Nullable
-  Actor<?> actor; // whose message it handles; null: of none
+  Actor<?> actor; // the actor whose message it handles, or null
   Place at; // of that actor, or where the thread was started
   @Nullable
-  Place sendsTo; // in this step, last: the thread that it may start for an actor is there
+  Place sendsTo; // the place of the last message sent in this step, where a thread for its actor may start
   int priority; // of a policy
   int gaveWay; // times, since it did something else
   int initializes; // classes: others may wait for them, and it gives way at no fine point
@@ -52,7 +52,9 @@ final class Task {
     return at.crashed;
   }
 
-  /** The place of this thread has crashed: it never goes on, and runs no finally. */
+  /**
+   * The place of this thread has crashed: the thread never continues, and runs no finally block.
+   */
   static void stopHere() {
     while (true) LockSupport.park();
   }

@@ -16,7 +16,7 @@ final class Tasks {
   private final Map<Thread, Long> numbers = new WeakHashMap<>(); // for looking up only
   private long numbered; // threads
 
-  /** Null: none has this step so far. */
+  /** Returns null if no thread has this step so far. */
   @Nullable
   Task of(Runnable step) {
     return living.get(step);
@@ -32,12 +32,17 @@ final class Tasks {
     living.remove(task.step);
   }
 
-  /** From the first look at it on, which may be before its start, it is the same. */
+  /**
+   * The number stays the same from the first look at the thread on, which may be before its start.
+   */
   long idOf(Thread thread) {
     return numbers.computeIfAbsent(thread, unknown -> ++numbered);
   }
 
-  /** Those that live, without those of places that crashed; in the order of their birth. */
+  /**
+   * Returns the threads that live, in the order of their birth, without the threads of places that
+   * crashed.
+   */
   List<Task> alive() {
     var all = new ArrayList<Task>();
     for (var task : living.values()) if (task.thread.isAlive() && !task.isGone()) all.add(task);

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What happened in a run, as messages between actors. Only a run that is shown has one. */
+/** The events of a run, as messages between actors. Only a run that is shown has one. */
 final class Trace {
   private static final int MOST = 60; // events that are shown
   private static final int TEXT = 60; // characters of a message
@@ -26,7 +26,7 @@ final class Trace {
     }
   }
 
-  /** @param overtakes the thread was not the one that had been ready for longest */
+  /** @param overtakes the thread was not the thread that had been ready for longest */
   private record Event(long step, long time, Arrow arrow, String from, String to, String what, boolean overtakes) {}
 
   private final List<Event> events = new ArrayList<>();
@@ -119,7 +119,7 @@ final class Trace {
     return text.toString();
   }
 
-  /** As a sequence diagram of Mermaid. */
+  /** Returns a sequence diagram of Mermaid. */
   String diagram() {
     var parties = new LinkedHashSet<String>();
     for (var event : last()) {

@@ -9,8 +9,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the loop needs of the JDK's virtual threads and the JDK does not export. The agent must be
- * in place before this class is initialised, which fails with an error that names what is missing.
+ * The parts of the JDK's virtual threads that the loop needs and the JDK does not export. The agent
+ * must be in place before this class is initialised, which fails with an error that names what is
+ * missing.
  */
 final class VirtualThreads {
   private static final Class<?> VIRTUAL = Insides.type("java.lang.VirtualThread");
@@ -18,7 +19,10 @@ final class VirtualThreads {
       Insides.constructor(Insides.type("java.lang.ThreadBuilders$VirtualThreadBuilder"), Executor.class)
           .asType(MethodType.methodType(Thread.Builder.OfVirtual.class, Executor.class));
   private static final VarHandle STATE = Insides.field(VIRTUAL, "state", int.class);
-  /** The states of a thread that is off its carrier for a monitor: none before Java 24. */
+  /**
+   * The states of a thread that has left its carrier for a monitor; before Java 24 there are no
+   * such states.
+   */
   private static final Set<Integer> MONITORS = Runtime.version().feature() < 24
       ? Set.of()
       : Set.of(state("BLOCKED"), state("WAIT"), state("TIMED_WAIT"));
@@ -29,7 +33,9 @@ final class VirtualThreads {
 
   private VirtualThreads() {}
 
-  /** Makes virtual threads on a scheduler; the virtual threads that they start are there too. */
+  /**
+   * Makes virtual threads on a scheduler; virtual threads that they start have the same scheduler.
+   */
   static Thread.Builder.OfVirtual builder(Executor scheduler) {
     try {
       return (Thread.Builder.OfVirtual) BUILDER.invokeExact(scheduler);

@@ -79,7 +79,7 @@ public final class Certificates {
     return authority;
   }
 
-  /** Of a server, and of clients that trust it. */
+  /** Returns the context of a server and of clients that trust it. */
   public static SSLContext context() {
     var server = of("server", "EC");
     return context(server, server);

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 /**
  * A process that a test starts. Its output, standard error included, is read at once, so it never
  * waits for its reader. A wait for it fails only if neither its output nor its processor time has
- * grown for {@link Patience#LONG}, because a child that hangs does nothing, and a child on a slow
- * machine does little. It ends with {@link #close}, at the latest with this JVM.
+ * grown for {@link Patience#LONG}: a child that hangs does nothing, and a child on a slow machine
+ * does little. It ends with {@link #close}, at the latest with this JVM.
  */
 public final class Child implements AutoCloseable {
   private static final Set<String> INHERITED = Set.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
@@ -66,7 +66,7 @@ public final class Child implements AutoCloseable {
 
   /**
    * A JVM with the Java of this JVM, and these arguments. It also has the compiler and the garbage
-   * collector of this JVM: the build chooses those that begin soonest.
+   * collector of this JVM, because the build chooses flags with which a JVM begins soonest.
    */
   public static Child java(List<String> arguments) {
     var command = new ArrayList<String>();

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 
 /**
  * The state of this JVM at the moment when a wait has failed: the scopes with their accounts and
- * waiting actors, the threads that run code of Fibry, and who holds the locks. The dump of all
+ * waiting actors, the threads that run code of Fibry, and the holders of locks. The dump of all
  * threads, virtual threads included, goes to a file in {@code target/evidence}.
  */
 public final class Evidence {

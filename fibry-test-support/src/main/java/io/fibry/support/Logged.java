@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What is logged while this is open; slf4j-simple writes to System.err. */
+/** The lines that are logged while this is open; slf4j-simple writes to System.err. */
 public final class Logged implements AutoCloseable {
   private static final Pattern ENTRY = Pattern.compile("(?m)^(?=\\[)"); // the name of its thread
 
@@ -24,9 +24,9 @@ public final class Logged implements AutoCloseable {
   }
 
   /**
-   * The entries, each with its stack, that contain one of these: names of the test's own actors and
-   * scopes, and parts of its class's name, which is in stacks. The stream belongs to the JVM, so
-   * actors that other tests left behind may log meanwhile, too.
+   * Returns the entries, each with its stack, that contain one of these texts: names of the test's
+   * own actors and scopes, and parts of its class's name, which is in stacks. The stream belongs to
+   * the JVM, so actors that other tests left behind may log meanwhile, too.
    */
   public String about(String... own) {
     return Stream.of(ENTRY.split(text())).filter(entry -> Stream.of(own).anyMatch(entry::contains))
@@ -38,7 +38,10 @@ public final class Logged implements AutoCloseable {
     return text().lines().filter(line -> line.contains(part)).toList();
   }
 
-  /** The lines of the calling thread that contain this, whatever other threads log meanwhile. */
+  /**
+   * Returns the lines of the calling thread that contain this text; other threads may log
+   * meanwhile.
+   */
   public List<String> linesOfThisThread(String part) {
     String thread = "[" + Thread.currentThread().getName() + "] ";
     return lines(part).stream().filter(line -> line.contains(thread)).toList();

@@ -7,15 +7,15 @@ import java.util.concurrent.locks.LockSupport;
  * A clock for limits in tests. It runs slower where this JVM gets less processor time, so a limit
  * means the same amount of work on every machine.
  *
- * <p>A daemon thread does a known piece of work twice a second, and compares the time that it
- * took with {@link #WORK}. If it took five times as long, because other processes have the
- * processors or because the processor is slow, a second of the machine counts as 0.2 s here. The
- * piece is longer than a time slice of the operating system: a shorter one would be done before
- * others get their turn. If the machine is suspended for a minute, that counts as one second.
+ * <p>A daemon thread does a known piece of work twice a second, and compares the time that it took
+ * with {@link #WORK}. If it took five times as long, because other processes have the processors or
+ * because the processor is slow, a second of the machine counts as 0.2 s here. The piece is longer
+ * than a time slice of the operating system: a shorter one would be done before others get their
+ * turn. If the machine is suspended for a minute, that counts as one second.
  *
  * <p>The thread works only while the clock is read. It allocates nothing, so it also works where a
- * test fills the memory. With {@code -Dfibry.pace=wall} this is {@link System#nanoTime}, as
- * simulated tests need, because their threads and their time are those of the simulation.
+ * test fills the memory. With {@code -Dfibry.pace=wall} this is {@link System#nanoTime}. Simulated
+ * tests need that, because their threads and their time belong to the simulation.
  */
 public final class Pace {
   /** How long the known work takes on the machine that the limits were chosen on. */

@@ -15,11 +15,11 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * A disk in memory whose power can be cut, for stores that must survive that. What was forced is
- * there afterwards. Of the rest any part may be: each sector has its content of the last force, or
- * of any write since; and each change of a name may be there or not. A force that failed forgets
- * what it should have forced, so only a new write and another force bring it to the disk for sure.
- * Thread-safe.
+ * A disk in memory whose power can be cut, for stores that must survive that. Data that was forced
+ * survives. Any part of the other data may survive: each sector has its content of the last force,
+ * or of any write since, and each change of a name may have happened or not. A force that failed
+ * forgets what it should have forced, so only a new write and another force bring it to the disk
+ * for sure. Thread-safe.
  * {@snippet class="io.fibry.test.CrashDiskTest" region="disk"}
  */
 public final class CrashDisk implements Disk {
@@ -36,10 +36,10 @@ public final class CrashDisk implements Disk {
     }
   }
 
-  /** A change of a name that was not forced. Null: the name goes. */
+  /** A change of a name that was not forced. Null removes the name. */
   private record Change(String name, Content content, String from) {
     void apply(TreeMap<String, Content> names) {
-      if (from != null && names.remove(from) != content) return; // the name that it had is not there
+      if (from != null && names.remove(from) != content) return; // the name that it had no longer exists
       if (content == null) names.remove(name);
       else names.put(name, content);
     }
@@ -203,7 +203,7 @@ public final class CrashDisk implements Disk {
    *
    * @param most how many at most
    * @param seed chooses them, if there are more
-   * @param use what is done with each
+   * @param use called with each disk
    */
   public synchronized void images(int most, long seed, Consumer<CrashDisk> use) {
     long count = 1L << Math.min(changes.size(), 30);
@@ -242,7 +242,7 @@ public final class CrashDisk implements Disk {
   }
 
   private interface Chooser {
-    /** From 0 to one less than there are. */
+    /** Chooses a number from 0 to one less than {@code choices}. */
     int choose(int choices);
   }
 
@@ -290,7 +290,7 @@ public final class CrashDisk implements Disk {
    * Cuts off the end of a file.
    *
    * @param name of the file
-   * @param size what is left
+   * @param size the size afterwards
    */
   public synchronized void truncate(String name, long size) {
     replace(name, names.get(name).now.resized(size));

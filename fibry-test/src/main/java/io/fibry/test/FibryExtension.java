@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * <p>Tests, {@code @BeforeEach} and {@code @AfterEach} methods may have parameters of type
  * {@link TestScope}, {@link ActorScope} (the same object) and {@link ManualClock} (its clock).
  *
- * <p>An actor of the scope that must be interrupted after the test is a leak, and fails the test
+ * <p>An actor of the scope that must be interrupted after the test is a leak. It fails the test
  * with a text that says what each actor was doing. Other actors end after their waiting messages.
  */
 public final class FibryExtension implements ParameterResolver, AfterEachCallback {

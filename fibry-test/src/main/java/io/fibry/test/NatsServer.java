@@ -29,16 +29,16 @@ import java.util.stream.Stream;
 
 /**
  * A nats-server with JetStream as a child of this process, for tests and demonstrations. It listens
- * on this machine only. Of one thread.
+ * on this machine only. Used by one thread.
  */
 public final class NatsServer implements AutoCloseable {
-  /** What to tell those who have no such program. */
+  /** The text for users who have no such program. */
   public static final String HOW = "no nats-server was found; install one by `go install "
       + "github.com/nats-io/nats-server/v2@v2.15.2`, and put it in the path, or name it by the environment variable "
       + "NATS_SERVER or the system property fibry.nats";
   private static final String HERE = "127.0.0.1";
   private static final Duration PATIENCE = Duration.ofSeconds(30);
-  private static final int FIRST_PORT = 20_000; // below those that systems give away
+  private static final int FIRST_PORT = 20_000; // below the ports that systems give away
   private static final int PORTS = 12_000;
   private static final int MOST_PORTS = 20; // attempts with others
 
@@ -64,7 +64,7 @@ public final class NatsServer implements AutoCloseable {
 
   // ---- where it is
 
-  /** {@return the program; empty: it is not on this machine} */
+  /** {@return the program, or empty if it is not on this machine} */
   public static Optional<Path> find() {
     var named = Stream.of(System.getProperty("fibry.nats", ""), System.getenv().getOrDefault("NATS_SERVER", ""))
         .filter(path -> !path.isBlank()).map(Path::of);
@@ -214,8 +214,8 @@ public final class NatsServer implements AutoCloseable {
   }
 
   /**
-   * It writes the file with its ports when it listens, so another program at its port is not taken
-   * for it; then it sends a line of information to each client.
+   * The server writes the file with its ports when it listens, so another program at its port is
+   * not mistaken for it. Then it sends a line of information to each client.
    */
   private void awaitUp() {
     var ports = folder.resolve("nats-server_" + process.pid() + ".ports");
@@ -311,16 +311,16 @@ public final class NatsServer implements AutoCloseable {
   /** Starts it again, with the same port and data. */
   public void restart() {
     if (process.isAlive()) kill();
-    withOtherPorts(this::started); // the same: whoever has it meanwhile soon gives it back
+    withOtherPorts(this::started); // the same ports, because a program that has one meanwhile soon gives it back
   }
 
-  /** Stops it where it is, until it goes on: it stands still when this returns. */
+  /** Pauses the server until {@link #goOn}; it is stopped when this method returns. */
   public void pause() {
     signal("STOP");
     awaitStandstill();
   }
 
-  /** On a busy machine a program goes on for a while after the signal. */
+  /** On a busy machine a program runs for a while after the signal. */
   private void awaitStandstill() {
     long begin = System.nanoTime();
     while (isMoving()) {
@@ -344,7 +344,7 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  /** Lets it go on. */
+  /** Resumes the server. */
   public void goOn() {
     signal("CONT");
   }

@@ -82,7 +82,7 @@ public final class Probe<M> {
   }
 
   /**
-   * Also records messages of other actors, before their handlers see them.
+   * Messages of other actors are recorded, too, before their handlers see them.
    *
    * @param <N> the messages
    * @param how the builder of the actors

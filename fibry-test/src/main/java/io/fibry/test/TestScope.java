@@ -36,7 +36,7 @@ public final class TestScope implements ActorScope {
 
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope;
-  // what assertions have found; used by the threads of the test
+  // dead letters that assertions have found; used by the threads of the test
   private final Set<DeadLetter> asserted =
       Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
   volatile Duration limit = LIMIT; // of waits in real time; set by tests of failures
@@ -151,7 +151,7 @@ public final class TestScope implements ActorScope {
    * equal ones.
    *
    * @param reason why it was not handled
-   * @param message what was sent
+   * @param message the message that was sent
    * @return the first match
    * @throws AssertionError if there is none, with all dead letters
    */

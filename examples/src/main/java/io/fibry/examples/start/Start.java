@@ -5,7 +5,7 @@ import java.lang.invoke.MethodType;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** What {@code mvn -Prun} runs: an example by its name, or the list of all. */
+/** Runs an example by its name, or lists all examples, for {@code mvn -Prun}. */
 class Start {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
 

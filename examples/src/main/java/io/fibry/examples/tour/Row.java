@@ -5,7 +5,7 @@ import java.util.Locale;
 
 /** What Fibry took, and what its reference took: nanoseconds or bytes. */
 public record Row(Unit unit, String ours, double figure, String theirs, double reference) {
-  /** What is measured, as it is printed. */
+  /** How a measurement is printed. */
   enum Unit {
     EACH, TOTAL, HEAP;
 
@@ -18,7 +18,7 @@ public record Row(Unit unit, String ours, double figure, String theirs, double r
     }
   }
 
-  /** How many of those of which each was measured. */
+  /** Returns how many of the measured operations are done in a second. */
   public double perSecond() {
     return 1e9 / figure;
   }

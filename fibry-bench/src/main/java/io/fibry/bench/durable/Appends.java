@@ -14,8 +14,9 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Durable appends of 200 bytes by 1 and by 1,024 virtual threads: to our store, whose journal
- * writes all that waits as one frame, and to others behind a {@link Committer} that does likewise.
+ * Durable appends of 200 bytes by 1 and by 1,024 virtual threads. Our store's journal writes all
+ * waiting appends as one frame; other stores stand behind a {@link Committer} that groups appends
+ * in the same way.
  */
 final class Appends {
   private static final String OURS = "fibry, a folder";

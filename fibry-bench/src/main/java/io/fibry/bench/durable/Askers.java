@@ -27,7 +27,7 @@ final class Askers {
     return Integer.getInteger("size", 1_024);
   }
 
-  /** How long they go on, {@code -Dseconds}, in nanoseconds. */
+  /** Returns how long they ask, {@code -Dseconds}, in nanoseconds. */
   static long time() {
     return (long) (Double.parseDouble(System.getProperty("seconds", "0.4")) * 1e9);
   }

@@ -45,7 +45,7 @@ final class Counter {
             n.incrementAndGet()));
   }
 
-  /** Sends to an actor that keeps messages. Of one thread at a time. */
+  /** Sends to an actor that keeps messages. Used by one thread at a time. */
   static final class Sender {
     private final Actor<Kept> keeper;
     private long sent;

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Asks what durable actors cost, and checks what is promised of that, each figure beside its
- * reference in the same process; {@code DurableBudgets durable-one,durable-heap} asks only these.
- * The sides take turns in each of three processes, of which the middle one is judged. Exits with 1
- * if a promise is broken.
+ * Measures the cost of durable actors and checks the promised ratios, each beside its reference in
+ * the same process. {@code DurableBudgets durable-one,durable-heap} runs only these questions. The
+ * sides take turns in each of three processes, of which the middle one is judged. Exits with 1 if a
+ * promise is broken.
  */
 public final class DurableBudgets {
   private static final String IN_CHILD = "--process";
@@ -41,7 +41,7 @@ public final class DurableBudgets {
             "no question '" + name + "'; there are " + questions().stream().map(Question::name).toList()));
   }
 
-  /** False: a promise is broken. */
+  /** Returns false if a promise is broken. */
   static boolean ask(List<Question> questions) throws Exception {
     System.out.println("JDK " + Runtime.version() + ", " + Runtime.getRuntime().availableProcessors() + " processors");
     boolean kept = true;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * What one side of a question took in the rounds of one process.
+ * The measurements of one side of a question in the rounds of one process.
  *
  * @param size how many, if the question is asked for several sizes; otherwise 0
  */

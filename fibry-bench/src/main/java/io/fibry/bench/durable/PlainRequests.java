@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Whether a request to an actor in memory costs more where durable actors are on the class path: it
- * cannot, since none of their classes is loaded. On one carrier, so that it takes the same time
- * again and again.
+ * Measures whether a request to an actor in memory costs more when durable actors are on the class
+ * path. It cannot, since none of their classes is loaded. On one carrier, so that it takes the same
+ * time again and again.
  */
 final class PlainRequests {
   private static final String WITH = "fibry, fibry-durable is on the class path";

@@ -36,7 +36,7 @@ record Promise(String what, String ours, String other, long size, boolean least,
         .orElseThrow(() -> new IllegalStateException("'" + what + "' needs '" + side + "', of which there is none"));
   }
 
-  /** Of several processes the middle one is judged. */
+  /** Judges the median of several processes. */
   Row judge(List<List<Figures>> processes) {
     var values = processes.stream().mapToDouble(this::value).sorted().toArray();
     double middle = values[values.length / 2];

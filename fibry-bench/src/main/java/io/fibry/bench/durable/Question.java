@@ -10,7 +10,7 @@ import java.util.List;
  * A question about durable actors.
  *
  * @param name of its result
- * @param title what is measured, in words
+ * @param title the measured quantity, in words
  * @param processes in how many it is asked at most
  */
 record Question(String name, String title, int processes, Program program, List<Promise> promises) {
@@ -25,12 +25,12 @@ record Question(String name, String title, int processes, Program program, List<
     return new Question(name, title, Integer.MAX_VALUE, program, List.of(promises));
   }
 
-  /** For figures that hardly change from one process to the next. */
+  /** For measurements that hardly change from one process to the next. */
   Question inOneProcess() {
     return new Question(name, title, 1, program, promises);
   }
 
-  /** In processes of its own: the figures of each. */
+  /** Runs the question in processes of its own, and returns the measurements of each. */
   List<List<Figures>> ask(int inProcesses, Class<?> main, String inChild) throws Exception {
     // a collection between two rounds gives no memory back, for which the next one would ask again
     var flags = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED", "-Xms1g"));

@@ -1,2 +1,2 @@
-/** What durable actors cost, beside the disk, other stores, and actors in memory. */
+/** The cost of durable actors, beside the disk, other stores, and actors in memory. */
 package io.fibry.bench.durable;

@@ -9,9 +9,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A thread, platform or virtual, and a queue of the JDK: {@code LinkedTransferQueue}, the fastest
- * without a bound; {@code ArrayBlockingQueue}; or {@code PriorityBlockingQueue}, which keeps no
- * order among equals. A thread of the same kind sleeps, and sends a later message.
+ * A thread, platform or virtual, and a queue of the JDK. {@code LinkedTransferQueue} is the fastest
+ * without a bound, {@code ArrayBlockingQueue} has a bound, and {@code PriorityBlockingQueue} sorts,
+ * but keeps no order among equals. A thread of the same kind sleeps, and sends a later message.
  */
 final class ThreadWithQueue implements Peer.Requests, Peer.BoundedMailboxes, Peer.PriorityMailboxes, Peer.Timers {
   private final Function<Runnable, Thread> start;

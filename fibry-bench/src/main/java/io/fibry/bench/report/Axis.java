@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Where figures lie on an axis, and which of them are labelled. */
+/** The places of values on an axis, and the values that get a label. */
 record Axis(double from, double to, boolean logarithmic, List<Double> ticks) {
   private static final int FAR_APART = 30; // from this ratio on, an axis is logarithmic
   private static final int STEPS = 6; // at most, from zero
@@ -17,7 +17,7 @@ record Axis(double from, double to, boolean logarithmic, List<Double> ticks) {
     return ofFigures(figures.getMin(), figures.getMax());
   }
 
-  /** From zero, or from a power of ten below the least figure. */
+  /** Begins at zero, or at a power of ten below the smallest value. */
   static Axis ofFigures(double least, double most) {
     return areFarApart(least, most) ? logarithmic(least, most) : linear(most);
   }
@@ -56,7 +56,7 @@ record Axis(double from, double to, boolean logarithmic, List<Double> ticks) {
     return new Axis(ticks.getFirst(), ticks.getLast(), true, ticks);
   }
 
-  /** From 0 to 1. */
+  /** Returns a place from 0 to 1. */
   double place(double figure) {
     if (logarithmic) return Math.log(figure / from) / Math.log(to / from);
     return to == from ? 0.5 : (figure - from) / (to - from);

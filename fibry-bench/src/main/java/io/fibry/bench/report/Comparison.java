@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * The declaration of a result: what it compares, whose its sides are, and with which of ours the
- * others are compared.
+ * The declaration of a result: its subject, the owners of its sides, and the sides of ours with
+ * which the others are compared.
  *
  * @param question a pattern of the names of its results
- * @param title what is compared, in words; {@code $1} is the first group of the question
+ * @param title the compared quantity, in words; {@code $1} is the first group of the question
  * @param bases of each unit and size, one has a figure
  * @param sizes what a size counts; empty if the question is asked for one
  */
@@ -53,7 +53,10 @@ record Comparison(Pattern question, String title, List<Side> sides, List<String>
     return bases.contains(row.side());
   }
 
-  /** What the row is compared with: the base of its unit and size. Throws unless there is one. */
+  /**
+   * Returns the row with which this row is compared: the base of its unit and size. Throws unless
+   * there is one.
+   */
   Row base(Row row, List<Row> rows) {
     if (isBase(row)) return row;
     var found = rows.stream()

@@ -6,7 +6,7 @@ import static io.fibry.bench.report.Side.reference;
 
 import java.util.List;
 
-/** What each result compares. Names say nothing about whose a side is: only this does. */
+/** The declarations of all results. Names say nothing about whose a side is: only this does. */
 final class Comparisons {
   private static final String STRATEGY = "fibry, "; // before the parameter that names one of ours
 

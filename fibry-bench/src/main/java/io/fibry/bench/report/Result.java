@@ -11,10 +11,10 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The figures of all sides of a question; a JSON file.
+ * The measurements of all sides of a question; a JSON file.
  *
  * @param question its name, and the file's
- * @param title what was measured, in words
+ * @param title the measured quantity, in words
  */
 public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY) String title, String jdk,
     int processors, String machine, String date, List<Row> rows) {
@@ -74,7 +74,7 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     return comparison().side(row.side());
   }
 
-  /** What the row is compared with. */
+  /** Returns the row with which a row is compared. */
   Row base(Row row) {
     return comparison().base(row, rows);
   }

@@ -13,7 +13,9 @@ import java.util.stream.StreamSupport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Result files: our own, those of JMH ({@code -rf json}), and that of the Savina programs. */
+/**
+ * Result files: our own, the files of JMH ({@code -rf json}), and the file of the Savina programs.
+ */
 public final class ResultFiles {
   private static final String SIDE = "who"; // the parameter that names a peer
 

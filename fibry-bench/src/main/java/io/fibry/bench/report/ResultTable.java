@@ -2,7 +2,7 @@ package io.fibry.bench.report;
 
 import java.util.Locale;
 
-/** A result in Markdown: what was measured, a table, and the chart. */
+/** A result in Markdown: a sentence about the measurement, a table, and the chart. */
 final class ResultTable {
   private ResultTable() {}
 

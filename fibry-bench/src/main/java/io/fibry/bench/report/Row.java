@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The figures of one side. More is better if the unit ends with {@code /s}, begins with
+ * The measurements of one side. More is better if the unit ends with {@code /s}, begins with
  * {@code ops/}, or is {@code live}; otherwise less is.
  *
  * @param side its name; {@code Comparisons} says whose it is

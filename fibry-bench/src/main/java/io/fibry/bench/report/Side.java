@@ -3,7 +3,7 @@ package io.fibry.bench.report;
 /**
  * A side of comparisons.
  *
- * @param words what it is, for readers who have not seen its code
+ * @param words describes it for readers who have not seen its code
  */
 record Side(String name, Whose whose, String words) {
 

@@ -56,7 +56,7 @@ final class Banking {
     long value = START;
   }
 
-  // ---- Fibry: an account asks; other messages wait in its mailbox
+  // ---- Fibry: an account asks, and other messages wait in its mailbox
 
   private sealed interface FibryMessage {
     record Pay(long amount, Actor<FibryMessage> to) implements FibryMessage, Request<Pay, Long> {}

@@ -11,8 +11,8 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Each worker pings another one at random, waits for its pong and pings the next, while it answers
- * the others. Savina: 120 workers, 20,000 pings each.
+ * Each worker pings another one at random, waits for its pong and pings the next, while it replies
+ * to the others. Savina: 120 workers, 20,000 pings each.
  */
 final class Big {
   private Big() {}

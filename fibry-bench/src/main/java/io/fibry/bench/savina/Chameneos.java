@@ -44,7 +44,7 @@ final class Chameneos {
     }
   }
 
-  // ---- Fibry: the mall answers the first creature when the second comes
+  // ---- Fibry: the mall replies to the first creature when the second comes
 
   private record Meet(Colour mine) implements Request<Meet, Colour> {}
 

@@ -10,8 +10,8 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
  * Pekko typed as its documentation recommends: one actor system in the process, the default
- * dispatcher (a fork-join pool of at least 8 threads, 5 messages a turn), the default unbounded
- * mailbox; only the logging of dead letters is off. Behaviours switch over a sealed protocol, which
+ * dispatcher (a fork-join pool of at least 8 threads, 5 messages a turn), and the default unbounded
+ * mailbox. Only the logging of dead letters is off. Behaviours switch over a sealed protocol, which
  * is cheaper than {@code onMessage} chains.
  */
 public final class PekkoSystem {

@@ -13,8 +13,8 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Philosophers ask the table for both of their forks; one that is denied asks again at once.
- * Savina: 20 philosophers, 10,000 meals each.
+ * Philosophers ask the table for both of their forks; a philosopher that is denied asks again at
+ * once. Savina: 20 philosophers, 10,000 meals each.
  */
 final class Philosophers {
   private Philosophers() {}

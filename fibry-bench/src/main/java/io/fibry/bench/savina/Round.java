@@ -20,7 +20,7 @@ import org.apache.pekko.actor.typed.Behavior;
 
 /**
  * One run of one side: takes the result, then cleans up. Thread-safe. Idle actors of Fibry without
- * a reference are garbage; those of Pekko must be stopped, and threads must end.
+ * a reference are garbage; actors of Pekko must be stopped, and threads must end.
  */
 final class Round implements AutoCloseable {
   static final ActorBuilder<Object> FIBERS = ActorSystem.anonymous();

@@ -17,10 +17,10 @@ import java.util.stream.Stream;
  * take turns in each of three processes, {@code -Drounds} times after a warm-up; each run checks
  * its result. Writes {@code target/savina.json}, and exits with 1 if a side failed.
  *
- * <p>{@code fibry} is the form that a user would write, {@code fibry-messages} the same without
- * waiting for answers, {@code fibry-pool} on a {@code ForkJoinPool} where no handler waits;
- * {@code queues} is a virtual thread and a {@code LinkedTransferQueue} each. Most sizes are larger
- * than Savina's, so that a run is warm before it ends.
+ * <p>{@code fibry} is the form that a user would write, and {@code fibry-messages} the same without
+ * waiting for answers. {@code fibry-pool} runs on a {@code ForkJoinPool} and has no handler that
+ * waits. {@code queues} is a virtual thread and a {@code LinkedTransferQueue} for each. Most sizes
+ * are larger than Savina's, so that a run is warm before it ends.
  */
 public final class Savina {
   private static final int PROCESSES = 3;

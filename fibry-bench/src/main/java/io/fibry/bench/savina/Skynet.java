@@ -14,7 +14,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
  * An actor makes ten, each of which makes ten more; the leaves answer with their numbers, and sums
- * go back to the root. Not one of Savina's; known as "skynet 1M".
+ * go back to the root. It is no benchmark of Savina, but known as "skynet 1M".
  */
 final class Skynet {
   private static final int CHILDREN = 10;

@@ -8,7 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** What it takes to create and keep actors, and to run one task on each. */
+/** The time and memory for creating and keeping actors, and for running one task on each. */
 public final class ActorCreation {
   private ActorCreation() {}
 

@@ -11,7 +11,8 @@ import java.util.concurrent.TimeUnit;
 /** The sides of an experiment. Prints each row, and writes all to {@code target/results}. */
 final class Experiment {
   static final int ROUNDS = Integer.getInteger("rounds", 5);
-  private static final int PAUSE = Integer.getInteger("pause", 20); // ms before each run; 0: none, nor a collection
+  // In ms, before each run; 0 for neither a pause nor a collection
+  private static final int PAUSE = Integer.getInteger("pause", 20);
 
   private final String question;
   private final String title;

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What fibers gain in a program that reads files and computes: everything in one pool of as many
+ * Compares two ways to run a program that reads files and computes: all work in one pool of as many
  * platform threads as processors, or the reads on fibers beside such a pool. Reads are from three
  * quarters to an eighth of the tasks, and bypass the cache of the system where it allows that.
  */

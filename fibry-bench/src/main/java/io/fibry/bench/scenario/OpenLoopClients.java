@@ -7,7 +7,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Clients that come at random times, whatever the answers; each gives up after half a second. */
+/**
+ * Clients that come at random times, independent of the answers; each gives up after half a second.
+ */
 final class OpenLoopClients implements AutoCloseable {
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
 

@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * All whole programs, each in a JVM of its own. {@code Scenarios creation sql} runs only these.
- * Names those that failed, and exits with 1 if one did.
+ * Names the questions that failed, and exits with 1 if any did.
  */
 public final class Scenarios {
 
@@ -34,7 +34,7 @@ public final class Scenarios {
   /**
    * Runs programs.
    *
-   * @param names of the programs, also separated by commas; none for all
+   * @param names names of the programs, also separated by commas; no name runs all
    */
   public static void main(String[] names) throws Exception {
     var asked =

@@ -87,7 +87,7 @@ public final class ScopedActors {
     ChildJvm.tell((Object[]) ended);
   }
 
-  /** Answers what ends them. */
+  /** Returns code that ends them. */
   private static Runnable inFibry(Kind kind, Object[] kept) {
     var scope = ActorSystem.openScope("scope");
     for (int i = 0; i < kept.length; i++) kept[i] = builder(scope, kind, i).newActor(message -> {});

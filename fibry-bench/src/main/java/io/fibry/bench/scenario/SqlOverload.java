@@ -24,9 +24,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
 /**
- * What is left of a service with four connections to a database when clients ask for more than it
- * can do. A request makes three queries of 5 to 15 ms; its client gives up after 500 ms. The load
- * rises and falls. The database is H2, with the delay of one across a network.
+ * Measures the useful rate of a service with four connections to a database when clients ask for
+ * more than it can do. A request makes three queries of 5 to 15 ms; its client gives up after 500
+ * ms. The load rises and falls. The database is H2, with the delay of one across a network.
  */
 public final class SqlOverload {
   private static final String URL = "jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1";
@@ -125,7 +125,7 @@ public final class SqlOverload {
     });
   }
 
-  /** A request needs a connection for each query, and goes on after its client has given up. */
+  /** A request needs a connection for each query, and continues after its client has given up. */
   private static Service blocking(ExecutorService executor) throws SQLException {
     List<Connection> all = new ArrayList<>();
     for (int i = 0; i < CONNECTIONS; i++) all.add(DriverManager.getConnection(URL));

@@ -13,8 +13,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A fiber goes on with another actor, while a killer interrupts the one before. Result: an
- * interrupt came afterwards. Catches: no fence, no monitor, or a thread that is not given up.
+ * A fiber runs another actor while a killer interrupts the actor before. Result: an interrupt came
+ * afterwards. Catches: no fence, no monitor, or a thread that is not given up.
  */
 @JCStressTest
 @Outcome(id = "0", expect = ACCEPTABLE, desc = "none, or before")

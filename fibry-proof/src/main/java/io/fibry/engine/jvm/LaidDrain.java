@@ -6,7 +6,7 @@ final class LaidDrain implements Woken {
   int taken; // this and the next by the thread that took it
   int unseen;
 
-  /** What must be seen by who takes it. */
+  /** Writes the field that the thread that takes the drain must see. */
   LaidDrain write() {
     written = true;
     return this;

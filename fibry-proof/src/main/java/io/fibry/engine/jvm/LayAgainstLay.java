@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Two fibers of one slot lay a drain each, and go on with what they find.
- * Results: how often each left the slot, and how many without what was written before.
+ * Two fibers that share a slot place a drain each, and run the drains that they find. Results: how
+ * often each left the slot, and how many without what was written before.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "each once")

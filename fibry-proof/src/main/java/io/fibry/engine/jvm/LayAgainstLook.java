@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A fiber lays two drains, and goes on with what it finds; the monitor takes what it has seen.
- * Results: how often each left the slot, and how many without what was written before.
+ * A fiber places two drains, and runs the drains that it finds; the monitor takes drains that it
+ * has seen. Results: how often each left the slot, and how many without what was written before.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "each once")

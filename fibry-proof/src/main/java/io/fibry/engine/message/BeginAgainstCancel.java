@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A drain begins a request while its asker cancels it. Results: begun, cancelled, withdrawals seen
- * by the actor, the value (-1: cancelled).
+ * A drain begins a request while its asker cancels it. Results: begun, canceled, withdrawals seen
+ * by the actor, the value (-1 if canceled).
  */
 @JCStressTest
 @Outcome(id = "1, 0, 0, 7", expect = ACCEPTABLE, desc = "answered")

@@ -15,7 +15,7 @@ public final class FakeActor implements Recipient {
   private static final VarHandle HANDLER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "handler",
       VarHandle.class, FakeActor.class, Wait.Waiter.class);
 
-  private Wait.Waiter handler; // at work for it; null: none
+  private Wait.Waiter handler; // at work for it, or null
   public int withdrawn; // requests; plain on purpose
   public final AtomicBoolean promised = new AtomicBoolean(); // an answer, as it notes that
   public final AtomicInteger told = new AtomicInteger(); // that an asker gave up

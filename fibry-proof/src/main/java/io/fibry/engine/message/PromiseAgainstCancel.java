@@ -11,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * A handler promises an answer while the asker takes the request back. What is under way is told,
- * and only once.
+ * A handler promises an answer while the asker takes the request back. The listener is told once
+ * that the request is given up.
  */
 @JCStressTest
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "told by one of both")

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * A drain answers a request while its asker chains to it. The callback never runs on the actor's
+ * A drain completes a request while its asker chains to it. The callback never runs on the actor's
  * thread. A callback behind {@code allOf} does, and here delays the drain between setting the
  * result and its last check for callbacks, where a simpler chain would slip in.
  */

@@ -15,7 +15,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
  * A sender waits for room in a full queue while another thread takes the element and shuts the
- * door. Results: whether the sender was let in, what was polled first, how many are left.
+ * door. Results: whether the sender was admitted, the first polled entry, and how many are left.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "it was let in")

@@ -13,8 +13,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * An element is taken back while it is on its way into a bounded queue. Results: whether it was
- * taken out, how many wait.
+ * An element is withdrawn while it enters a bounded queue. Results: whether it was taken out, how
+ * many wait.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "it was in")

@@ -15,9 +15,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender enters a bounded queue with a block of two while the holder of the right to run shuts
- * the door, empties the queue and gives the right up. Results: whether the sender was let in, how
- * many were emptied out, how many are left.
+ * A sender enters a bounded queue with a block of two entries. Meanwhile the holder of the right to
+ * run shuts the door, empties the queue and gives the right up. Results: whether the sender was let
+ * in, how many were emptied out, how many are left.
  */
 @JCStressTest
 @Outcome(id = "1, 2, 0", expect = ACCEPTABLE, desc = "it came before the door was shut")

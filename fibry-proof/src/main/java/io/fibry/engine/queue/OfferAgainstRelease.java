@@ -15,7 +15,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
  * A sender enters a bounded queue while the holder of the right to run, which found it empty, gives
- * that right up. Results: whether the sender has the right, whether the holder kept it, what waits.
+ * that right up. Results: whether the sender has the right to run, whether the holder kept it, and
+ * the waiting entries.
  */
 @JCStressTest
 @Outcome(id = "0, 1, 2", expect = ACCEPTABLE, desc = "it came before the holder let go")

@@ -40,7 +40,10 @@ public final class Agent {
     start(jvm);
   }
 
-  /** A failure does not end the program: {@link Attach#ensure} tells it to those that simulate. */
+  /**
+   * A failure does not end the program: {@link Attach#ensure} throws it in the programs that
+   * simulate.
+   */
   private static synchronized void start(Instrumentation jvm) {
     if (READY.equals(System.getProperty(STATE))) return;
     try {

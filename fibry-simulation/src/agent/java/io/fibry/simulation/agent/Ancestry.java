@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Ancestry {
   private static final String THREAD = "java/lang/Thread";
 
-  /** Null: the boot class loader. */
+  /** null for the boot class loader */
   private final ClassLoader loader;
   private final Map<String, Boolean> threads = new ConcurrentHashMap<>(Map.of(THREAD, true, "java/lang/Object", false));
 

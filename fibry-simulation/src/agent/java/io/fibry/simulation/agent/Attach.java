@@ -18,7 +18,7 @@ public final class Attach {
   private Attach() {}
 
   /**
-   * Attaches the agent, unless it is there already.
+   * Attaches the agent, unless it is attached already.
    *
    * @throws IllegalStateException if it cannot be attached; the text says what to do instead
    * @throws UnsupportedOperationException if this JDK lacks what a simulation needs

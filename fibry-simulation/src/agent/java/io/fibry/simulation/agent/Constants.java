@@ -116,7 +116,10 @@ final class Constants {
     return next++;
   }
 
-  /** A class's bytes with what was added; null: more than a pool may have. */
+  /**
+   * Returns the bytes of a class with the added constants, or null if there are more than a pool
+   * may have.
+   */
   byte[] join(byte[] changed) {
     if (next > 65_535) return null;
     put(changed, 8, next);

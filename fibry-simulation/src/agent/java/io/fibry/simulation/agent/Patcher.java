@@ -9,19 +9,21 @@ import java.util.Map;
 
 /**
  * Redirects the calls of a class. The call of a method, and the reading of a static field, become
- * the call of a static method, whose instruction is as long and leaves the same on the stack: an
+ * the call of a static method. That instruction is as long and leaves the same on the stack: an
  * instance is its first argument. So no instruction moves, no frame changes, and no library for
  * bytecode is needed; the constant pool grows.
  */
 final class Patcher {
   private static final int GETSTATIC = 178, INVOKEVIRTUAL = 182, INVOKESTATIC = 184, INVOKEINTERFACE = 185;
   private static final int TABLESWITCH = 170, LOOKUPSWITCH = 171, WIDE = 196, IINC = 132;
-  /** By the number of an instruction, its length as a digit. */
+  /** The length of each instruction as a digit, by the number of the instruction. */
   private static final String LENGTHS = lengths();
 
   private final byte[] bytes;
   private final Constants constants;
-  /** By the number of a reference, the one that takes its place. */
+  /**
+   * The number of the reference that replaces another one, by the number of the replaced reference.
+   */
   private final Map<Integer, Integer> instead = new HashMap<>();
 
   private Patcher(byte[] bytes) {
@@ -29,7 +31,7 @@ final class Patcher {
     this.constants = new Constants(bytes);
   }
 
-  /** The changed class; null: there is nothing to change. */
+  /** Returns the changed class, or null if there is nothing to change. */
   static byte[] patch(byte[] bytes, Redirects redirects, Ancestry ancestry) {
     return new Patcher(bytes).patch(redirects, ancestry);
   }
@@ -55,7 +57,7 @@ final class Patcher {
     return constants.join(changed);
   }
 
-  /** Method references, as Thread::start: what they name becomes static. */
+  /** Changes method references, such as Thread::start, into references to static methods. */
   private void handles(byte[] changed) {
     for (int i = 1; i < constants.count(); i++) {
       if (constants.tag(i) != Constants.HANDLE) continue;

@@ -8,9 +8,9 @@ import java.util.stream.Stream;
  * One row of {@link Redirects}: a use of a method or the reading of a static field becomes the call
  * of a static method.
  *
- * @param jdks where the first is there
- * @param owner of the first: the class's name, with slashes
- * @param name of the first
+ * @param jdks the versions of the JDK that have the method
+ * @param owner the name of the class that declares it, with slashes
+ * @param name the name of the method or field
  * @param type its descriptor; a field's has no parentheses
  * @param target the class with the static method
  * @param method the static method's name
@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 record Redirect(Jdks jdks, String owner, String name, String type, String target, String method, String call,
     Where where) {
 
-  /** Versions of the JDK: 21, or 25 and later. None between them is supported. */
+  /** Versions of the JDK: 21, or 25 and later. Versions between these are not supported. */
   enum Jdks {
     ALL, EARLIER, LATER;
 

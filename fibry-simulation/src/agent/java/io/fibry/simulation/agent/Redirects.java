@@ -12,7 +12,9 @@ final class Redirects {
   private static final String CONCURRENT = "java/util/concurrent/";
   private static final String CHANNELS = "java/nio/channels/";
   private static final Where EVERYWHERE = type -> true;
-  /** Not in the virtual thread's own class: its hash code is its number, and must never change. */
+  /**
+   * The virtual thread's own class is left out: its hash code is its number, and must never change.
+   */
   private static final Where OUTSIDE = type -> !type.equals("java/lang/VirtualThread");
 
   /** All rows, of all JDKs. */
@@ -96,7 +98,7 @@ final class Redirects {
           "(ILio/fibry/mailbox/Overflow;)Lio/fibry/mailbox/Mailbox;", "io/fibry/simulation/SmallMailboxes", "bounded",
           "(ILio/fibry/mailbox/Overflow;)Lio/fibry/mailbox/Mailbox;", Redirects::isOfUsers));
 
-  /** Classes of the JDK that are changed: those whose name begins so. */
+  /** Classes of the JDK that are changed, by the beginning of their names. */
   private static final List<String> CHANGED = List.of("java/lang/VirtualThread", CONCURRENT, "java/time/",
       "java/util/Random", "java/util/Collections", "java/util/Date", "java/util/Calendar",
       "java/util/GregorianCalendar", "java/util/Timer", "java/net/Socket", "java/net/ServerSocket",
@@ -104,7 +106,7 @@ final class Redirects {
 
   private static final String THREAD = "java/lang/Thread";
 
-  /** By owner, name and type. */
+  /** The rows, by owner, name and type. */
   private final Map<String, Redirect> rows;
 
   private Redirects(List<Redirect> rows) {
@@ -130,7 +132,7 @@ final class Redirects {
   }
 
   /**
-   * The row for a use within a class; null: there is none.
+   * Returns the row for a use within a class, or null if there is none.
    *
    * @param ancestry says which classes are threads: a call of {@code start} may name a subclass
    */

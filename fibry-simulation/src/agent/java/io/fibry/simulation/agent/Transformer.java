@@ -13,7 +13,7 @@ final class Transformer implements ClassFileTransformer {
   private static final String OURS = "io/fibry/simulation/";
 
   private final Redirects redirects;
-  /** By class loader: guarded by itself. */
+  /** One for each class loader; guarded by itself. */
   private final Map<ClassLoader, Ancestry> ancestries = new WeakHashMap<>();
   private final Ancestry boot = new Ancestry(null);
 

@@ -2,7 +2,10 @@ package io.fibry.simulation.tap;
 
 /** The platform thread on which all that is simulated runs. */
 public final class Carrier extends Thread {
-  /** Of the run at hand, null between runs. The carrier and the loop that starts it set it. */
+  /**
+   * The machine of the present run, or null between runs. The carrier and the loop that starts it
+   * set it.
+   */
   public volatile Machine machine;
 
   public Carrier(Runnable loop, String name) {

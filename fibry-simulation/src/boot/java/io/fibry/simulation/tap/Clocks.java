@@ -50,7 +50,7 @@ public final class Clocks {
     }
   }
 
-  /** For {@link Thread#onSpinWait}. The carrier's own spinning takes none of the run's time. */
+  /** For {@link Thread#onSpinWait}. The carrier's own spinning takes no time of the run. */
   public static void onSpinWait() {
     var machine = Thread.currentThread().isVirtual() ? Taps.machine() : null;
     if (machine == null) Thread.onSpinWait();

@@ -42,7 +42,7 @@ public final class Delays {
     return machine.schedule(() -> machine.threads().newThread(task).start(), nanos);
   }
 
-  /** What the JDK's task runs, and the timer that starts it. */
+  /** A task of the JDK, and the timer that starts it. */
   private static final class Late implements Runnable {
     private final Runnable task;
     /** Written before another thread of the run can see the task. */

@@ -59,13 +59,13 @@ public final class Insides {
     });
   }
 
-  /** A lookup finds no fields of hidden classes, as those of lambdas are, by their names. */
+  /** A lookup does not find the fields of hidden classes, such as those of lambdas, by name. */
   private static MethodHandle reader(java.lang.reflect.Field field) throws IllegalAccessException {
     field.setAccessible(true);
     return MethodHandles.lookup().unreflectGetter(field);
   }
 
-  /** Of what is missing: this JDK cannot be simulated. */
+  /** Says which part of the JDK is missing, so that it cannot be simulated. */
   public static UnsupportedOperationException missing(String what, Throwable cause) {
     return new UnsupportedOperationException("cannot simulate on Java " + Runtime.version().feature() + ": " + what
         + "; run on Java 21 or 25, or with a fibry-simulation made for this Java", cause);

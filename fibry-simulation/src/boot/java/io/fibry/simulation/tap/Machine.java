@@ -32,6 +32,6 @@ public interface Machine extends Executor {
   /** Makes simulated threads. */
   ThreadFactory threads();
 
-  /** A socket in memory, or one that listens. */
+  /** Returns a socket in memory, or a server socket. */
   SocketImpl socket(boolean server);
 }

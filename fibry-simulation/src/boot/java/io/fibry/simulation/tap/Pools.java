@@ -7,8 +7,8 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 
 /**
- * Pools of the JDK. A future's default pool becomes simulated threads; what else a simulated thread
- * gives to a {@link ForkJoinPool} is refused, since the pool's threads are real.
+ * Pools of the JDK. A future's default pool becomes simulated threads. Other tasks that a simulated
+ * thread gives to a {@link ForkJoinPool} are refused, because the threads of the pool are real.
  */
 public final class Pools {
   /** On Java 25 an executor, and a {@link ForkJoinPool} too. */

@@ -8,8 +8,8 @@ import java.nio.channels.spi.AsynchronousChannelProvider;
 import java.nio.channels.spi.SelectorProvider;
 
 /**
- * What is below {@link java.net.Socket} and {@link java.net.ServerSocket}. Sockets of other kinds
- * are real, and wait for what no seed decides, so simulated threads cannot open them.
+ * The implementation below {@link java.net.Socket} and {@link java.net.ServerSocket}. Sockets of
+ * other kinds are real, and wait for what no seed decides, so simulated threads cannot open them.
  */
 public final class Sockets {
   private static final MethodHandle STREAM =
@@ -31,13 +31,13 @@ public final class Sockets {
     return (DatagramSocket) DATAGRAM.invokeExact(address, type);
   }
 
-  /** For the one that makes channels and selectors. */
+  /** Returns the provider that makes channels and selectors. */
   public static SelectorProvider selectors() {
     check("a channel or selector of java.nio");
     return SelectorProvider.provider();
   }
 
-  /** For the one that makes asynchronous channels. */
+  /** Returns the provider that makes asynchronous channels. */
   public static AsynchronousChannelProvider channels() {
     check("an asynchronous channel of java.nio");
     return AsynchronousChannelProvider.provider();

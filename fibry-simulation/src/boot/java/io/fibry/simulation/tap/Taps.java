@@ -5,12 +5,15 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 
 /**
- * Says which threads are simulated: those whose scheduler is a {@link Machine}, and its carrier.
- * The redirected calls of the other classes here ask it, and let all other threads see the real
- * machine.
+ * Says which threads are simulated: a thread whose scheduler is a {@link Machine}, and the
+ * machine's carrier. The redirected calls of the other classes here ask it, and let all other
+ * threads see the real machine.
  */
 public final class Taps {
-  /** Whether this JDK is 25 or later, or else 21: what lies between them is not supported. */
+  /**
+   * Whether this JDK is 25 or later. Otherwise it is 21, since versions between them are not
+   * supported.
+   */
   static final boolean LATER = Runtime.version().feature() >= 25;
 
   private static final VarHandle SCHEDULER =
@@ -18,18 +21,18 @@ public final class Taps {
 
   private Taps() {}
 
-  /** Of this thread; null if it is not simulated. */
+  /** Returns the machine of this thread, or null if the thread is not simulated. */
   public static Machine machine() {
     return machine(Thread.currentThread());
   }
 
-  /** Of a thread; null if it is not simulated. */
+  /** Returns the machine of a thread, or null if the thread is not simulated. */
   public static Machine machine(Thread thread) {
     if (!thread.isVirtual()) return thread instanceof Carrier carrier ? carrier.machine : null;
     return (Executor) SCHEDULER.get(thread) instanceof Machine machine ? machine : null;
   }
 
-  /** What this simulated thread does cannot be simulated. */
+  /** Refuses a call of a simulated thread that cannot be simulated. */
   static UnsupportedOperationException refused(String does, String why) {
     return new UnsupportedOperationException(
         "the simulated thread '" + Thread.currentThread().getName() + "' " + does + " at " + caller() + ", " + why);

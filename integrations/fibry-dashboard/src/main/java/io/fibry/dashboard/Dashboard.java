@@ -16,16 +16,17 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * A page in the browser that shows a running scope, live; {@code /figures} has the same as JSON.
- * Thread-safe.
+ * A page in the browser that shows a running scope, live; {@code /figures} returns the same data as
+ * JSON. Thread-safe.
  * {@snippet class="io.fibry.dashboard.JavadocSnippetsTest" region="dashboard"}
  *
- * <p>It only reads. It listens on loopback and shows nothing that messages say, unless told
- * otherwise. Its actors are in a scope of their own, so the one that it shows neither counts them
- * nor waits for them; the root alone shows itself with them. It looks at the scope once a second
- * while somebody looks at the page, and not at all else.
+ * <p>It only reads. By default it listens on loopback and shows no content of messages. Its actors
+ * are in a scope of their own, so the scope on the page neither counts them nor waits for them.
+ * Only the root scope shows itself together with them. It looks at the scope once a second while
+ * somebody looks at the page, and not at all else.
  *
- * <p>When the scope closes, the page says so; the dashboard stays until its own {@link #close}.
+ * <p>When the scope closes, the page reports it; the dashboard stays open until its own
+ * {@link #close}.
  */
 public final class Dashboard implements AutoCloseable {
   private static final Duration DRAIN_LIMIT = Duration.ofSeconds(2);
@@ -127,7 +128,7 @@ public final class Dashboard implements AutoCloseable {
     return server.port();
   }
 
-  /** Says good-bye to those who look, and ends. The scope that it shows goes on. */
+  /** Says good-bye to those who look, and ends. The scope on the page stays open. */
   @Override
   public void close() {
     own.close();

@@ -16,7 +16,7 @@ import java.util.Set;
 public final class DashboardOptions {
   static final DashboardOptions DEFAULT = new DashboardOptions(InetAddress.getLoopbackAddress(), Set.of(),
       Optional.empty(), Optional.empty(), false);
-  private static final int SHORTEST_PASSWORD = 12; // nothing slows down those who guess
+  private static final int SHORTEST_PASSWORD = 12; // because guesses are not slowed down
   private static final int MOST_EXCHANGES = 64;
 
   final InetAddress address;

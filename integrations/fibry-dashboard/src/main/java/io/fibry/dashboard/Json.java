@@ -59,7 +59,10 @@ final class Json {
     text.append(before == '[' ? "[]" : "]");
   }
 
-  /** Also what HTML, a script or half a surrogate pair would make of it is escaped. */
+  /**
+   * Escapes characters that HTML or a script would interpret, and single halves of surrogate pairs,
+   * too.
+   */
   private void addString(String value) {
     text.append('"');
     for (int i = 0; i < value.length(); i++) {

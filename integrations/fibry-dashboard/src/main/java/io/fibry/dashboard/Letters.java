@@ -49,7 +49,10 @@ record Letters(List<Map<String, Object>> groups, List<Map<String, Object>> rings
     return name.isEmpty() ? message.getClass().getName() : name;
   }
 
-  /** What its scope lets it say of the message, without what is shown beside. */
+  /**
+   * Returns the text that the scope permits for the message, without the text that is shown beside
+   * it.
+   */
   private static String text(DeadLetter letter) {
     var text = letter.toString();
     var known = "dead letter to '" + letter.actor() + "', " + letter.reason() + ": ";

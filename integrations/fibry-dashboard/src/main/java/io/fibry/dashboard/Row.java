@@ -13,9 +13,9 @@ import java.util.stream.IntStream;
 /**
  * An actor on the page.
  *
- * @param figures what is known of it
+ * @param figures the last measurement of the actor
  * @param scope the place of its scope in the list of scopes
- * @param perSecond messages handled lately; NaN: not known yet
+ * @param perSecond messages handled lately; NaN until it is known
  */
 record Row(ActorFigures figures, int scope, double perSecond) {
   static final int MOST = 500;
@@ -46,8 +46,9 @@ record Row(ActorFigures figures, int scope, double perSecond) {
   }
 
   /**
-   * What it does, in words of our own. What the library says names messages, in places that a
-   * message could imitate: so nothing is cut out, but what is known to name none is kept.
+   * Describes the present activity without the text of a message. The sentences of the library
+   * contain messages in places that a message could imitate. So no part is cut out, but only
+   * sentences that are known to contain no message are kept.
    */
   static String withoutTexts(String doing) {
     return switch (doing) {

@@ -16,7 +16,7 @@ import java.util.Optional;
 final class Snapshot {
   private static final long LATELY = Duration.ofMinutes(1).toNanos(); // an older look says nothing of now
 
-  /** The sums of a scope, without those of scopes in it. */
+  /** The sums of a scope, without the scopes in it. */
   private static final class Sums {
     final int place;
     final Map<String, Long> handledBy = new HashMap<>(); // only actors that have handled anything
@@ -80,7 +80,7 @@ final class Snapshot {
     return made;
   }
 
-  /** Never more than now: a new actor may have the name of one that has ended. */
+  /** Never more than now, because a new actor may have the name of an actor that has ended. */
   private static long handledBefore(Optional<Snapshot> before, ActorFigures figures) {
     var sums = before.map(one -> one.scopes.get(figures.scopes())).orElse(null);
     return sums == null ? 0 : Math.min(figures.handled(), sums.handledBy.getOrDefault(figures.name(), 0L));

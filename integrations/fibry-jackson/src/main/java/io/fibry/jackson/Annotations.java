@@ -29,7 +29,7 @@ final class Annotations {
         .orElse(name);
   }
 
-  /** Of the constructor that takes all components. */
+  /** Returns the parameter of the constructor that takes all components. */
   private static AnnotatedElement parameter(RecordComponent component) {
     var components = component.getDeclaringRecord().getRecordComponents();
     var types = Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);

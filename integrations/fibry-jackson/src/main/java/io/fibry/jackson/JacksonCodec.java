@@ -7,12 +7,12 @@ import java.util.function.UnaryOperator;
 
 /**
  * Codecs that write JSON (RFC 8259), by Jackson: for stores and topics that people or programs in
- * other languages read. The rules are those of {@link Codec#of(Class)}; only the bytes differ.
+ * other languages read. The rules of {@link Codec#of(Class)} apply; only the bytes differ.
  * {@snippet class="io.fibry.jackson.JavadocSnippetsTest" region="codec"}
  *
- * <p>A whole value, and one of several types, has the name of its type with it, and nothing but the
- * types that the codec knows is ever made from it: {@code {"Deposited":{"cents":500}}}. Times are
- * texts as in ISO 8601, bytes are Base64, and all numbers are written exactly; a reader whose
+ * <p>A whole value, and a value of one of several types, is stored with the name of its type, and
+ * only types that the codec knows are ever made from it: {@code {"Deposited":{"cents":500}}}. Times
+ * are texts as in ISO 8601, bytes are Base64, and all numbers are written exactly; a reader whose
  * numbers are floating-point rounds those beyond 2<sup>53</sup>. A number has 1,000 digits at most.
  * The key of a map is a text, a number, a time or another single item.
  *
@@ -23,8 +23,8 @@ public final class JacksonCodec {
   private JacksonCodec() {}
 
   /**
-   * JSON for a record, an enum, or a sealed interface of them, whatever they consist of; or for one
-   * value of the JDK, such as {@code Long}.
+   * Makes a JSON codec for a record, an enum, or a sealed interface of these, with any components,
+   * or for one value of the JDK, such as {@code Long}.
    *
    * @param <T> the values
    * @param type of the values
@@ -36,7 +36,7 @@ public final class JacksonCodec {
   }
 
   /**
-   * The same, with names and old forms.
+   * Makes a codec with names and old forms.
    *
    * @param <T> the values
    * @param type of the values
@@ -49,7 +49,7 @@ public final class JacksonCodec {
   }
 
   /**
-   * The same, with types that a mapper of your own writes.
+   * Makes a codec with types that a mapper of your own writes.
    *
    * @param <T> the values
    * @param type of the values

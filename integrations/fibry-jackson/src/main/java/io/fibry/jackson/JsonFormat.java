@@ -9,7 +9,7 @@ import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
-/** JSON, whatever the settings of a user's mapper are. */
+/** The JSON format, independent of the settings of a user's mapper. */
 record JsonFormat(MappedTypes mapped) implements Format {
   static final int MOST_DIGITS = 1_000; // reading more takes quadratic time
 

@@ -21,7 +21,7 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 
-/** Items of JSON. The key of a map is read from its text. Of one thread. */
+/** Items of JSON. The key of a map is read from its text. Used by one thread. */
 final class JsonReader implements ItemReader {
   private static final Pattern INTEGER = Pattern.compile("-?(0|[1-9][0-9]*)");
   private static final Pattern NUMBER = Pattern.compile(INTEGER + "(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
@@ -63,7 +63,7 @@ final class JsonReader implements ItemReader {
     return CodecException.here(what + ", at character " + place());
   }
 
-  /** Of the token that was read last. */
+  /** The place of the token that was read last. */
   private int place() {
     return from + (int) parser.currentTokenLocation().getCharOffset();
   }
@@ -139,7 +139,7 @@ final class JsonReader implements ItemReader {
     return number(digits(NUMBER), BigDecimal::new);
   }
 
-  /** Of a number, or of a key that is one. */
+  /** Reads a number, or a key that is a number. */
   private String digits(Pattern form) {
     boolean integer = form == INTEGER;
     switch (token()) {

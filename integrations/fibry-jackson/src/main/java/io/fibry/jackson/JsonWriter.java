@@ -14,7 +14,7 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.ObjectWriteContext;
 
-/** Items of JSON. What is the key of a map becomes its text. Of one thread. */
+/** Items of JSON. What is the key of a map becomes its text. Used by one thread. */
 final class JsonWriter implements ItemWriter {
   /** Refuses before it takes more memory than a value may. */
   private static final class Limited extends ByteArrayOutputStream {
@@ -128,7 +128,7 @@ final class JsonWriter implements ItemWriter {
   public void whole(Class<?> type, Object value) {
     var of = mapped.find(type).orElseThrow();
     String text = of.write(value);
-    of.read(text); // what could not be read is not stored
+    of.read(text); // a text that could not be read is not stored
     try (var parser = JsonFormat.FACTORY.createParser(ObjectReadContext.empty(), text)) {
       parser.nextToken();
       json.copyCurrentStructureExact(parser);

@@ -82,7 +82,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
     }
   }
 
-  /** Else an old value would be read with zeros, which nobody sees. */
+  /** Otherwise an old value would be read with zeros, unnoticed. */
   private void checkFieldsAreNeeded() {
     var tree = TREES.readTree(write(example));
     for (var field : fields(tree, JsonPointer.empty())) {

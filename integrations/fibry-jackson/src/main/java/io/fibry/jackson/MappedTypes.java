@@ -7,14 +7,15 @@ import java.util.Optional;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Types that a mapper of your own writes, such as those of a library. Immutable: each step answers
+ * Types that a mapper of your own writes, such as types of a library. Immutable: each step returns
  * a changed copy.
  * {@snippet class="io.fibry.jackson.JavadocSnippetsTest" region="mapped"}
  *
- * <p>All else keeps its form, whatever the mapper's settings are. What protects stored data holds
- * for these types, too: an unknown field is skipped, a missing one is never silently zero or null,
- * and no class is made because bytes name it. A mapper and a type that do otherwise are refused
- * when the codec is made. What the mapper has written, it reads again before it is stored.
+ * <p>All other types keep their form, whatever the mapper's settings are. The rules that protect
+ * stored data hold for these types, too. An unknown field is skipped, a missing field is never
+ * silently zero or null, and no class is made because bytes name it. A mapper and a type that do
+ * otherwise are refused when the codec is made. Before a text is stored, the mapper reads it once
+ * more.
  */
 public final class MappedTypes {
   private final Map<Class<?>, MappedType> types;

@@ -1,2 +1,2 @@
-/** What durable actors keep, and what travels, as JSON: {@link io.fibry.jackson.JacksonCodec}. */
+/** JSON for stored data and for messages between nodes: {@link io.fibry.jackson.JacksonCodec}. */
 package io.fibry.jackson;

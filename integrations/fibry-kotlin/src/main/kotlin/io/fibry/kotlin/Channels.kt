@@ -22,8 +22,9 @@ public fun <M : Any> Actor<M>.asCollector(): FlowCollector<M> = FlowCollector { 
  * A channel to the actor, without a buffer: `send` suspends until the message before it is in the
  * mailbox. Closing the channel sends the actor a poison pill behind the messages.
  *
- * A refused message closes the channel. It is a dead letter, like those of senders suspended then;
- * later senders get a [RejectedExecutionException]. An unreachable channel does not end the actor.
+ * A refused message closes the channel. It becomes a dead letter, as do the messages of senders
+ * that are suspended then; later senders get a [RejectedExecutionException]. An unreachable channel
+ * does not end the actor.
  */
 public fun <M : Any> Actor<M>.asSendChannel(): SendChannel<M> {
   val channel = Channel<M>()

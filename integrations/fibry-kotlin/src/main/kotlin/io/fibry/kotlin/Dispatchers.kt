@@ -111,7 +111,8 @@ private class Piece(private val context: CoroutineContext, private val block: Ru
  * cancels the pieces known here; [take] adds a piece before it checks for the exit.
  */
 private class PendingPieces(private val name: String, private val actor: Exitable, private val executor: Executor) {
-  // added by dispatching threads, removed by the actor's thread or the one that ends it
+  // added by dispatching threads, removed by the actor's thread or by the thread that ends the
+  // actor
   private val waiting = ConcurrentHashMap.newKeySet<Piece>()
 
   init {

@@ -44,7 +44,7 @@ public fun <S : Any, E : Any, M : Any> Durable.OfEvents<S, E, M>.handle(
   handler: EventContext<S, E, M>.(S, M) -> Unit,
 ): Durable<M> = by { state, message, context -> context.handler(state, message) }
 
-/** Ends the definition. The handler answers the next state; the context is the receiver. */
+/** Ends the definition. The handler returns the next state; the context is the receiver. */
 public fun <S : Any, M : Any> Durable.OfState<S, M>.handle(
   handler: DurableContext<M>.(S, M) -> S,
 ): Durable<M> = by(Durable.NextInContext { state, message, context -> context.handler(state, message) })

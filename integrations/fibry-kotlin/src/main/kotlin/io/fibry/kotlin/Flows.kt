@@ -22,10 +22,10 @@ import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.withContext
 
 /**
- * What is published during the collection. Each collector has its own mailbox, which decides what a
- * slow one costs: the publisher's time (`BLOCK`), or messages, which become dead letters. One more
- * message may be under way, or 64 with a mailbox that does not drop, since single hand-overs are
- * slow.
+ * The messages that are published during the collection. Each collector has its own mailbox, which
+ * decides what a slow one costs: the publisher's time (`BLOCK`), or messages, which become dead
+ * letters. One more message may be under delivery, or 64 with a mailbox that does not drop, since
+ * single hand-overs are slow.
  *
  * The flow completes after the last message of a topic that ends. Cancelling it ends the
  * subscription. A topic that has already ended is an [IllegalStateException].

@@ -18,7 +18,8 @@ import kotlinx.coroutines.runInterruptible
 
 /**
  * Sends a request and suspends until it is answered, at most for the limit of the actor's scope. A
- * virtual thread asks, so none of the dispatcher is held, even while the mailbox is full.
+ * virtual thread asks, so the call holds no thread of the dispatcher, even while the mailbox is
+ * full.
  *
  * Cancelling the coroutine cancels the request: if it still waits, it leaves the mailbox at once.
  *
@@ -29,8 +30,8 @@ import kotlinx.coroutines.runInterruptible
 public suspend fun <M : Any, Q : M, R : Any> Actor<M>.await(request: Request<Q, R>): R = onFiber { ask(request) }
 
 /**
- * The same for at most [limit], then throws `AskTimeoutException`, which says what the actor was
- * doing and does not cancel the coroutine.
+ * Waits for at most [limit], then throws `AskTimeoutException`, which says what the actor was doing
+ * and does not cancel the coroutine.
  */
 public suspend fun <M : Any, Q : M, R : Any> Actor<M>.await(request: Request<Q, R>, limit: Duration): R =
   onFiber { ask(request, limit.toJavaDuration()) }
@@ -38,7 +39,7 @@ public suspend fun <M : Any, Q : M, R : Any> Actor<M>.await(request: Request<Q, 
 /** Sends a message and suspends until it is answered, as for a [Request]. */
 public suspend fun <M : Any, R : Any> ActorWithReturn<M, R>.await(message: M): R = onFiber { ask(message) }
 
-/** The same for at most [limit]. */
+/** Waits for at most [limit]. */
 public suspend fun <M : Any, R : Any> ActorWithReturn<M, R>.await(message: M, limit: Duration): R =
   onFiber { ask(message, limit.toJavaDuration()) }
 
@@ -46,7 +47,7 @@ public suspend fun <M : Any, R : Any> ActorWithReturn<M, R>.await(message: M, li
 public suspend fun <S : Any, R : Any> Sink<S>.await(code: (S) -> R): R =
   onFiber { ask(Handler.Returning<S, R> { state -> code(state) }) }
 
-/** The same for at most [limit]. */
+/** Waits for at most [limit]. */
 public suspend fun <S : Any, R : Any> Sink<S>.await(limit: Duration, code: (S) -> R): R =
   onFiber { ask(Handler.Returning<S, R> { state -> code(state) }, limit.toJavaDuration()) }
 
