@@ -62,9 +62,11 @@ final class EntityTimers {
 
   /**
    * Does the same as the end of an actor: a message without a key that was to be sent becomes a
-   * dead letter.
+   * dead letter. Only the first call does so: a timer that is set later ends on the thread that
+   * sets it, before that thread goes on.
    */
   void end() {
+    if (ended) return;
     ended = true;
     for (var timer : oldestFirst())
       if (timer.cancel() && timer.isMessage()) timer.bury();

