@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
@@ -35,10 +36,12 @@ final class Journal {
   private static final int MOST_RECORDS = 8192;
   private static final int MOST_BYTES = 8 << 20; // but for one record
   static final int MOST_RECORD = 16 << 20;
+  static final long QUIET = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final Log log;
   private final LongSupplier millis;
   private final long pause; // between two forces, in nanoseconds; 0: none
+  private final long quiet; // after the last commit of a burst, until it is marked, in nanoseconds
   private final Semaphore room; // in bytes
   private final int most;
   private final Inbox<Entry> inbox = new Inbox<>();
@@ -46,20 +49,28 @@ final class Journal {
   private volatile int writing; // the size of the batch; written by the thread
   private final ArrayDeque<Entry> batch = new ArrayDeque<>(); // the thread's own, as the next one
   private long unforced; // the time of the first frame that is not forced; 0: all are
+  private boolean unmarked; // no mark says yet that the last commit is on disk
+  private long committed; // the time of the last commit, or of the opening
   private final ConcurrentLinkedQueue<CompletableFuture<Void>> wanted = new ConcurrentLinkedQueue<>(); // forces
   private volatile boolean over; // written by the thread; then those who want a force see to it
 
-  private Journal(Log log, LongSupplier millis, long pause, int room) {
+  private Journal(Log log, LongSupplier millis, long pause, long quiet, int room) {
     this.log = log;
     this.millis = millis;
     this.pause = pause;
+    this.quiet = quiet;
+    this.unmarked = log.isOpenedUnmarked();
+    this.committed = System.nanoTime();
     this.room = new Semaphore(room, true);
     this.most = (int) Math.min(Math.min(MOST_RECORD, room), log.most() - Frame.size(1, 0));
   }
 
-  /** @param room for the entries on their way, in bytes: a sender of more waits */
-  static Journal open(Log log, LongSupplier millis, long pause, int room) {
-    var journal = new Journal(log, millis, pause, room);
+  /**
+   * @param quiet nanoseconds without a commit, after which a mark says that the last one is on disk
+   * @param room for the entries on their way, in bytes: a sender of more waits
+   */
+  static Journal open(Log log, LongSupplier millis, long pause, long quiet, int room) {
+    var journal = new Journal(log, millis, pause, quiet, room);
     journal.thread.start();
     return journal;
   }
@@ -139,6 +150,7 @@ final class Journal {
       take();
       if (!batch.isEmpty()) commit();
       forceIfDue();
+      markIfDue();
       log.prepare();
     } catch (StoreException broken) { // by a force that was due
       log("what was told as stored may be missing", broken);
@@ -200,6 +212,8 @@ final class Journal {
         log.force();
         Recorder.forced(event);
       } else if (unforced == 0) unforced = System.nanoTime();
+      unmarked = true;
+      committed = System.nanoTime();
       return frame;
     } finally {
       writing = 0;
@@ -241,6 +255,17 @@ final class Journal {
     }
   }
 
+  /** Marks the end of a burst, once. A busy journal needs no mark: its next frame is one. */
+  private void markIfDue() {
+    if (!unmarked || unforced != 0 || System.nanoTime() - committed < quiet) return;
+    unmarked = false; // also if it fails: the next burst tries again
+    try {
+      log.mark(millis.getAsLong());
+    } catch (StoreException failure) {
+      log("all that was told as stored is on disk, but the mark that says so could not be written", failure);
+    }
+  }
+
   private void settle(CompletableFuture<Void> force) {
     if (log.isBroken()) force.completeExceptionally(new StoreClosedException("the store in " + log + " is broken"));
     else force.complete(null);
@@ -253,7 +278,8 @@ final class Journal {
   }
 
   private void sleep() {
-    long longest = unforced == 0 ? Long.MAX_VALUE : pause - (System.nanoTime() - unforced);
+    long longest = unforced != 0 ? pause - (System.nanoTime() - unforced)
+        : unmarked ? quiet - (System.nanoTime() - committed) : Long.MAX_VALUE;
     if (!log.isPrepared()) longest = Math.min(longest, Spares.PAUSE);
     LockSupport.parkNanos(this, longest);
   }

@@ -23,6 +23,7 @@ final class Log {
   private long number; // of the next frame
   private volatile long forced; // the last frame that is on disk; read by others
   private boolean closed; // the last frame says so
+  private boolean unmarked; // when it was opened, no frame said that the last records are on disk
   private List<String> torn = List.of(); // what was kept aside when it was opened
   private NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
   private Runnable sealed = () -> {}; // is told when one more is full
@@ -53,6 +54,7 @@ final class Log {
     number = end.number();
     forced = number - 1;
     closed = end.closed();
+    unmarked = end.unsure().stream().anyMatch(one -> one.frame().records() > 0);
     torn = end.torn();
     full = new ConcurrentSkipListMap<>(end.full());
     for (var one : end.unsure()) writeAgain(one); // after a force that failed, another one alone does nothing
@@ -83,8 +85,27 @@ final class Log {
   Frame.Place append(List<ByteBuffer> records, long time) {
     checkWhole();
     long size = Frame.size(records.size(), records.stream().mapToLong(ByteBuffer::remaining).sum());
-    while (!fits(size)) seal(time);
+    while (!fits(size + Frame.SMALLEST)) seal(time); // so that a mark has room behind it
     return write(Frame.ofRecords(number, forced, time, records));
+  }
+
+  /** When the log was opened, no frame said that its last records are on disk. */
+  boolean isOpenedUnmarked() {
+    return unmarked;
+  }
+
+  /**
+   * Says that all frames are on disk, in a frame without records. A frame before it that is not
+   * whole is damage from now on; without this mark, the last one would be taken for a commit that
+   * was cut off. The mark itself is not forced: the machine writes it within seconds, and the end
+   * of the process takes nothing.
+   *
+   * @throws StoreWriteException if it cannot be written; nothing else has changed
+   * @throws StoreBrokenException if nobody knows what is there
+   */
+  void mark(long time) {
+    if (broken || forced < number - 1) return;
+    if (fits(Frame.SMALLEST)) write(Frame.ofRecords(number, forced, time, List.of())); // older versions left no room
   }
 
   boolean isBroken() {

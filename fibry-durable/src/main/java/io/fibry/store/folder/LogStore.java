@@ -73,7 +73,7 @@ final class LogStore extends FolderStore {
     store.log.onSealed(store.compaction::sealed);
     store.log.onForce(store::wakeHistories);
     store.journal = Journal.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.pause()),
-        options.room());
+        Journal.QUIET, options.room());
     return store;
   }
 

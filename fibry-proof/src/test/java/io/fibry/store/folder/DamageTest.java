@@ -22,9 +22,13 @@ class DamageTest {
   private final List<String> given = new ArrayList<>();
 
   DamageTest() throws IOException {
-    var log = open(disk, new ArrayList<>());
+    write(disk).close(0);
+  }
+
+  private Log write(CrashDisk to) throws IOException {
+    var log = open(to, new ArrayList<>());
     for (int i = 0; i < 24; i++) append(log, i + "x".repeat(i * 17 % 300));
-    log.close(0);
+    return log;
   }
 
   private void append(Log log, String record) throws IOException {
@@ -40,6 +44,19 @@ class DamageTest {
   /** It is refused, or all is there: a log never opens with less than it had. */
   @Test
   void aFlippedBitIsFoundOut() throws IOException {
+    assertFlippedBitsAreFoundOut(disk);
+  }
+
+  /** The process was killed when it was idle. */
+  @Test
+  void flippedBitIsFoundOutAfterKill() throws IOException {
+    given.clear();
+    var killed = CrashDisk.empty();
+    write(killed).mark(0);
+    assertFlippedBitsAreFoundOut(killed);
+  }
+
+  private void assertFlippedBitsAreFoundOut(CrashDisk disk) throws IOException {
     int refused = 0;
     for (var name : disk.names()) {
       for (int bit = 0; bit < disk.size(name) * 8; bit += BITS) {

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 class JournalTest {
   private static final int SEGMENT = 1 << 16;
   private static final int ROOM = 1 << 20;
+  private static final long DAY = 86_400_000_000_000L; // ns
 
   /** Its text, and whether it is stored. */
   private static final class Noted implements Journal.Entry {
@@ -70,7 +71,11 @@ class JournalTest {
   private final AtomicLong nanos = new AtomicLong();
 
   private Journal open(Disk disk, List<String> found) throws IOException {
-    return Journal.open(TextLog.open(disk, SEGMENT, nanos::get, found), System::currentTimeMillis, 0, ROOM);
+    return open(disk, DAY, found);
+  }
+
+  private Journal open(Disk disk, long quiet, List<String> found) throws IOException {
+    return Journal.open(TextLog.open(disk, SEGMENT, nanos::get, found), System::currentTimeMillis, 0, quiet, ROOM);
   }
 
   private static Noted add(Journal journal, String text) throws InterruptedException {
@@ -138,6 +143,74 @@ class JournalTest {
 
     assertEquals(2, forces.get());
     journal.close();
+  }
+
+  @Test
+  void busyJournalWritesAndForcesOncePerCommit() throws Exception {
+    var disk = CrashDisk.empty();
+    var journal = open(disk, new ArrayList<>());
+    var count = count(disk);
+
+    for (int i = 0; i < 50; i++) add(journal, "turn").fate.get();
+
+    assertEquals(List.of(50, 50), List.of(count.writes.get(), count.forces.get()));
+    journal.close();
+  }
+
+  @Test
+  void idleJournalMarksEachBurstOnceWithoutForce() throws Exception {
+    var disk = CrashDisk.empty();
+    var journal = open(disk, 1, new ArrayList<>()); // each commit is a burst
+    var count = count(disk);
+
+    for (int i = 1; i <= 50; i++) {
+      add(journal, "turn").fate.get();
+      int writes = 2 * i;
+      Patience.eventually(() -> count.writes.get() == writes);
+    }
+
+    Patience.parked(count.thread);
+    assertEquals(List.of(100, 50), List.of(count.writes.get(), count.forces.get()));
+    journal.close();
+  }
+
+  @Test
+  void turnsAreStoredThoughNoMarkCanBeWritten() throws Exception {
+    var disk = CrashDisk.empty();
+    var journal = open(disk, 1, new ArrayList<>());
+    var writes = new AtomicInteger();
+    disk.beforeEach(operation -> {
+      if (operation.equals("write") && writes.incrementAndGet() % 3 == 2) // the third takes the second back
+        throw new UncheckedIOException(new IOException("made up, for a test"));
+    });
+
+    for (int i = 1; i <= 5; i++) {
+      add(journal, "turn " + i).fate.get();
+      int all = 3 * i;
+      Patience.eventually(() -> writes.get() == all);
+    }
+    journal.close();
+
+    disk.beforeEach(operation -> {});
+    var found = new ArrayList<String>();
+    open(disk, found).close();
+    assertEquals(List.of("turn 1", "turn 2", "turn 3", "turn 4", "turn 5"), found);
+  }
+
+  private static final class Count {
+    private final AtomicInteger writes = new AtomicInteger();
+    private final AtomicInteger forces = new AtomicInteger();
+    private volatile Thread thread; // of the journal
+  }
+
+  private static Count count(CrashDisk disk) {
+    var count = new Count();
+    disk.beforeEach(operation -> {
+      count.thread = Thread.currentThread();
+      if (operation.equals("write")) count.writes.incrementAndGet();
+      if (operation.equals("force")) count.forces.incrementAndGet();
+    });
+    return count;
   }
 
   @Test
@@ -268,9 +341,8 @@ class JournalTest {
   }
 
   private Journal openWithPause(Disk disk) throws IOException {
-    long day = 86_400_000_000_000L;
-    return Journal.open(TextLog.open(disk, SEGMENT, nanos::get, new ArrayList<>()), System::currentTimeMillis, day,
-        ROOM);
+    return Journal.open(TextLog.open(disk, SEGMENT, nanos::get, new ArrayList<>()), System::currentTimeMillis, DAY,
+        DAY, ROOM);
   }
 
   @Test

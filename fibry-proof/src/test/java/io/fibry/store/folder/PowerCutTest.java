@@ -146,6 +146,7 @@ class PowerCutTest {
       if (!force) continue;
       log.force();
       told = given.size();
+      if (told % 6 == 0) log.mark(0);
     }
     log.close(0);
     told = given.size();
