@@ -18,6 +18,7 @@ final class Backup {
   private final long until; // the last frame
   private final Runnable going; // throws where the store is closed meanwhile
   private long seen; // the frame that was copied last
+  private long time; // of that frame
 
   private Backup(Disk from, Disk to, long store, long until, Runnable going) {
     this.from = from;
@@ -61,11 +62,19 @@ final class Backup {
     boolean full = false;
     for (var frame = frame(segment, file, at); frame != null && !full; frame = frame(segment, file, at)) {
       seen = frame.number();
+      time = frame.time();
       full = frame.kind() == Frame.Kind.SEALED;
       at += (int) frame.size();
     }
-    NewFile.make(to, segment.name(), file.limit(), file.slice(0, at));
+    NewFile.make(to, segment.name(), file.limit(), full ? file.slice(0, at) : marked(segment, file, at));
     return full;
+  }
+
+  /** Up to its end, with a mark: damage of the last frame is no commit that was cut off. */
+  private ByteBuffer marked(Segment segment, ByteBuffer file, int end) {
+    if (end + 2 * Frame.SMALLEST > file.limit()) return file.slice(0, end); // an older version left no room
+    var mark = Frame.ofRecords(until + 1, until, time, List.of()).bytes(segment.place(end));
+    return ByteBuffer.allocate(end + Frame.SMALLEST).put(file.slice(0, end)).put(mark).flip();
   }
 
   /** Null: none up to the last one. */
