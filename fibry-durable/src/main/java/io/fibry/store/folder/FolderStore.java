@@ -174,8 +174,9 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    *     messages to keep, and no turns once the file before is full. It tries again each second
    * @param broken the disk failed in a way after which nobody knows what is on it. It takes nothing
    *     more: close it, see to the disk, and open it again
-   * @param torn files with ends of commits that a crash cut off; no sender was told that they were
-   *     stored
+   * @param torn files with the end of the log, if it was not whole when it was opened: a commit
+   *     that a crash cut off, of which no sender was told. It may also be a commit right before the
+   *     crash that was damaged afterwards, as {@link Check} explains at {@code doubt}
    */
   public record Health(long turns, long refused, long underWay, long actors, long waiting, long aside, long bytes,
       Forces forces, boolean full, boolean broken, List<String> torn) {}

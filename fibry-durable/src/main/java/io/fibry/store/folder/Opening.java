@@ -3,18 +3,22 @@ package io.fibry.store.folder;
 import io.fibry.store.StoreDamagedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads a log from its first frame to its last.
  *
- * <p>What follows the last whole frame is the torn end of a commit whose senders were never told,
- * if no frame behind it says that this one was on disk. It is kept aside, and the log goes on in
- * its place. Otherwise it is damage: nothing is changed.
+ * <p>Bytes behind the last whole frame are damage if a frame behind them says that they were on
+ * disk: the log is refused, and nothing is changed. Otherwise they are the torn end of a commit
+ * whose senders were never told. They are kept aside, and the log goes on in their place. The last
+ * commit before a kill is in doubt, since it may have been told and damaged afterwards: for as long
+ * as it has no mark behind it ({@link Log#mark}), it looks like a torn end.
  */
 final class Opening {
   interface Reader {
@@ -44,6 +48,7 @@ final class Opening {
   private final Reader reader;
   private final Window window;
   private long number = 1; // of the frame that comes
+  private long time; // of the last frame that is whole; 0: there is none
   private boolean closed;
   private final NavigableMap<Long, Segment> full = new TreeMap<>();
   private final ArrayDeque<Unsure> unsure = new ArrayDeque<>();
@@ -98,6 +103,7 @@ final class Opening {
       if (frame.number() != number && (frame.number() < number || !segment.compact())) throw damaged(segment,
           "frame " + frame.number() + " is at " + offset + ", where " + number + " was expected");
       number = frame.number() + 1;
+      time = frame.time();
       closed = frame.kind() == Frame.Kind.CLOSED;
       while (!unsure.isEmpty() && unsure.peek().frame.number() <= frame.forced()) unsure.poll();
       if (!segment.compact()) unsure.add(new Unsure(segment, offset, frame));
@@ -114,7 +120,10 @@ final class Opening {
     if (segment.compact()) throw damaged(segment, "it ends at " + offset + ", in front of its last frame");
     for (var one : later) checkUnused(one, segment, offset, torn);
     if (!torn) return new End(segment, offset, number, full, closed, List.copyOf(unsure), List.of(), replaced);
-    String aside = keepAside(segment, offset, file.slice(offset, lastNonZero(file) + 1 - offset));
+    int size = lastNonZero(file) + 1 - offset;
+    String aside = keepAside(segment, offset, file.slice(offset, size));
+    Journal.log(() -> LoggerFactory.getLogger(Opening.class).warn("{}: {} at {}: {}. They are kept in {}", disk,
+        segment.name(), offset, doubt(size, time), aside));
     return new End(segment, offset, number, full, false, List.copyOf(unsure), List.of(aside), replaced);
   }
 
@@ -127,6 +136,17 @@ final class Opening {
     open(later);
     if (!window.isBlank(Segment.HEADER, torn ? window.size() : BEGINNING)) throw damaged(segment,
         "no whole frame is at " + offset + ", but " + later.name() + " goes on with the log");
+  }
+
+  /**
+   * What is said of a torn end.
+   *
+   * @param time of the last frame that is whole; 0: there is none
+   */
+  static String doubt(int bytes, long time) {
+    return "the last " + bytes + " bytes of the log are a commit that was cut off and never acknowledged, or one that "
+        + "was damaged afterwards: nothing behind it says that it was on disk. In doubt are the turns "
+        + (time == 0 ? "in it" : "after " + Instant.ofEpochMilli(time) + ", the time of the last whole frame");
   }
 
   static int lastNonZero(ByteBuffer file) {

@@ -26,9 +26,11 @@ final class Remains {
   private final Reader reader;
   private final List<Wrong> wrong = new ArrayList<>();
   private final List<String> torn = new ArrayList<>();
+  private Optional<Wrong> doubt = Optional.empty();
   private long store;
   private long number = 1; // of the frame that comes
   private long frames;
+  private long time; // of the last frame that is whole; 0: there is none
   private boolean closed;
   private boolean noted; // what is missing in front of the next frame
 
@@ -49,6 +51,10 @@ final class Remains {
 
   List<String> torn() {
     return torn;
+  }
+
+  Optional<Wrong> doubt() {
+    return doubt;
   }
 
   long frames() {
@@ -130,6 +136,7 @@ final class Remains {
       if (frame.number() > number && !segment.compact() && !noted)
         note(segment.name(), at, "frames " + number + " to " + (frame.number() - 1) + " are missing in front of it");
       frames++;
+      time = frame.time();
       noted = false;
       number = frame.number() + 1;
       closed = frame.kind() == Frame.Kind.CLOSED;
@@ -172,7 +179,7 @@ final class Remains {
       return segment.compact() || goesOn;
     }
     if (last >= at) {
-      torn.add(segment.name() + " from " + at + " on: " + (last + 1 - at) + " bytes of a commit that was cut off");
+      doubt = Optional.of(new Wrong(segment.name(), at, Optional.empty(), Opening.doubt(last + 1 - at, time)));
       closed = false;
     }
     return false;

@@ -145,6 +145,6 @@ final class Survey {
     long all = lines.values().stream().mapToLong(line -> line.waiting.size()).sum();
     long aside = lines.values().stream().flatMap(line -> line.waiting.values().stream()).filter(one -> one).count();
     return new Check(disk.toString(), bytes, found.frames(), actors, turns, all - aside, aside, found.closed(),
-        List.copyOf(found.torn()), List.copyOf(found.wrong()), List.copyOf(lost));
+        List.copyOf(found.torn()), found.doubt(), List.copyOf(found.wrong()), List.copyOf(lost));
   }
 }

@@ -118,7 +118,7 @@ class CheckTest {
   }
 
   @Test
-  void aTornEndIsNoDamage() throws Exception {
+  void tornEndIsInDoubtAndNoDamage() throws Exception {
     fill(2);
     var log = data().resolve("00000001.log");
     byte[] bytes = Files.readAllBytes(log);
@@ -129,8 +129,11 @@ class CheckTest {
     var check = FolderStore.check(data());
 
     assertTrue(check.isWhole(), check::toString);
-    assertEquals(List.of("00000001.log from " + end + " on: 1 bytes of a commit that was cut off"), check.torn());
+    var doubt = check.doubt().orElseThrow();
+    assertEquals("00000001.log at " + end, doubt.file() + " at " + doubt.offset());
+    assertTrue(doubt.what().startsWith("the last 1 bytes of the log are a commit that was cut off"), doubt::what);
     assertFalse(check.closed());
+    assertEquals("3 " + check, run(data().toString()));
   }
 
   @Test
