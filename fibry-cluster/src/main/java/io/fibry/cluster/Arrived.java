@@ -8,9 +8,10 @@ import java.util.Optional;
 /**
  * A message of another node that waits here, where its limit goes on. Thread-safe.
  *
+ * @param holder the part or the offer in which it waits
  * @param at when it came, by the clock of the node
  */
-record Arrived(Wire wire, long at) {
+record Arrived(Wire wire, Object holder, long at) {
 
   /** With what is left of its limit. Empty: nobody waits for it any more. */
   Optional<Wire> now(Scheduler clock) {

@@ -3,10 +3,12 @@ package io.fibry.cluster;
 import io.fibry.AskTimeoutException;
 import io.fibry.Request;
 import io.fibry.cluster.LostException.Loss;
+import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.LoggerFactory;
 
@@ -28,6 +30,8 @@ final class FarRequest<R> {
   private final Object recorded = Recorder.beginRequest(); // null: it is not
   private Duration pause = FIRST_PAUSE; // of one sending after the other
   private int times; // it was sent; likewise
+  private volatile long heard; // when it was sent, or last claimed
+  private volatile Optional<String> holder = Optional.empty(); // the node that last claimed it
 
   FarRequest(Surroundings around, Route route, Relay.Sent<R> sent, Duration limit) {
     this.around = around;
@@ -51,25 +55,69 @@ final class FarRequest<R> {
   void send() {
     var left = Duration.ofNanos(Math.max(1, end - around.clock().nanoTime()));
     times++;
+    holder = Optional.empty();
+    heard();
+    if (times == 1) around.underWay().sent(headers.get(Route.ID), this);
     headers.put(Route.TIME_LEFT, Long.toString(Math.max(1, left.toMillis())));
     try {
-      around.engine().request(Wire.to(route.subject(), headers, sent.body()), left).whenComplete(this::ended);
+      around.engine().request(Wire.to(route.subject(), headers, sent.body()), left.minus(before(left)))
+          .whenComplete(this::ended);
     } catch (RuntimeException unsendable) {
       answer.completeExceptionally(unsendable);
     }
   }
 
+  /**
+   * How much earlier than its asker a request stops waiting, so that it can say why. The handler
+   * stops twice as early: see {@link Relay#limit}.
+   */
+  private static Duration before(Duration left) {
+    return Duration.ofMillis(Math.min(left.toMillis() / 2, Math.clamp(left.toMillis() / 40, 5, 50)));
+  }
+
   /** Nobody waits for its answer. Who has not begun with it need not. */
   void giveUp() {
-    var id = headers.get(Route.ID);
-    if (id == null || answer.isDone()) return;
-    answer.cancel(false);
+    if (answer.cancel(false)) takeBack();
+  }
+
+  private void takeBack() {
     try {
-      around.engine().publish(Wire.to(route.takingBack(), Map.of(Route.ID, id), new byte[0]));
+      around.engine().publish(Wire.to(route.takingBack(), Map.of(Route.ID, headers.get(Route.ID)), new byte[0]));
     } catch (LostException cut) {
       LoggerFactory.getLogger(Cluster.class).debug("a request to actor '{}' is not taken back", sent.to().actor(), cut);
     }
   }
+
+  // ---- while it waits; the class comment of Claims says why this is safe
+
+  void heard() {
+    heard = around.clock().nanoTime();
+  }
+
+  void heard(String by) {
+    holder = Optional.of(by);
+    heard();
+  }
+
+  /** If no node has claimed it for so long, it fails. */
+  void failIfSilent(long now, Duration silence) {
+    long silent = now - heard;
+    if (silent <= silence.toNanos()) return;
+    if (answer.completeExceptionally(silenced(silent))) takeBack();
+  }
+
+  private UnreachableException silenced(long silent) {
+    String actor = sent.to().actor();
+    String time = Durations.textOfNanos(silent);
+    String who = holder.map(node -> "node '" + node + "', which had it, has not been heard of for " + time)
+        .orElse("no node has said for " + time + " that it has it");
+    return new UnreachableException(asked() + " to actor '" + actor + "' has no answer, and " + who
+        + ": its node ended, or a connection broke. " + (sent.to().keeps()
+            ? "If it was stored, it will be handled; ask again with the same id for the answer"
+            : "It may have been handled"), actor, sent.request(), null, true);
+  }
+
+  // ---- its end
 
   private void ended(Wire wire, Throwable failure) {
     try {
@@ -98,9 +146,11 @@ final class FarRequest<R> {
   private Throwable lost(Throwable failure) {
     String actor = sent.to().actor();
     Request<?, R> request = sent.request();
-    if (loss(failure) == Loss.LATE) return new AskTimeoutException("actor '" + actor
-        + "' on another node has not answered " + asked() + " in time; it may handle it all the same", actor, request,
-        limit, null);
+    if (loss(failure) == Loss.LATE) return new AskTimeoutException("actor '" + actor + "' did not answer " + asked()
+        + " within " + Durations.text(limit) + ": " + holder.map(node -> "node '" + node + "' had it "
+            + Durations.textOfNanos(around.clock().nanoTime() - heard) + " ago")
+            .orElse("it was sent, and no node has said so far that it has it")
+        + "; it may be handled all the same", actor, request, limit, null);
     String why = loss(failure) == Loss.NOBODY
         ? route.absent().get().orElse("at the moment no node has its key") : Lines.message(failure);
     return new UnreachableException(asked() + " did not reach actor '" + actor + "': " + why, actor, request, failure,

@@ -56,8 +56,9 @@ final class Lease {
    * What the table has of a node.
    *
    * @param ended the last offers that ended, with the reason
+   * @param claiming the lease, in which it makes {@link Claims}; empty: an older node makes none
    */
-  record State(Member member, Map<String, String> ended) {}
+  record State(Member member, Map<String, String> ended, Optional<Duration> claiming) {}
 
   /** Until when it is believed, by both clocks. */
   private record Life(Member member, boolean begun, long nanos, long millis) {}
@@ -161,7 +162,7 @@ final class Lease {
   }
 
   private byte[] bytes(Member member) {
-    return CODEC.encode(new State(member, new LinkedHashMap<>(ended)));
+    return CODEC.encode(new State(member, new LinkedHashMap<>(ended), Optional.of(time)));
   }
 
   // ---- read by all

@@ -21,6 +21,7 @@ final class Membership implements AutoCloseable {
   private final Map<String, Long> knownSince = new ConcurrentHashMap<>(); // by id
   private final Map<String, Long> hostedUntil = new ConcurrentHashMap<>(); // by kind
   private final Map<String, Map<String, String>> ended = new ConcurrentHashMap<>(); // offers, by node: why
+  private final Map<String, Duration> claiming = new ConcurrentHashMap<>(); // leases, by node
   private final Scheduler clock;
   private final String keys;
   private final Subscription news;
@@ -53,6 +54,22 @@ final class Membership implements AutoCloseable {
     return before != null && clock.nanoTime() - before < MOMENT.toNanos();
   }
 
+  /**
+   * The time after which a request that no node has claimed is lost.
+   *
+   * @param own the lease of this node
+   * @return the longest of all leases; empty: some node makes no claims
+   */
+  Optional<Duration> longestLease(Duration own) {
+    var longest = own;
+    for (var member : now()) {
+      var lease = claiming.get(member.name());
+      if (lease == null) return Optional.empty();
+      if (lease.compareTo(longest) > 0) longest = lease;
+    }
+    return Optional.of(longest);
+  }
+
   /** Why a node offers an actor no more; empty: it is gone, or does not know any more. */
   Optional<String> ended(String node, String offer) {
     return Optional.ofNullable(ended.getOrDefault(node, Map.of()).get(offer));
@@ -68,6 +85,8 @@ final class Membership implements AutoCloseable {
     var state = Lease.stateOf(entry);
     if (state.isPresent()) ended.put(name, state.get().ended());
     else ended.remove(name);
+    state.flatMap(Lease.State::claiming).ifPresentOrElse(lease -> claiming.put(name, lease),
+        () -> claiming.remove(name));
     state.map(Lease.State::member).ifPresent(now::add);
     now.sort(Comparator.comparing(Member::name));
     var sorted = List.copyOf(now);

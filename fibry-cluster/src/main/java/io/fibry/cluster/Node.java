@@ -79,6 +79,7 @@ final class Node implements Cluster {
         var node =
             new Node(new Surroundings(scope, clock, engine, subjects, lease.get(), membership, options.node(),
                 options.calm(), new UnderWay()), options);
+        Claims.begin(node.around, options.lease());
         engine.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
         engine.subscribe(subjects.ofTakingBack(), Optional.empty(), node.around.underWay()::takeBack);
         scope.whenClosing(() -> node.news.values().forEach(Subscription::close));
@@ -126,6 +127,7 @@ final class Node implements Cluster {
 
   /** What another node has for one of the parts here; on the engine's thread. */
   private void receive(Wire wire) {
+    Claims.hear(wire, around.underWay());
     var part = wire.header(Hosting.PART).orElse("");
     int dot = part.indexOf('.');
     var home = dot < 0 ? null : homes.get(part.substring(0, dot));

@@ -45,7 +45,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
     try {
       gate.sendMessage(new Begin());
       begun = around.engine().subscribe(subject, Optional.of(GROUP), this::receive);
-      gate.closeOnExit(begun);
+      gate.closeOnExit(begun, () -> reception.underWay().dropped(this));
     } finally {
       if (begun == null) gate.kill();
     }
@@ -104,7 +104,11 @@ final class Offer<M> extends Fronted<Offer<M>> {
 
   /** On the engine's thread. */
   private void receive(Wire wire) {
-    if (!gate.sendMessage(new Arrived(wire, clock.nanoTime()))) reception.refuse(wire, WAITING, ending);
+    var message = new Arrived(wire, this, clock.nanoTime());
+    reception.underWay().arrived(message);
+    if (gate.sendMessage(message)) return;
+    reception.underWay().left(message);
+    reception.refuse(wire, WAITING, ending);
   }
 
   private void give(Wire wire) {
@@ -115,7 +119,10 @@ final class Offer<M> extends Fronted<Offer<M>> {
 
   private void handle(Object message, ActorContext<Object> context) {
     switch (message) {
-      case Arrived arrived -> arrived.now(clock).ifPresent(this::give);
+      case Arrived arrived -> {
+        arrived.now(clock).ifPresent(this::give); // may wait for room in the mailbox
+        reception.underWay().left(arrived);
+      }
       case Begin begin -> context.watch(LastingAddress.owner(actor), End::new);
       case End end -> {
         why = Outcome.brief(end.why);

@@ -98,7 +98,7 @@ final class Part<M> {
     boolean listens = false;
     try {
       part.arrivals = around.engine().subscribe(subject, Optional.empty(), part::receive);
-      part.gate.closeOnExit(part.arrivals);
+      part.gate.closeOnExit(part.arrivals, () -> reception.underWay().dropped(part));
       listens = true;
       return part;
     } finally {
@@ -108,23 +108,32 @@ final class Part<M> {
 
   /** On the engine's thread. */
   private void receive(Wire wire) {
-    arrive(new Direct<>(new Arrived(wire, clock.nanoTime())), wire);
+    var message = new Arrived(wire, this, clock.nanoTime());
+    arrive(new Direct<>(message), message);
   }
 
   /** From the node before, on the engine's thread. */
   void pass(Wire wire) {
-    arrive(new Passed<>(new Arrived(wire, clock.nanoTime())), wire);
+    var message = new Arrived(wire, this, clock.nanoTime());
+    arrive(new Passed<>(message), message);
   }
 
   /** Where another node gets it, too, only that one knows how it ends. */
-  private void arrive(Event<M> message, Wire wire) {
+  private void arrive(Event<M> event, Arrived message) {
+    var wire = message.wire();
+    reception.underWay().arrived(message);
     boolean room = waiting.incrementAndGet() <= MOST_WAITING & bytes.addAndGet(wire.body().length) <= MOST_BYTES;
-    if (room && gate.sendMessage(message)) return;
-    leave(wire);
+    if (room && gate.sendMessage(event)) return;
+    leave(message);
     if (alone) reception.refuse(wire, MOST_WAITING, false);
   }
 
-  private void leave(Wire wire) {
+  private void leave(Arrived message) {
+    makeRoom(message.wire());
+    reception.underWay().left(message);
+  }
+
+  private void makeRoom(Wire wire) {
     waiting.decrementAndGet();
     bytes.addAndGet(-wire.body().length);
   }
@@ -175,11 +184,10 @@ final class Part<M> {
   private void handle(Event<M> event, ActorContext<Event<M>> context) {
     switch (event) {
       case Direct<M> direct -> {
-        if (isNew(direct.message.wire())) take(direct.message);
+        if (isNew(direct.message)) take(direct.message);
       }
       case Passed<M> passed -> {
-        var wire = passed.message.wire();
-        if (isTooLate(wire) || !isNew(wire)) break;
+        if (isTooLate(passed.message) || !isNew(passed.message)) break;
         if (stage == Stage.HOLDING) handed.add(passed.message);
         else take(passed.message);
       }
@@ -208,7 +216,7 @@ final class Part<M> {
       }
       case PassOn<M> on -> goOnPassing();
       case Over<M> over -> {
-        while (!held.isEmpty()) refuse(held.poll().wire()); // nobody wants it
+        while (!held.isEmpty()) refuse(held.poll()); // nobody wants it
         context.self().sendPoisonPill();
         over.ended.run();
       }
@@ -256,20 +264,21 @@ final class Part<M> {
     switch (stage) {
       case HOLDING, GIVEN -> held.add(message);
       case PASSING -> {
-        leave(message.wire());
+        leave(message);
         message.wire().header(Route.ID).ifPresent(seen::remove); // it may come back
         message.now(clock).ifPresent(wire -> hand(Optional.of(wire)));
       }
       default -> {
-        leave(message.wire());
-        message.now(clock).ifPresent(this::give);
+        makeRoom(message.wire());
+        message.now(clock).ifPresent(this::give); // may wait for room in a mailbox
+        reception.underWay().left(message);
       }
     }
   }
 
-  private void refuse(Wire wire) {
-    leave(wire);
-    reception.refuse(wire, MOST_WAITING, true);
+  private void refuse(Arrived message) {
+    leave(message);
+    reception.refuse(message.wire(), MOST_WAITING, true);
   }
 
   /** Where this node was given up, another one may have handled it, and the next cannot know. */
@@ -299,20 +308,20 @@ final class Part<M> {
   }
 
   /** It may have been handled here, and been forgotten. */
-  private boolean isTooLate(Wire wire) {
+  private boolean isTooLate(Arrived message) {
     if (stage == Stage.HOLDING || clock.nanoTime() - forgetAt < 0) return false;
-    leave(wire);
+    leave(message);
     return true;
   }
 
   /** It is not here, nor was handled here. */
-  private boolean isNew(Wire wire) {
+  private boolean isNew(Arrived message) {
     if (stage == Stage.OPEN && clock.nanoTime() - forgetAt >= 0) {
       if (!seen.isEmpty()) seen.clear();
       return true;
     }
-    boolean first = wire.header(Route.ID).map(seen::add).orElse(true);
-    if (!first) leave(wire);
+    boolean first = message.wire().header(Route.ID).map(seen::add).orElse(true);
+    if (!first) leave(message);
     return first;
   }
 

@@ -10,9 +10,13 @@ record Subjects(String app) {
     checked("an app", app);
   }
 
+  static boolean isName(String text) {
+    return text.matches("[a-z][a-z0-9-]{0,63}");
+  }
+
   /** A name that is a part of a subject as it stands. */
   static String checked(String what, String name) {
-    if (!Objects.requireNonNull(name, "name").matches("[a-z][a-z0-9-]{0,63}"))
+    if (!isName(Objects.requireNonNull(name, "name")))
       throw new IllegalArgumentException(
           "'" + name.substring(0, Math.min(100, name.length())).strip() + "' cannot name "
               + what + ": take 1 to 64 lower-case letters, digits and hyphens, a letter first");

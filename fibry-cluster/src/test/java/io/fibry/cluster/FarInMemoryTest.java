@@ -63,4 +63,29 @@ class FarInMemoryTest extends FarContract {
       assertTrue(failure.getMessage().contains("promised"), failure.getMessage());
     }
   }
+
+  @Test
+  void timeOutOfALostRequestTellsThatNoNodeHasIt() {
+    var clock = new ManualClock();
+    var network = new TestNetwork(MemoryNetwork.create(clock));
+    try (ActorScope scope = ActorSystem.openScope("lost-clock", options -> options.withScheduler(clock));
+        var b = Cluster.join("timed", network, options -> options.withNode("b").withScope(scope))) {
+      var a = Cluster.join("timed", network, options -> options.withNode("a").withScope(scope));
+      var promised = new CompletableFuture<Boolean>();
+      a.offer("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
+        context.replyWhen(promise, new CompletableFuture<>());
+        promised.complete(true);
+      }));
+
+      var answer = b.actor("till", Promise.class).sendMessageReturn(new Promise(), Duration.ofSeconds(2));
+      Patience.value(promised);
+      network.end(a);
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+      clock.advance(Duration.ofSeconds(2));
+
+      var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+      assertTrue(failure.getMessage().endsWith(" within 2 s: it was sent, and no node has said so far that it has it; it "
+          + "may be handled all the same"), failure.getMessage());
+    }
+  }
 }

@@ -65,7 +65,7 @@ class NextOwnerTest {
       var counters = counters(a);
       assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));
 
-      var joined = Codec.of(Lease.State.class).encode(new Lease.State(home(next), Map.of()));
+      var joined = Codec.of(Lease.State.class).encode(new Lease.State(home(next), Map.of(), Optional.empty()));
       long member = engine.create(SUBJECTS.keyOfNode(next), joined, Engine.FOR_EVER).orElseThrow();
       Patience.eventually(() -> right(engine).filter(Right::free).isPresent());
       long given = engine.get(PART).orElseThrow().version();

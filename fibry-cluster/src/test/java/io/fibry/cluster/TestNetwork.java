@@ -35,6 +35,11 @@ final class TestNetwork implements Network {
     return LEASE;
   }
 
+  /** {@return the last connection of a node} */
+  Engine engine(String node) {
+    return engines.get(node);
+  }
+
   /**
    * Ends a node without notice, as a kill and the end of its lease do: its connection closes, and
    * others see that its entry is gone. Its actors end with its scope; closing the node would wait

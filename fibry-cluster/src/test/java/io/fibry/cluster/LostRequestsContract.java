@@ -1,0 +1,254 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster.Member;
+import io.fibry.codec.Codec;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Requests that no node can answer any more, in time that the test moves. */
+abstract class LostRequestsContract {
+  record Job(int number) implements Request<Job, Integer> {}
+
+  /** Of a node, as older nodes write it. */
+  static final class Old {
+    record State(Member member, Map<String, String> ended) {}
+  }
+
+  private static final Duration LEASE = Duration.ofMinutes(10); // servers, whose time is the real one, forget no node
+  private static final Duration PERIOD = LEASE.dividedBy(5); // of claims
+  private static final Duration LIMIT = Duration.ofHours(10);
+  private static final int MANY = 90;
+
+  private final String app;
+  private final TestNetwork network;
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("lost-test", options -> options.withScheduler(clock));
+  private final List<Cluster> nodes = new ArrayList<>();
+  private final ConcurrentLinkedQueue<CompletableFuture<Integer>> promised = new ConcurrentLinkedQueue<>();
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private final AtomicInteger claims = new AtomicInteger(); // that came to the asker
+  private final Set<String> claimed = ConcurrentHashMap.newKeySet(); // ids, by them
+
+  LostRequestsContract(String app, TestNetwork network) {
+    this.app = app;
+    this.network = network;
+  }
+
+  @AfterEach
+  void close() {
+    gate.countDown();
+    nodes.forEach(Cluster::close);
+    scope.close();
+  }
+
+  private Cluster join(String node) {
+    nodes.add(Cluster.join(app, network,
+        options -> options.withNode(node).withParts(4).withScope(scope).withLease(LEASE).withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()))));
+    return nodes.getLast();
+  }
+
+  private Cluster asker() {
+    var asker = join("asker");
+    network.engine("asker").subscribe(new Subjects(app).ofNode("asker"), Optional.empty(),
+        wire -> {
+          claimed.addAll(Claims.ids(wire));
+          claims.incrementAndGet();
+        });
+    return asker;
+  }
+
+  private void end(Cluster node) {
+    network.end(node);
+    nodes.remove(node);
+  }
+
+  /** One tick of the clocks of all nodes. */
+  private void pass() {
+    clock.advance(PERIOD);
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  /** The same, until the asker has heard of the requests that a living node has. */
+  private void passWithClaims(int nodes) {
+    int before = claims.get();
+    pass();
+    Patience.eventually(() -> claims.get() >= before + nodes);
+  }
+
+  private void promise(Job job, ActorContext<Job> context) {
+    var answer = new CompletableFuture<Integer>();
+    promised.add(answer);
+    context.replyWhen(job, answer);
+  }
+
+  private void host(Cluster node) {
+    node.host("worker", Job.class, scope.anonymous(), Duration.ofHours(100),
+        (builder, key) -> builder.newActor(this::promise));
+  }
+
+  private List<CompletableFuture<Integer>> askEntities(Cluster asker) {
+    var workers = asker.entities("worker", Job.class);
+    return IntStream.range(0, MANY).mapToObj(i -> workers.actor("k" + i).sendMessageReturn(new Job(i), LIMIT)).toList();
+  }
+
+  private static long done(List<CompletableFuture<Integer>> answers) {
+    return answers.stream().filter(CompletableFuture::isDone).count();
+  }
+
+  private static void checkLost(String text, List<CompletableFuture<Integer>> answers) {
+    for (var answer : answers) {
+      var failure = assertInstanceOf(UnreachableException.class, Patience.failure(answer));
+      assertTrue(failure.getMessage().endsWith(text), failure.getMessage());
+      assertTrue(failure.mayHaveRun());
+    }
+  }
+
+  @Test
+  void requestsOfAKilledHomeFailWithinItsLease() {
+    var home = join("home");
+    host(home);
+    var answers = askEntities(asker());
+    Patience.eventually(() -> promised.size() == MANY);
+
+    passWithClaims(1);
+    end(home);
+    for (int i = 0; i < 3; i++) pass();
+    assertEquals(0, done(answers)); // its lease is not over
+    for (int i = 0; i < 2; i++) pass();
+
+    checkLost(" has no answer, and node 'home', which had it, has not been heard of for 10 min: its node ended, or a "
+        + "connection broke. It may have been handled", answers);
+  }
+
+  /** They never got there, or their home ended before its first claim. */
+  @Test
+  void requestsThatNoNodeHasClaimedFailWithinALease() {
+    var home = join("home");
+    host(home);
+    var asker = asker();
+    var answers = askEntities(asker);
+    Patience.eventually(() -> promised.size() == MANY);
+
+    end(home);
+    for (int i = 0; i < 5; i++) pass();
+
+    checkLost(" has no answer, and no node has said for 10 min that it has it: its node ended, or a connection broke. "
+        + "It may have been handled", answers);
+  }
+
+  @Test
+  void requestsOfLivingNodesAreNotLost() {
+    host(join("home"));
+    var asker = asker();
+    var desk = join("desk");
+    desk.offer("clerk", Job.class, scope.anonymous().<Job>newActor(this::promise));
+    var clerk = asker.actor("clerk", Job.class);
+    var answers = new ArrayList<>(askEntities(asker));
+    var others = IntStream.range(0, MANY).mapToObj(i -> clerk.sendMessageReturn(new Job(i), LIMIT)).toList();
+    Patience.eventually(() -> promised.size() == 2 * MANY);
+
+    passWithClaims(2);
+    end(desk);
+    for (int i = 0; i < 12; i++) passWithClaims(1);
+
+    checkLost("It may have been handled", others);
+    assertEquals(0, done(answers));
+    promised.forEach(answer -> answer.complete(7));
+    for (var answer : answers) assertEquals(7, Patience.value(answer));
+  }
+
+  /** Its mailbox is full, so the request waits before it: in the offer, or in the part. */
+  @Test
+  void requestsThatWaitForRoomAreNotLost() {
+    var home = join("home");
+    Actor<Job> slow = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor(this::answerLater);
+    home.offer("slow", Job.class, slow);
+    home.host("slow-entity", Job.class, scope.anonymous(), Duration.ofHours(100),
+        (builder, key) -> builder.mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor(this::answerLater));
+    var asker = asker();
+    var answers = new ArrayList<CompletableFuture<Integer>>();
+    for (var actor : List.of(asker.actor("slow", Job.class), asker.entities("slow-entity", Job.class).actor("k")))
+      for (int i = 0; i < 10; i++) answers.add(actor.sendMessageReturn(new Job(i), LIMIT));
+    Patience.eventually(() -> {
+      passBusy();
+      return claimed.size() == answers.size();
+    });
+
+    for (int i = 0; i < 12; i++) {
+      claimed.clear();
+      passBusy();
+      Patience.eventually(() -> claimed.size() == answers.size());
+    }
+
+    assertEquals(0, done(answers));
+    gate.countDown();
+    for (int i = 0; i < answers.size(); i++) assertEquals(i % 10, Patience.value(answers.get(i)));
+    Patience.eventually(() -> home.health().underWay() == 0);
+    claimed.clear();
+    for (int i = 0; i < 3; i++) pass();
+    assertEquals(Set.of(), claimed);
+  }
+
+  private void answerLater(Job job, ActorContext<Job> context) throws InterruptedException {
+    gate.await();
+    context.reply(job, job.number());
+  }
+
+  /** As {@link #pass}, while handlers are busy. */
+  private void passBusy() {
+    int before = claims.get();
+    clock.advance(PERIOD);
+    Patience.eventually(() -> claims.get() > before);
+  }
+
+  /** Silence of a node says nothing if nodes of its version claim nothing. */
+  @Test
+  void requestsAreNotLostWhileAnOlderNodeIsAMember() {
+    var home = join("home");
+    host(home);
+    var asker = asker();
+    var answers = askEntities(asker);
+    Patience.eventually(() -> promised.size() == MANY);
+    var older = new Member("older", "life", Set.of(), Set.of(), Instant.EPOCH);
+    String key = new Subjects(app).keyOfNode("older");
+    try (var engine = network.connect(app, "older")) {
+      var version = engine.create(key, Codec.of(Old.State.class).encode(new Old.State(older, Map.of())), LEASE);
+      Patience.eventually(() -> asker.members().contains(older));
+      end(home);
+
+      for (int i = 0; i < 12; i++) pass();
+      assertEquals(0, done(answers));
+      assertTrue(engine.delete(key, version.orElseThrow()));
+      Patience.eventually(() -> !asker.members().contains(older));
+      for (int i = 0; i < 5; i++) pass();
+
+      checkLost("It may have been handled", answers);
+    }
+  }
+}

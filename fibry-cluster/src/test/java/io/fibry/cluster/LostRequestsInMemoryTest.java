@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class LostRequestsInMemoryTest extends LostRequestsContract {
+  LostRequestsInMemoryTest() {
+    super("lost", TestNetwork.inMemory());
+  }
+}
