@@ -1,0 +1,18 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.Seeds;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Requests to nodes that crash, are cut off, or move their keys, each round by a seed. */
+@Tag("simulated")
+class LostRequestsSimulationTest {
+
+  @Test
+  void noRequestWaitsForItsLimit() {
+    Seeds.play("lost requests", 60, simulation -> assertEquals(List.of(), new LostRequestsRound(simulation).play()));
+  }
+}
