@@ -168,8 +168,8 @@ final class LostRequestsRound {
     return sent = true;
   }
 
-  /** A home that has to give its keys away has ten seconds for what waits. */
+  /** A home that gives its keys away has ten seconds for what waits, and then ends its actors. */
   private boolean mayFail(Throwable failure) {
-    return failure instanceof ActorStoppedException || !onlyMoves && failure instanceof UnreachableException;
+    return failure instanceof ActorStoppedException || failure instanceof FarFailureException || !onlyMoves && failure instanceof UnreachableException;
   }
 }

@@ -13,6 +13,6 @@ class LostRequestsSimulationTest {
 
   @Test
   void noRequestWaitsForItsLimit() {
-    Seeds.play("lost requests", 60, simulation -> assertEquals(List.of(), new LostRequestsRound(simulation).play()));
+    Seeds.play("lost requests", 40, simulation -> assertEquals(List.of(), new LostRequestsRound(simulation).play()));
   }
 }
