@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
 final class Claims {
   private static final String NODE = "Fb-Held"; // by this node
   private static final int PER_LEASE = 5;
-  private static final int MANY = 8_192; // ids in a message
+  private static final int MANY = 1_024; // ids in a message: some 10 KiB, which each server takes
   private static final Codec<Ids> CODEC = Codec.of(Ids.class);
 
   /** The end of each id, since all of them begin with the life of their asker. */

@@ -30,7 +30,8 @@ import java.util.function.UnaryOperator;
  * and ends in one of the known ways. Its messages, and their answers, need a form in bytes, as
  * {@link io.fibry.codec.Codec#of} says. What its handler throws arrives as a
  * {@link FarFailureException}; a request that does not get there fails with an
- * {@link UnreachableException}. {@code sendMessage} answers true when the message waits here to be
+ * {@link UnreachableException}, and a request that no node can answer any more, within a lease.
+ * {@code sendMessage} answers true when the message waits here to be
  * sent: it gets there once, or is a dead letter of this node, which says why.
  */
 public sealed interface Cluster extends AutoCloseable permits Node {
@@ -299,8 +300,8 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     }
 
     /**
-     * After this time without a sign, others take the node for gone. It gives a sign five times as
-     * often.
+     * After this time without a sign, others take the node for gone, and requests that it had fail.
+     * It gives a sign five times as often.
      *
      * @param lease as the network says unless told: 6 seconds, or 20 with several servers of NATS,
      *     which may need 10 to elect a leader; at least 3

@@ -114,7 +114,8 @@ final class FarRequest<R> {
     return new UnreachableException(asked() + " to actor '" + actor + "' has no answer, and " + who
         + ": its node ended, or a connection broke. " + (sent.to().keeps()
             ? "If it was stored, it will be handled; ask again with the same id for the answer"
-            : "It may have been handled"), actor, sent.request(), null, true);
+            : "It may have been handled"),
+        actor, sent.request(), null, true);
   }
 
   // ---- its end

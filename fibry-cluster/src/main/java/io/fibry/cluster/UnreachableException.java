@@ -2,7 +2,10 @@ package io.fibry.cluster;
 
 import io.fibry.UnansweredException;
 
-/** A request did not get to an actor of another node. */
+/**
+ * A request did not get to an actor of another node, or no node can answer it any more: its node
+ * was killed or has lapsed, or a connection broke. The latter is known within a lease.
+ */
 public final class UnreachableException extends UnansweredException {
   private static final long serialVersionUID = 1;
 

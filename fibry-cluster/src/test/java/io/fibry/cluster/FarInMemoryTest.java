@@ -84,8 +84,10 @@ class FarInMemoryTest extends FarContract {
       clock.advance(Duration.ofSeconds(2));
 
       var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
-      assertTrue(failure.getMessage().endsWith(" within 2 s: it was sent, and no node has said so far that it has it; it "
-          + "may be handled all the same"), failure.getMessage());
+      assertTrue(
+          failure.getMessage().endsWith(" within 2 s: it was sent, and no node has said so far that it has it; it "
+              + "may be handled all the same"),
+          failure.getMessage());
     }
   }
 }

@@ -69,7 +69,8 @@ abstract class LostRequestsContract {
 
   private Cluster join(String node) {
     nodes.add(Cluster.join(app, network,
-        options -> options.withNode(node).withParts(4).withScope(scope).withLease(LEASE).withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()))));
+        options -> options.withNode(node).withParts(4).withScope(scope).withLease(LEASE)
+            .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()))));
     return nodes.getLast();
   }
 

@@ -170,6 +170,7 @@ final class LostRequestsRound {
 
   /** A home that gives its keys away has ten seconds for what waits, and then ends its actors. */
   private boolean mayFail(Throwable failure) {
-    return failure instanceof ActorStoppedException || failure instanceof FarFailureException || !onlyMoves && failure instanceof UnreachableException;
+    return failure instanceof ActorStoppedException || failure instanceof FarFailureException
+        || !onlyMoves && failure instanceof UnreachableException;
   }
 }
