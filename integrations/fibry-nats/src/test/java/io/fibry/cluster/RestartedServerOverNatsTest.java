@@ -30,7 +30,7 @@ class RestartedServerOverNatsTest {
   record Job(int number) implements Request<Job, Integer> {}
   record Ping() implements Request<Ping, Integer> {}
 
-  private static final Duration LEASE = Duration.ofMinutes(10); // the server, whose time is the real one, forgets no node
+  private static final Duration LEASE = Duration.ofMinutes(10); // the server, which has another clock, forgets no node
   private static final Duration LIMIT = Duration.ofHours(10);
   private static final int MANY = 90;
 
