@@ -249,7 +249,9 @@ class AnswerLimitTest {
     return either instanceof Integer;
   }
 
-  /** By the system's clock: limits near the time of the answer, so that both come at once. */
+  /**
+   * Uses the system's clock, with limits near the time of the answer, so that both come at once.
+   */
   @Test
   void answersAndLimitsRaceAndEachIsTold() {
     long seed = StressHarness.seed();

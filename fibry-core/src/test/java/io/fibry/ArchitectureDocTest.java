@@ -12,7 +12,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The packages shown in docs/architecture.md are those of the compiled classes. */
+/** The packages in docs/architecture.md agree with the compiled classes. */
 class ArchitectureDocTest {
   private static final Path DOC = Path.of("../docs/architecture.md");
   private static final Pattern PICTURE = Pattern.compile("(?ms)^```mermaid\n(.*?)^```$");

@@ -39,7 +39,7 @@ class ArchitectureTest {
           entry("io.fibry.flow", 11), entry("io.fibry.fsm", 11), entry("io.fibry.net", 12), entry("io.fibry.io", 12),
           entry("io.fibry.stereotype", 13));
 
-  /** What users see: the exported packages with their public types. */
+  /** The exported packages with their public types. */
   private static final Map<String, Set<String>> PUBLIC = Map.ofEntries(
       entry("io.fibry",
           Set.of("Actor", "ActorBuilder", "ActorContext", "ActorFigures", "ActorScope", "ActorSystem",
@@ -212,7 +212,10 @@ class ArchitectureTest {
         .allMatch(use -> use.getOriginClass().getPackageName().equals(type.getPackageName()));
   }
 
-  /** Not what the compiler makes of records and enums, nor constants, which it copies. */
+  /**
+   * Leaves out members that the compiler makes for records and enums, and constants, which it
+   * copies.
+   */
   private static boolean isNeedless(JavaMember member) {
     var owner = member.getOwner();
     if (owner.isRecord() || owner.isEnum() || member.getModifiers().contains(JavaModifier.SYNTHETIC)
@@ -263,7 +266,7 @@ class ArchitectureTest {
       return found;
     }
 
-    /** Answers the lowest number that the type reaches on the stack. */
+    /** Returns the lowest number that the type reaches on the stack. */
     private int visit(String type) {
       var known = numbers.get(type);
       if (known != null) return stack.contains(type) ? known : Integer.MAX_VALUE;
@@ -325,7 +328,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void exceptionsAreRequestExceptionsOrTheJdksOwn() { // but one that is an answer of HTTP
+  void exceptionsAreRequestExceptionsOrTheJdksOwn() { // except for one exception, which is an answer of HTTP
     var others = MAIN.stream().filter(type -> type.isAssignableTo(Throwable.class) && type.isTopLevelClass()
         && !type.isAssignableTo(RequestException.class) && !type.isEquivalentTo(HttpException.class)).toList();
 

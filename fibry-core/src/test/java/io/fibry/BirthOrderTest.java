@@ -12,7 +12,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What ends together ends in the order in which it came, not by identity hash: runs repeat. */
+/**
+ * Actors that end together end in the order in which they were made, not by identity hash, so runs
+ * repeat.
+ */
 class BirthOrderTest {
   private static final List<Integer> NUMBERS = IntStream.range(0, 40).boxed().toList();
 

@@ -31,7 +31,7 @@ class BlocksDocTest {
     assertEquals(List.of(), blocks.stream().filter(type -> !all.contains("`" + type + ".")).toList());
   }
 
-  /** The public types of a package, without those that only belong to a block. */
+  /** The public types of a package, without types that only belong to a block. */
   static Stream<String> blocks(String part) {
     return publicTypes("io/fibry/" + part)
         .filter(type -> !PARTS.contains(type));

@@ -21,10 +21,10 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A few scopes with all kinds of actors, and at once everything that users do: messages, requests,
- * cancels, failures, overflows, restarts, kills, closes. Then the accounts must add up, and every
- * asker must have been told. An actor waits only for actors made after it, so no wait is a ring.
- * The exception: the end or restart of another actor may start a {@link Strategy#CALLER} actor on a
- * waiting thread, which then has to wait for it.
+ * cancels, failures, overflows, restarts, kills, closes. Afterwards the accounts must add up, and
+ * every asker must have been told. An actor waits only for actors made after it, so no wait is a
+ * ring. The exception: the end or restart of another actor may start a {@link Strategy#CALLER}
+ * actor on a waiting thread, which then has to wait for it.
  */
 final class ChaosEpisode {
   private static final int ACTORS = 9;

@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ClassLoaderLeakTest {
 
   /**
-   * A whole program: what the library makes at first use must not remember the first user's loader.
+   * A whole program: objects that the library makes at first use must not refer to the first user's
+   * loader.
    */
   static final class First {
     public static void main(String[] args) throws Exception {

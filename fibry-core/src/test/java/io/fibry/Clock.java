@@ -10,7 +10,7 @@ public class Clock implements Scheduler {
   public final ManualClock manual = new ManualClock();
   private final Scheduler time;
 
-  /** Time stands still until {@code manual} is moved. */
+  /** Time is stopped until {@code manual} is moved. */
   public Clock() {
     this.time = manual;
   }
@@ -19,7 +19,7 @@ public class Clock implements Scheduler {
     this.time = time;
   }
 
-  /** What is logged while it moves. */
+  /** Returns the lines that are logged while the clock moves. */
   public String logged(Duration by) {
     try (var logged = new Logged()) {
       manual.advance(by);

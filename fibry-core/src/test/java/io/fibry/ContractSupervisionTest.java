@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every actor does when it fails, with every strategy and mailbox. */
+/** The behavior of every actor that fails, with every strategy and mailbox. */
 class ContractSupervisionTest {
   private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();
   private static final FailurePolicy BACK_OFF = RESTART.withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1));

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What every actor does at work, with every strategy and mailbox. How it ends: {@link
- * ContractEndingTest}.
+ * The behavior of every actor at work, with every strategy and mailbox. How it ends:
+ * {@link ContractEndingTest}.
  */
 class ContractTest {
   record Get(String what) implements Request<Get, String> {}

@@ -7,7 +7,10 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 
-/** A port where nobody listens, and nobody else can begin to, as at one that was merely free. */
+/**
+ * A port at which no socket listens and no other program can begin to listen, unlike a port that is
+ * merely free.
+ */
 public final class DeafPort implements AutoCloseable {
   private final Socket holder = new Socket();
 

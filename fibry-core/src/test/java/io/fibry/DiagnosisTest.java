@@ -34,8 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What the exception says when the limit of a request is over. It leaves out frames of the engine,
- * so this test is not in a package of it.
+ * The text of the exception when the limit of a request is over. It leaves out frames of the
+ * engine, so this test is not in a package of it.
  */
 class DiagnosisTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
@@ -309,7 +309,7 @@ class DiagnosisTest {
     return assertThrows(AskTimeoutException.class, () -> request.await("asked", deadline, null));
   }
 
-  /** By the machine's clock: one snapshot per tenth of a second, which is what costs. */
+  /** Uses the machine's clock: the cost is one snapshot per tenth of a second. */
   @Promise("4.17")
   @Test
   void aHundredThousandMayTimeOutTogether() {

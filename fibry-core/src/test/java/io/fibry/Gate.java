@@ -39,7 +39,7 @@ public final class Gate {
     return gate;
   }
 
-  /** A handler: passes a gate, whatever interrupts it, and throws an exception. */
+  /** A handler that passes a gate in spite of interrupts, and throws an exception. */
   public static void passOrThrow(Object message) throws Exception {
     if (message instanceof Gate gate) gate.passDeaf();
     if (message instanceof Exception failure) throw failure;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A fiber goes on with the actor that its handler has woken. */
+/** A fiber runs the actor that its handler has woken next. */
 class HandOverTest {
   private static final int TRIES = 1_000; // a busy machine may make the monitor start it elsewhere
 
@@ -31,7 +31,7 @@ class HandOverTest {
     scope.close();
   }
 
-  /** What the second handler sees, on the thread of the first one. */
+  /** Returns the value that the second handler sees, on the thread of the first one. */
   private <T> T seenNext(Runnable before, Supplier<T> seen) {
     for (int i = 0; i < TRIES; i++) {
       var first = new CompletableFuture<Thread>();

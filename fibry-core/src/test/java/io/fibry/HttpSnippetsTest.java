@@ -63,7 +63,8 @@ class HttpSnippetsTest {
     // @start region="routes"
     var orders = ActorSystem.named("orders").newActorWithReturn((String what) -> "ordered: " + what);
     var routes = HttpRoutes.none()
-        .text("POST /orders", exchange -> orders.ask(exchange.text())) // full: 503, late: 504
+        // 503 if the mailbox is full, 504 if the answer is late
+        .text("POST /orders", exchange -> orders.ask(exchange.text()))
         .text("GET /orders/{id}", exchange -> "order " + exchange.path("id"))
         .stream("/count", exchange -> {
           for (int i = 0; i < 3; i++) exchange.out().write(("line " + i + "\n").getBytes(StandardCharsets.UTF_8));

@@ -17,9 +17,9 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the first use of code may do. No static initializer waits. A fiber that initializes a class
- * holds its carrier, and so does each that waits for the class: with as many as there are carriers,
- * all fibers would stop for ever.
+ * Restricts the code that runs at the first use of a class. No static initializer waits. A fiber
+ * that initializes a class holds its carrier, and so does each fiber that waits for the class. If
+ * there are as many as carriers, all fibers stop for ever.
  */
 class InitializerRulesTest {
   private static final Set<String> WAITS =
@@ -27,7 +27,7 @@ class InitializerRulesTest {
 
   private static final Set<String> PACKAGES = Set.of("java.util.concurrent", "java.util.concurrent.locks");
 
-  /** What the rule is for. */
+  /** The case that the rule prevents. */
   static final class Waiting {
     private static final CountDownLatch DONE = new CountDownLatch(1);
 
@@ -53,7 +53,10 @@ class InitializerRulesTest {
     assertEquals(ALLOWED, waits(ArchitectureTest.MAIN));
   }
 
-  /** What is linked while memory is full fails for ever, and texts tell of what happens then. */
+  /**
+   * A call site that is linked while memory is full fails for ever, and texts describe what happens
+   * at such moments.
+   */
   @Test
   void noTextIsLinked() throws IOException {
     var linked = new TreeSet<String>();

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What the first pages of the Javadoc say: those of the module and of its packages. */
+/** The first pages of the Javadoc: the pages of the module and of its packages. */
 class JavadocPagesTest {
   private static final Path MAIN = Path.of("src/main/java");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");

@@ -221,7 +221,8 @@ class JavadocSnippetsTest {
       return letter + " sent at try " + tries;
     });
 
-    assertEquals("hello sent at try 3", mail.ask("hello")); // nothing was lost, nobody waited for the second letter
+    // No message was lost, and no sender waited for the second letter
+    assertEquals("hello sent at try 3", mail.ask("hello"));
     // @end
   }
 

@@ -41,7 +41,7 @@ public final class LeakProbe {
    * Returns by how many bytes the work and its result grow the heap. The work runs in rounds, until
    * the heap has grown by no more than {@code enough} in one round. If it never does, the answer is
    * the least growth of all rounds. The JVM and other tests also add to the heap now and then, for
-   * example when a class is loaded, but the work adds to it in every round.
+   * example when a class is loaded. The work adds to it in every round.
    */
   public static long growth(long enough, Supplier<?> work) {
     return growth(enough, work, () -> {});

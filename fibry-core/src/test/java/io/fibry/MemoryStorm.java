@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * For a child JVM with a small heap: again and again it is full, while actors of several kinds
- * work. Every ask must end by its limit, and every scope within limit and grace; afterwards a plain
+ * work. Every ask must end by its limit, and every scope within limit and grace. Afterwards a plain
  * actor answers or has ended, unless the JDK has lost its fiber.
  */
 final class MemoryStorm {

@@ -5,7 +5,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One message of an oracle's round: what its handlers did, and what its sender was told. */
+/**
+ * One message of an oracle's round: how often its handlers began and ended, and the outcome that
+ * its sender was told.
+ */
 final class OracleMessage implements Request<OracleMessage, Long>, Comparable<OracleMessage> {
   enum Kind { MESSAGE, LATER, FUTURE, CANCELLED_FUTURE, ASK, SHORT_ASK }
 
@@ -74,7 +77,7 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
     return told instanceof RejectedExecutionException;
   }
 
-  /** Where no entity can be made, the dead letter is none of the scope's. */
+  /** If no entity can be made, the dead letter does not belong to the scope. */
   private String messageFault(int starts, boolean entity) {
     if (refused && entity) return null;
     int dead = letters.get();
@@ -92,7 +95,7 @@ final class OracleMessage implements Request<OracleMessage, Long>, Comparable<Or
       case null -> returned.get() == 1 ? null : "got a value and did not return";
       case Planned planned -> failed ? null : "got a failure, with " + threw + " failures, " + returned + " returns";
       case MailboxFullException full -> starts == 0 ? null : "was told full, and begun";
-      // an actor that is killed tells those whose handlers it interrupts
+      // an actor that is killed tells the askers whose handlers it interrupts
       case ActorStoppedException stopped -> starts == 0 || hard ? null : "was told stopped, and begun";
       case AskTimeoutException late when late.getMessage().contains("will not") -> starts == 0 ? null
           : "was told that it will not begin, and was begun: " + late.getMessage();

@@ -23,7 +23,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A scope with some actors of any kind, senders on any kind of thread, and ends at random moments.
- * Then what each sender was told must be what was done.
+ * Afterwards the outcome that each sender was told must agree with the handled messages.
  */
 final class OracleRound {
   private static final Duration PATIENCE = Patience.LONG;
@@ -129,7 +129,7 @@ final class OracleRound {
     for (int i = 1 + random.nextInt(3); i > 0; i--) targets.add(new Target(random));
   }
 
-  /** Answers the number of messages. */
+  /** Returns the number of messages. */
   long play() throws InterruptedException {
     int senders = 1 + random.nextInt(4);
     for (int i = random.nextInt(4); i > 0; i--) ends.add(random.nextLong((long) senders * each));

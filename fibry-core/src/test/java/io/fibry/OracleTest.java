@@ -24,7 +24,7 @@ class OracleTest {
     assertTrue(play(seed, Duration.ofMillis(Long.getLong("fibry.oracle", PLAY.toMillis()))) > 0);
   }
 
-  /** Answers the number of messages. */
+  /** Returns the number of messages. */
   private static long play(long seed, Duration time) throws InterruptedException {
     long end = System.nanoTime() + time.toNanos();
     long messages = 0;

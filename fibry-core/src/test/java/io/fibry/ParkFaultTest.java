@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** A fiber that waits at the end of its stack fails; whoever waits beside it does not. */
+/** A fiber that waits at the end of its stack fails; a thread that waits beside it does not. */
 class ParkFaultTest {
   private final CountDownLatch gate = new CountDownLatch(1);
 

@@ -44,8 +44,8 @@ class PinningJvmTest {
 
   /**
    * Whether the library pinned the carrier. Ignores monitors inside JDK code, as when an interrupt
-   * meets its clearing, and classes that another thread initializes at this moment: that happens
-   * once, and {@link InitializerRulesTest} checks what initializers of the library do.
+   * meets its clearing. Ignores classes that another thread initializes at this moment, too: that
+   * happens once, and {@link InitializerRulesTest} checks the initializers of the library.
    */
   private static boolean ours(RecordedEvent event) {
     if (event.getStackTrace() == null) return true;

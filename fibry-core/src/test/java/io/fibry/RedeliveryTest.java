@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Failed messages that are given again: nothing is lost while a connection is down. */
+/** Failed messages are redelivered: none is lost while a connection is down. */
 class RedeliveryTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
   private static final FailurePolicy AT_ONCE = FailurePolicy.restart().withRedelivery(3).withoutLog();

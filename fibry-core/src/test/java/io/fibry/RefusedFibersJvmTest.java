@@ -31,7 +31,7 @@ class RefusedFibersJvmTest {
       threads.execute(fiber);
     }
 
-    /** Also of the fibers that it starts. */
+    /** The fibers that it starts have the same scheduler. */
     Thread start(Runnable code) throws ReflectiveOperationException {
       var maker = Class.forName("java.lang.ThreadBuilders$VirtualThreadBuilder").getDeclaredConstructor(Executor.class);
       maker.setAccessible(true);

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Whatever is committed; tests of a module run in its folder. */
+/** All committed files; tests of a module run in its folder. */
 final class Repository {
   static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
   private static final Set<String> NOT_OURS = Set.of("target", ".git", "node_modules");

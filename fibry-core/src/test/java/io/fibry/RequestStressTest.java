@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Requests race the end of their actor. None may stay incomplete. */
+/** Requests race the end of their actor. Every request must complete. */
 class RequestStressTest {
   private static final int SENDERS = 2;
   private static final int REQUESTS = Soak.ON ? 1_000_000 : 16_000; // for each way to stop

@@ -111,7 +111,7 @@ class RequestsTest {
     assertTrue(actor.sendMessage("nobody asks"));
   }
 
-  // ---- because the library says so
+  // ---- because the library refuses
 
   @Promise("4.5")
   @Test

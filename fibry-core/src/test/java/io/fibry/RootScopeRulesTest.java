@@ -13,9 +13,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Blocks make their actors in the scope of their builder. One that works in the root scope ignores
- * the clock, the limit, the carriers and the dead letters of the scope of its user, who cannot see
- * it. So each file of a library that names the root scope has a reason here.
+ * Blocks make their actors in the scope of their builder. A block that works in the root scope
+ * ignores the clock, the limit, the carriers and the dead letters of its user's scope, and the user
+ * cannot see it. So each file of a library that names the root scope has a reason here.
  */
 class RootScopeRulesTest {
   private static final Pattern ROOT_SCOPE =

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * How a scope ends; rarer cases: {@code ScopeClosingCornerTest}. The clock stands still: a wait for
- * the limit would hang.
+ * The end of a scope; {@code ScopeClosingCornerTest} has rarer cases. The clock is stopped, so a
+ * wait for the limit would hang.
  */
 class ScopeCloseTest {
   private final ManualClock clock = new ManualClock();

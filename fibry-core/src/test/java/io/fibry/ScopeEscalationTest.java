@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a scope does about a failure besides restarting: closes, goes on, or asks the scope around
- * it.
+ * The reactions of a scope to a failure, besides restarting: it closes, continues, or asks the
+ * scope around it.
  */
 class ScopeEscalationTest extends Escalating {
   @Promise("17.12")

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A handler that a member waits for closes the scope. The clock stands still: a close that waited
+ * A handler that a member waits for closes the scope. The clock is stopped, so a close that waited
  * for its limit would hang.
  */
 class ScopeRingTest {
@@ -26,7 +26,7 @@ class ScopeRingTest {
   private final CompletableFuture<Throwable> told = new CompletableFuture<>();
   private final CompletableFuture<Report> report = new CompletableFuture<>();
   private final CompletableFuture<Actor<String>> asker = new CompletableFuture<>();
-  private final CompletableFuture<Thread> waiter = new CompletableFuture<>(); // of the one that waits
+  private final CompletableFuture<Thread> waiter = new CompletableFuture<>(); // the thread that waits
 
   /** Closes the scope at any message, and then answers. */
   private ActorWithReturn<String, String> closer(ActorScope where) {

@@ -60,7 +60,7 @@ class SemanticsDocTest {
     });
   }
 
-  /** As "group line". */
+  /** Returns texts of the form "group line". */
   private static List<String> ofDurableActors() throws Exception {
     var promised = new ArrayList<String>();
     String group = "";

@@ -45,7 +45,7 @@ public final class StackEdge {
     });
   }
 
-  /** Calls it with numbers of levels, over and over, until it answers true. */
+  /** Calls it with numbers of levels, over and over, until it returns true. */
   public static void whereNoParkWorks(IntPredicate ranBelow) {
     int levels = 500;
     for (int tries = 0; tries < 200; tries++, levels = levels > 20_000 ? 500 : levels + levels / 5)

@@ -4,7 +4,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One numbered message of a stress round, and its outcome. As a task it handles itself. */
+/** One numbered message of a stress round, and its outcome. As a task, it handles itself. */
 final class StressItem implements Request<StressItem, Integer>, Runnable {
   enum Kind { TELL, BLOCK, TASK, TIMER, ASK, ASK_SHORT, FUTURE, FUTURE_CANCELLED }
 

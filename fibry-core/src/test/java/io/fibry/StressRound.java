@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One round of stress: some senders, one actor, one end at a random moment. Then the accounts must
- * add up.
+ * One round of stress: some senders, one actor, one end at a random moment. Afterwards the accounts
+ * must add up.
  */
 final class StressRound {
   enum Box {
@@ -64,11 +64,11 @@ final class StressRound {
   private final AtomicBoolean busy = new AtomicBoolean();
   final AtomicInteger stops = new AtomicInteger();
   final AtomicInteger closes = new AtomicInteger();
-  private final int[] last; // per sender and rank; plain: written by handlers only
+  private final int[] last; // per sender and rank; plain fields, since only handlers write them
   private int handlers; // plain: how many ran
   private int mirror; // plain: the same
   private SplittableRandom inside; // plain: used by handlers only
-  private int late; // plain: handlers begun after `asked`; one was possibly on its way
+  private int late; // plain: handlers that began after `asked`; one may have been about to begin
   private volatile boolean asked; // `askExit` or `kill` has returned
   private volatile boolean over; // `waitForExit` has returned
   private final CountDownLatch ready;
@@ -250,7 +250,7 @@ final class StressRound {
   }
 
   /**
-   * Whether each message has an outcome in time, and the accounts balance: a timer may be late, and
+   * Whether each message has an outcome in time, and the accounts balance. A timer may be late, and
    * a sender or an activation that only disposes may count after the end.
    */
   private boolean settled() {
@@ -276,8 +276,8 @@ final class StressRound {
   }
 
   /**
-   * What was told is a lower bound: a request that is cancelled while its message is dropped may be
-   * told something else.
+   * The outcomes that were told are a lower bound: a request that is canceled while its message is
+   * dropped may be told another outcome.
    */
   private void least(StringBuilder text, DeadLetter.Reason reason, long counted) {
     long seen = all().stream().filter(item -> item.letter == reason).count();

@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.RejectedExecutionException;
 
-/** One sender of a stress round: what it sends next, and what it is told. */
+/** One sender of a stress round, with its next message and the outcomes that it is told. */
 final class StressSender implements Runnable {
   private static final Kind[] KINDS = Kind.values();
 

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Actors whose handler throws. Back-off: {@code SuspensionTest}; decisions of the scope: {@link
- * ScopePolicyTest}.
+ * Actors whose handler throws. {@code SuspensionTest} has the back-off, and {@link ScopePolicyTest}
+ * the decisions of the scope.
  */
 class SupervisionTest {
   private final Letters letters = new Letters();

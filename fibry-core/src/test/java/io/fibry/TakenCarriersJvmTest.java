@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class TakenCarriersJvmTest {
   private static final Duration SHORT = Duration.ofMillis(100);
 
-  /** What still works, told line by line. */
+  /** Prints line by line the calls that still work. */
   static final class Taken {
     private static volatile int sum;
 

@@ -33,8 +33,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Messages, keys, states and failures with hostile texts go all ways into logs, dumps and
- * exceptions. None of them begins a line there, and a scope that keeps the texts of messages to
- * itself shows none.
+ * exceptions. No hostile text begins a line there, and a scope that withholds the texts of messages
+ * shows none.
  */
 class TextsFuzzTest {
   private static final int ROUNDS = Soak.ON ? 1_000 : 5;
@@ -97,12 +97,12 @@ class TextsFuzzTest {
     return text.append("\n" + FORGED).toString();
   }
 
-  /** Of a message or a state. */
+  /** A hostile text for a message or a state. */
   private Hostile secret() {
     return new Hostile(text(SECRET));
   }
 
-  /** Of a key or an exception, which is always shown. */
+  /** A hostile text for a key or an exception, which is always shown. */
   private Hostile known() {
     return new Hostile(text("k"));
   }

@@ -160,7 +160,9 @@ class UnansweredTest {
     assertSame(refusal, asked.getFirst());
   }
 
-  /** What the code logs; lines with this text are there, at most one a second. */
+  /**
+   * Returns the lines that the code logs with this text: at least one, and at most one a second.
+   */
   private static String loggedOnceASecond(String line, Runnable code) {
     long began = System.nanoTime();
     String text;

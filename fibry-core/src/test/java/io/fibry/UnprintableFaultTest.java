@@ -14,8 +14,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Messages whose toString throws an Error, as objects that print each other do. What the library
- * logs and tells of them must not break.
+ * Messages whose toString throws an Error, as objects that print each other do. Logging and
+ * describing them must not break the library.
  */
 class UnprintableFaultTest {
 

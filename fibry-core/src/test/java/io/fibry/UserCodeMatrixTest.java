@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Every place where user code is called, and every way to misbehave there. Others go on: they
+ * Every place where user code is called, and every way to misbehave there. Other actors work: they
  * answer, and timers fire. And what ends, ends: the limit of an ask, a kill, the close of the
  * scope. Two sets name the exceptions, which the semantics has too.
  */
@@ -58,7 +58,7 @@ class UserCodeMatrixTest {
   /** Called for all actors of the scope. */
   private static final Set<Place> OF_A_SCOPE = EnumSet.of(Place.CAPTURE, Place.CARRIER, Place.CLOCK);
 
-  /** What is called because an actor ends. */
+  /** The places that are called because an actor ends. */
   private static final Set<Place> AT_THE_END =
       EnumSet.of(Place.LISTENER, Place.STOP_HOOK, Place.RESOURCE, Place.EXIT_CALLBACK, Place.WATCH);
 
@@ -108,7 +108,7 @@ class UserCodeMatrixTest {
         .flatMap(place -> Stream.of(Kind.values()).map(kind -> Arguments.of(place, kind)));
   }
 
-  /** What misbehaves is attached first. */
+  /** The misbehaving code is attached first. */
   @ParameterizedTest
   @MethodSource("told")
   void aCutOffTellsTheOthersToo(Place place, Kind kind) {

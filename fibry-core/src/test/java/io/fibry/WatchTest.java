@@ -297,7 +297,7 @@ class WatchTest {
     assertEquals(List.of(), letters.all);
   }
 
-  // ---- those that are no actors
+  // ---- objects that are no actors
 
   @Promise("18.5")
   @Test

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The watchdog, by a clock that the test moves. What falls due is logged on the test's thread. */
+/**
+ * The watchdog, by a clock that the test moves. A report that becomes due is logged on the test's
+ * thread.
+ */
 class WatchdogTest {
   private static final class Counting extends Clock {
     final Set<Timer> periodic = ConcurrentHashMap.newKeySet();

@@ -15,7 +15,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-@SuppressWarnings("try") // what is held is not named
+@SuppressWarnings("try") // the variable of the lock is not used
 class StackSafeLockTest {
   private static final int ROUNDS = Soak.ON ? 2_000 : 8;
 

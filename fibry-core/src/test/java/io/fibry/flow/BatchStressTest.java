@@ -29,7 +29,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Each message is in one batch or one dead letter, and those of one sender are in order. */
+/**
+ * Each message is in one batch or one dead letter, and the messages of one sender are in order.
+ */
 class BatchStressTest {
   private static final long SEED = StressHarness.seed();
   private static final long LONG = TimeUnit.SECONDS.toNanos(Soak.ON ? 120 : 1);

@@ -342,7 +342,7 @@ class CircuitBreakerTest {
     Patience.progress(rounds::sum, () -> threads.stream().noneMatch(Thread::isAlive));
 
     assertEquals(List.of(), faults);
-    // whatever happened, it recovers
+    // it recovers from each situation
     for (int i = 0; i < 1_000 && circuit.state() != State.CLOSED; i++) {
       long period = circuit.enter(time.addAndGet(8) / 8);
       if (period != Circuit.REFUSED) circuit.leave(period, time.get() / 8, false);

@@ -97,7 +97,7 @@ class RateLimitTest {
 
     first.sendMessage("later");
     pass(2);
-    clock.manual.advance(SECOND.multipliedBy(20)); // the other places are over: one token is there, not nine
+    clock.manual.advance(SECOND.multipliedBy(20)); // the other places are over: one token is available, not nine
     for (int i = 0; i < 2; i++) first.sendMessage("later");
     pass(4);
 
@@ -112,7 +112,7 @@ class RateLimitTest {
     }
   }
 
-  /** The time to the next wait's end; 0: none. */
+  /** Returns the time until the next wait ends, or 0 if there is none. */
   private long next() {
     long now = clock.nanoTime();
     return clock.due.stream().mapToLong(at -> at - now).filter(left -> left > 0).findFirst().orElse(0);
@@ -334,7 +334,7 @@ class RateLimitTest {
     assertTrue(LeakProbe.collected(reference));
   }
 
-  /** By the machine's clock. */
+  /** Uses the machine's clock. */
   @Test
   void manyActorsNeverPassTooMany() {
     try (var real = ActorSystem.openScope("real")) {

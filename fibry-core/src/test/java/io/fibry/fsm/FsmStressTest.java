@@ -33,7 +33,7 @@ class FsmStressTest {
   record Count(int sender) implements Signal, Request<Count, Integer> {}
   record Crash() implements Signal {}
 
-  /** What one actor did, in plain fields. */
+  /** The crossings of one actor, in plain fields. */
   private static final class Crossing {
     private final int[] newest = new int[SENDERS];
     private int passed;

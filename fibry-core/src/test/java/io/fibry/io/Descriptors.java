@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * The sockets, pipes and directory watches of this process. Files are none of them: the JDK opens
- * class path jars and pollers whenever it first needs them, and keeps them.
+ * The sockets, pipes and directory watches of this process. Open files do not count: the JDK opens
+ * class path jars and pollers whenever it first needs them, and keeps them open.
  */
 public final class Descriptors {
   private static final Path OPEN = Path.of("/proc/self/fd");

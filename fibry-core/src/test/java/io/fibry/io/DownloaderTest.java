@@ -279,7 +279,7 @@ class DownloaderTest {
   void killEndsTheDownload() {
     var seen = new AtomicInteger();
     try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen));
-        var patient = scope.openScope("patient", o -> o.withGrace(Patience.LONG))) { // nothing is cut off
+        var patient = scope.openScope("patient", o -> o.withGrace(Patience.LONG))) { // no download is cut off
       var killed = Downloader.open(patient.named("web"), o -> o.withTries(1));
       var future = killed.sendMessageReturn(web.uri("/"));
       Patience.eventually(() -> seen.get() > 0);

@@ -147,7 +147,7 @@ class ProgramTest {
     var steps = new AtomicInteger();
 
     assertTrue(Grace.await(millis -> {
-      if (steps.incrementAndGet() == 1) LockSupport.parkNanos(2_100_000_000L); // the machine stands still
+      if (steps.incrementAndGet() == 1) LockSupport.parkNanos(2_100_000_000L); // a machine that is suspended
       return steps.get() == Grace.STEPS;
     }));
 

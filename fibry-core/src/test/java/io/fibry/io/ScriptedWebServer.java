@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A web server that answers what a test says, with one request per connection. */
+/** A web server that sends the answers of a test, with one request per connection. */
 final class ScriptedWebServer implements AutoCloseable {
   interface Page {
     void answer(String head, OutputStream out) throws Exception;
@@ -39,7 +39,7 @@ final class ScriptedWebServer implements AutoCloseable {
     accepting = Thread.ofVirtual().start(this::accept);
   }
 
-  /** Always answers the same. */
+  /** Sends the same answer to each request. */
   static ScriptedWebServer saying(String... lines) {
     return new ScriptedWebServer((head, out) -> out.write(String.join("\r\n", lines).getBytes(StandardCharsets.UTF_8)));
   }
@@ -79,7 +79,9 @@ final class ScriptedWebServer implements AutoCloseable {
     }
   }
 
-  /** Nobody is served after it: a virtual thread may accept one more after the close. */
+  /**
+   * No request is served after it: a virtual thread may accept one more connection after the close.
+   */
   @Override
   public void close() {
     try {

@@ -28,8 +28,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A server with small limits, and many clients at once. Time stands still while they send, so a
- * client that stalls is cut off by nobody. Then as many stall as can, and all places are counted.
+ * A server with small limits, and many clients at once. Time is stopped while they send, so a
+ * client that stalls is not cut off. Afterwards as many clients stall as can, and all places are
+ * counted.
  */
 final class BodyRound implements AutoCloseable {
   private static final int[] MAX_BODIES = {0, 1, 10, 100, 1_000, 9_000, 20_000};
@@ -226,7 +227,9 @@ final class BodyRound implements AutoCloseable {
     }
   }
 
-  /** As many stall as may be at work and wait. Then all go on, or are cut off, or leave. */
+  /**
+   * Lets as many clients stall as may run and wait. Then all continue, or are cut off, or leave.
+   */
   private void stall() throws Exception {
     int then = random.nextInt(3);
     stalling = true;
@@ -258,7 +261,7 @@ final class BodyRound implements AutoCloseable {
     quiet();
   }
 
-  /** Empty: refused, since those before have not begun to wait. */
+  /** Empty if it was refused, because the clients before it have not begun to wait. */
   private Optional<Stalled> stallOne(Kind kind) {
     int before = inside.get();
     var upload = added(new BodyUpload(uploads.size(), limits, random, Route.WHOLE, kind, true, true, expects()));
@@ -278,7 +281,7 @@ final class BodyRound implements AutoCloseable {
     return Optional.empty();
   }
 
-  /** As many as may be at work are, and no more. */
+  /** Checks that as many exchanges run as may, and no more. */
   private void fill() throws Exception {
     var answers = new ArrayList<CompletableFuture<String>>();
     for (int i = 0; i < limits.maxExchanges(); i++) answers.add(ask());

@@ -15,7 +15,7 @@ final class BodyUpload {
     }
   }
 
-  /** What is wrong with the body; of the last two, only a part is sent. */
+  /** The fault of the body; of the last two kinds, only a part is sent. */
   enum Kind {
     GOOD, LONG, MALFORMED, TORN, GONE
   }
@@ -40,7 +40,7 @@ final class BodyUpload {
   private final boolean chunked;
   private boolean abandoned; // its client leaves, perhaps before it is read
 
-  /** Of the server. */
+  /** The limits of the server. */
   record BodyLimits(int maxExchanges, int maxBody, int maxFields) {}
 
   BodyUpload(int number, BodyLimits limits, SplittableRandom random, boolean last, boolean expects) {
@@ -100,7 +100,7 @@ final class BodyUpload {
     return route == Route.EARLY && kind != Kind.GOOD && !isRefusedUnread();
   }
 
-  /** What its client may do next: the server has answered before the body. */
+  /** Whether the client may continue: the server has answered before the body. */
   boolean goesOnAfter(String answer) {
     return answer.startsWith("HTTP/1.1 100 ") || route == Route.EARLY && answer.startsWith("HTTP/1.1 200 ");
   }
@@ -128,7 +128,7 @@ final class BodyUpload {
     return route == Route.FORM && ended.chars().filter(c -> c == '&').count() > limits.maxFields;
   }
 
-  /** What is wrong with this answer; empty: nothing. */
+  /** Returns the fault of this answer, or an empty text. */
   String judge(RawAnswer answer) {
     if (answer.code() == 503 && !isRefusedUnread())
       return answer.closes() && calls.get() == 0 ? "" : this + " was refused, but handled: " + answer;
@@ -138,7 +138,7 @@ final class BodyUpload {
     return answer.whole() && got.equals(expected()) ? "" : this + " was answered " + answer + ", not " + expected();
   }
 
-  /** What is wrong with what the handler got; empty: nothing. */
+  /** Returns the fault of the body that the handler got, or an empty text. */
   String judgeSeen() {
     var got = seen.toString();
     if (calls.get() > 1) return this + " was handled twice";

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** When an exchange is at work, on a server with one permit. */
 class ExchangePermitTest {
-  // time stands still: no limit cuts off the clients that are slow
+  // time is stopped, so no limit cuts off slow clients
   private final ActorScope scope = ActorSystem.openScope("permits", o -> o.withScheduler(new ManualClock()));
   private HttpServer server;
 
@@ -158,7 +158,7 @@ class ExchangePermitTest {
       exchange.finish();
 
       assertEquals(0, atWorkWhenSent.get(), path);
-      assertEquals(0, places.atWork(), path); // and is not taken back
+      assertEquals(0, places.atWork(), path); // and stays where it is
     }
   }
 

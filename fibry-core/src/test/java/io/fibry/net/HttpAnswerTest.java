@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 class HttpAnswerTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
 
-  // time stands still: no answer is lost because its client was not in time to send the rest
+  // time is stopped, so no answer is lost because its client was late
   private final ActorScope scope = ActorSystem.openScope("answers", o -> o.withScheduler(new ManualClock()));
   private HttpServer server;
 

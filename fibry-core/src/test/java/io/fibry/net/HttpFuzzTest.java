@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Any bytes at any split: an answer or a close, no failure, and no request but those that a second
- * reader finds.
+ * Any bytes with any split must lead to an answer or a close, to no failure, and to no request
+ * except those that a second reader finds.
  */
 class HttpFuzzTest {
   private static final String[] SEEDS = {"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -99,7 +99,7 @@ class HttpFuzzTest {
     }
   }
 
-  /** The second reader, by patterns; empty: no request. */
+  /** The second reader, which uses patterns; empty if there is no request. */
   private static String theirs(String sent) {
     var request = REQUEST.matcher(sent);
     if (!request.lookingAt()

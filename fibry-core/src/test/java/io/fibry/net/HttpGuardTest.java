@@ -110,7 +110,7 @@ class HttpGuardTest {
 
   // ---- bodies
 
-  /** As many exchanges as may be at work may wait for bodies; each goes on when it may work. */
+  /** As many exchanges as may run may also wait for bodies; each continues when it may run. */
   @Promise("27.4")
   @Test
   void bodiesThatComeSlowlyHaveABound() throws Exception {

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which route takes a request, what handlers see of it, and how exceptions are answered. */
+/** Which route takes a request, which parts handlers see, and how exceptions are answered. */
 class HttpRoutesTest {
   /** Numbers as texts: a form of bodies that needs no library. */
   private static final HttpBodies NUMBERS = new HttpBodies() {

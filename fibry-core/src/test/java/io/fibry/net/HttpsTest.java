@@ -171,7 +171,7 @@ class HttpsTest {
     }
   }
 
-  /** What is idle is told that it ends; what is at work is answered before. */
+  /** Idle connections are told of the end; running exchanges are answered first. */
   @Test
   void aServerThatEndsDrains() throws Exception {
     open();

@@ -202,7 +202,7 @@ class LateReaderTest {
     assertFalse(slow.isClosed());
   }
 
-  /** Otherwise one could go on for ever that sends bytes which make no content. */
+  /** Otherwise a client that sends bytes without content could continue for ever. */
   @Test
   void checkCutsOffTheNextTime() throws IOException {
     var socket = new SlowSocket();

@@ -74,7 +74,7 @@ class LineActorTest {
         }));
       }
       senders.forEach(Patience::joined);
-      peer.end(); // what was sent is written before the close
+      peer.end(); // the sent lines are written before the close
 
       var last = new HashMap<String, Integer>();
       int lines = 0;

@@ -39,7 +39,7 @@ public final class Peer implements AutoCloseable {
     }
   }
 
-  /** Null: the end of the stream. */
+  /** Returns null at the end of the stream. */
   public String line() {
     try {
       return in.readLine();
@@ -48,7 +48,7 @@ public final class Peer implements AutoCloseable {
     }
   }
 
-  /** To the end of the stream. */
+  /** Reads to the end of the stream. */
   public String rest() {
     try {
       var all = new StringBuilder();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is logged of files that change, by a clock that tests move. */
+/** The log lines about files that change, by a clock that tests move. */
 class PemFilesTest {
   private static final Pattern SAID = Pattern.compile("(?m)(WARN|INFO) io.fibry.net.PemFiles - \\S+ (.*)$");
   private static final String BAD = "has changed and cannot be used, so the certificate stays what it was";

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** An answer as its bytes are; not whole: the connection ended within its body. */
+/** An answer in its original bytes; it is not whole if the connection ended within its body. */
 record RawAnswer(int code, boolean closes, String body, boolean whole) {
   private static final Pattern HEAD =
       Pattern.compile("HTTP/1\\.1 (\\d{3}) [ -~]+\r\n((?:[A-Za-z-]+: [ -~]*\r\n)*)\r\n");
@@ -29,7 +29,7 @@ record RawAnswer(int code, boolean closes, String body, boolean whole) {
     return all;
   }
 
-  /** Returns where it ends; -1: it does not. */
+  /** Returns where it ends, or -1 if it does not end. */
   private static int body(String sent, Matcher head, StringBuilder body) {
     var length = LENGTH.matcher(head.group(2));
     if (length.find()) return part(sent, head.end(), Integer.parseInt(length.group(1)), body);

@@ -47,7 +47,7 @@ final class RawClient implements AutoCloseable {
     return all.toString(StandardCharsets.ISO_8859_1);
   }
 
-  /** The same, read by another thread. */
+  /** Reads it on another thread. */
   CompletableFuture<String> allLater() {
     var all = new CompletableFuture<String>();
     Patience.elsewhere(() -> {
@@ -85,7 +85,7 @@ final class RawClient implements AutoCloseable {
     }
   }
 
-  /** The status codes; "closed": none. */
+  /** Returns the status codes, or "closed" if there are none. */
   static String codes(String answer) {
     if (answer.isEmpty()) return "closed";
     List<String> codes = new ArrayList<>();

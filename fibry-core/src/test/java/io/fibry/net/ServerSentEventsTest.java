@@ -155,7 +155,7 @@ class ServerSentEventsTest {
     try (var client = subscribe()) {
       Patience.value(made).sendMessage("last");
 
-      server.close(); // no wait for the drain limit: time stands still
+      server.close(); // without waiting for the drain limit, since time is stopped
 
       assertTrue(client.all().endsWith("data: last\n\n"));
       assertTrue(returned.isDone());

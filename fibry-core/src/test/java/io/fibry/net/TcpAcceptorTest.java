@@ -266,7 +266,7 @@ class TcpAcceptorTest {
       }
 
       assertEquals(List.of(), served.letters.all);
-      // who logs it may come late: the conversation counts as handled before
+      // the log line may come late, because the conversation counts as handled before
       Patience.eventually(() -> log.text()
           .contains("1 conversations were ended by their clients or by a limit since the last line"));
       assertEquals(1, log.about(acceptor.toString(), "TcpAcceptorTest").lines().count(), log.text());

@@ -58,7 +58,9 @@ class TcpLimitsTest {
       };
     }
 
-    /** Timers that are set: none of them is set after the clock has moved, and late by that. */
+    /**
+     * Timers that are set. No timer is set after the clock has moved, which would be late by that.
+     */
     synchronized int timers() {
       return due.size();
     }
@@ -309,7 +311,7 @@ class TcpLimitsTest {
       peer.closed();
       Patience.ended(acceptor::waitForExit);
     }
-    Patience.eventually(clock.due::isEmpty); // cancelled: time stands still
+    Patience.eventually(clock.due::isEmpty); // canceled, since time is stopped
   }
 
   @Test

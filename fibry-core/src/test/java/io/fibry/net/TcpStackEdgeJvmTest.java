@@ -26,8 +26,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A handler that overflows its stack while it writes leaves no connection open. Each case has a JVM
- * of its own: on Java 21 the overflow of a fiber that waits for its socket can end the thread of
- * the JDK that all fibers need to wait for theirs (a socket closed before it is registered).
+ * of its own. On Java 21 the overflow of a fiber that waits for its socket can end the thread of
+ * the JDK that all fibers need to wait for theirs (a socket that is closed before it is
+ * registered).
  */
 class TcpStackEdgeJvmTest {
   private static final int ROUNDS = Soak.ON ? 500 : 4;

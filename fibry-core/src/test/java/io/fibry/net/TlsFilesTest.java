@@ -169,7 +169,7 @@ class TlsFilesTest {
     assertTrue(refusal().contains("the key is that of another certificate"));
   }
 
-  /** By default the JDK takes the certificates of every public authority. */
+  /** By default the JDK trusts the certificates of every public authority. */
   @Promise("25.13")
   @Test
   void clientsAreAskedForCertificatesOfNamedAuthoritiesOnly() throws Exception {

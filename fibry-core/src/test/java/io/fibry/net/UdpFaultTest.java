@@ -99,7 +99,7 @@ class UdpFaultTest {
       var server = server(socket);
       Patience.eventually(() -> socket.tries.get() == 1 && logged.text().contains("could not receive"));
 
-      server.askExit(); // time stands still
+      server.askExit(); // time is stopped
       Patience.ended(server::waitForExit);
 
       assertEquals(1, socket.tries.get());

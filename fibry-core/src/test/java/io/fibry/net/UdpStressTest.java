@@ -31,7 +31,7 @@ class UdpStressTest {
   private void round(Random random, String strategy) {
     String told = "seed " + seed + ", " + strategy;
     var handled = new AtomicLong();
-    // what is cut off is in no account
+    // packets that are cut off are in no account
     try (ActorScope scope = ActorSystem.openScope("stress", o -> o.withGrace(Patience.LONG))) {
       int most = 1 + random.nextInt(2_000);
       var server = UdpServer.open(

@@ -32,7 +32,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Clients that others have written: of the JDK, with TLS and without; Python and Node, if here. */
+/**
+ * Clients written by others: those of the JDK, with TLS and without, and Python and Node, if they
+ * are installed.
+ */
 class WebSocketClientsTest {
   private final ServerScope net = new ServerScope();
   private final HttpClient client = HttpClient.newBuilder().sslContext(Certificates.context()).build();
@@ -191,7 +194,7 @@ class WebSocketClientsTest {
             List.of("node", "--experimental-websocket", "-e"), NODE));
   }
 
-  /** What it prints; skipped where the probe fails. */
+  /** Returns the program's output; the test is skipped if the probe fails. */
   private String program(String probe, List<String> command, String text) throws Exception {
     assumeTrue(run(command, probe, "") != null, command + " has no WebSocket");
     open(o -> o);
@@ -202,7 +205,7 @@ class WebSocketClientsTest {
 
   private String run(List<String> command, String text, String argument) {
     try {
-      var printed = temporary.resolve("printed"); // what it warns of goes elsewhere
+      var printed = temporary.resolve("printed"); // its warnings go elsewhere
       var all = new ArrayList<String>(List.of("/bin/sh", "-c",
           "PYTHONIOENCODING=utf-8 exec \"$@\" > \"$0\" 2> /dev/null", printed.toString()));
       all.addAll(command);

@@ -35,10 +35,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the handler of a WebSocket may rely on. */
+/** The guarantees for the handler of a WebSocket. */
 @SuppressWarnings("try") // an unused client
 class WebSocketContractTest {
-  // time stands still: a client has but two seconds to close, too
+  // time is stopped: a client has but two seconds to close, too
   private final ServerScope net = new ServerScope(o -> o.withScheduler(new ManualClock()));
   private final WatchedWebSocket watched = new WatchedWebSocket();
   private final CompletableFuture<WebSocketConnection> connected = watched.connected;
@@ -195,7 +195,7 @@ class WebSocketContractTest {
       peer.text("late").close(4000);
       assertEquals(List.of("end"), peer.rest());
       assertEquals("returned", Patience.value(outcome));
-      assertEquals(List.of(), seen); // what comes after a close does not count
+      assertEquals(List.of(), seen); // messages after a close do not count
     }
   }
 

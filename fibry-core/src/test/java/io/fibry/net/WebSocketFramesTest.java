@@ -147,7 +147,7 @@ class WebSocketFramesTest {
       try {
         for (var one : frames.sent) peer.send(new byte[] {one});
       } catch (UncheckedIOException refused) {
-        // by a close that is there
+        // by a close that has arrived
       }
 
       assertAnswers(frames, peer);

@@ -111,7 +111,7 @@ class WebSocketFuzzTest {
         try (var peer = new WebSocketPeer(server.port(), "/")) {
           try {
             send(peer, damaged(valid(new ArrayList<>())));
-            if (random.nextInt(4) == 0) continue; // gone without a word
+            if (random.nextInt(4) == 0) continue; // the client disconnects without a close
             peer.socket.shutdownOutput();
           } catch (UncheckedIOException | java.io.IOException refusedEarly) {
             // by a close
@@ -147,7 +147,7 @@ class WebSocketFuzzTest {
     return stream;
   }
 
-  /** The server goes on, and has no other connection. */
+  /** The server continues, and has no other connection. */
   private void assertNothingIsLeft() {
     try (var peer = new WebSocketPeer(server.port(), "/")) {
       assertEquals("text still here", peer.text("still here").next().toString());

@@ -81,7 +81,7 @@ class WebSocketLimitsTest {
     return assertInstanceOf(UncheckedIOException.class, outcome).getCause();
   }
 
-  /** By a message, so that the handler reads. */
+  /** Sends a message, so that the handler reads. */
   private WebSocketPeer heard(WebSocketPeer peer) {
     int before = seen.size();
     peer.text("x");
@@ -89,7 +89,7 @@ class WebSocketLimitsTest {
     return peer;
   }
 
-  /** The same; then all handlers wait for their clients again. */
+  /** Sends a message; then all handlers wait for their clients again. */
   private WebSocketPeer heardAndWaiting(WebSocketPeer peer) {
     heard(peer);
     Patience.eventually(() -> readers.stream().allMatch(ServerScope::isWaitingForClient));
@@ -379,7 +379,7 @@ class WebSocketLimitsTest {
     open(o -> o);
     var peers = new ArrayList<WebSocketPeer>();
     for (int i = 0; i < 20; i++) peers.add(heard(connect()));
-    for (int i = 0; i < 10; i++) peers.get(i).close(); // without a word
+    for (int i = 0; i < 10; i++) peers.get(i).close(); // without a close
     for (int i = 10; i < 15; i++) peers.get(i).close(1000);
 
     var listener = (HttpListener) server;

@@ -131,7 +131,7 @@ final class WebSocketPeer implements AutoCloseable {
     return send(close(code, ""));
   }
 
-  /** The next frame; null: the end. */
+  /** Returns the next frame, or null at the end. */
   Frame next() {
     try {
       int first = in.read();

@@ -22,7 +22,7 @@ class WebSocketStressTest {
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final Random random = new Random(seed);
-  // time stands still: a client has but two seconds to close, too
+  // time is stopped: a client has but two seconds to close, too
   private final ServerScope net = new ServerScope(o -> o.withScheduler(new ManualClock()));
   private volatile CompletableFuture<WebSocketConnection> connected;
   private final HttpServer server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().webSocket("/",

@@ -53,7 +53,7 @@ final class BankFixture implements AutoCloseable {
   BankFixture(Strategy strategy) {
     scope = ActorSystem.openScope("bank",
         o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1))
-            .withAskLimit(IDLE.multipliedBy(1_000))); // an ask under way outlives each `idle`
+            .withAskLimit(IDLE.multipliedBy(1_000))); // a waiting ask outlives each `idle`
     accounts = accountsIn(scope);
   }
 
@@ -84,13 +84,16 @@ final class BankFixture implements AutoCloseable {
     clock.advance(IDLE.multipliedBy(2));
   }
 
-  /** The same, until {@code left} remain. */
+  /** Does so until {@code left} entities remain. */
   void idle(int left) {
     idle();
     Patience.eventually(() -> accounts.size() == left);
   }
 
-  /** The same twice, each time until the sweeper has found the witness idle and looked at all. */
+  /**
+   * Does so twice, each time until the sweeper has found the witness idle and looked at all
+   * entities.
+   */
   void idleTwice() {
     for (int i = 0; i < 2; i++) {
       int before = saved.getOrDefault("witness", 0);

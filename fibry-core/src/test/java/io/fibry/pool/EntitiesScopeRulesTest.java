@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What addresses do for an entity that is being made, or that sleeps, follows the options of the
+ * Calls of addresses for an entity that is being made, or that sleeps, follow the options of the
  * scope: its clock, its limit, its carriers, whether texts are shown, and where dead letters go.
  */
 class EntitiesScopeRulesTest {
@@ -96,7 +96,7 @@ class EntitiesScopeRulesTest {
     if (message instanceof Question question) context.reply(question, TENANT.get());
   }
 
-  /** Somebody makes the entity, and waits at the gate. */
+  /** Starts a thread that makes the entity, and waits at the gate. */
   private Thread maker(Object message) {
     var maker = Patience.elsewhere(() -> accounts.actor("slow").sendMessage(message));
     Patience.await(making.entered);

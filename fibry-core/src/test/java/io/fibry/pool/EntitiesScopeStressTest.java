@@ -32,9 +32,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Entities under random use, in a scope with a carrier and without texts of messages: whatever
- * happens to a message, its tenant goes along, its text is not shown, and the root scope knows
- * nothing of it.
+ * Entities under random use, in a scope with a carrier and without texts of messages. Whatever
+ * happens to a message, its tenant travels with it, its text is not shown, and the root scope hears
+ * of no message.
  */
 class EntitiesScopeStressTest {
   private static final long SEED = StressHarness.seed();

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Clients that arrive at random, whatever the load, and ask all services at the same time. A
+ * Clients that arrive at random, independent of the load, and ask all services at the same time. A
  * request sleeps in three steps of 5 to 15 ms, each on one of four resources. After half a second
  * its client gives up.
  */
@@ -84,7 +84,7 @@ final class LoadGenerator {
           / ended(span).stream().filter(o -> o.end == End.GOOD).mapToLong(Outcome::work).average().orElseThrow();
     }
 
-    /** Of the requests that ended so. */
+    /** Returns a percentile of the requests that ended in this way. */
     long percentile(int percent, Span span, End end) {
       var times = ended(span).stream().filter(o -> o.end == end).mapToLong(Outcome::took).sorted().toArray();
       return times.length == 0 ? 0 : times[(times.length - 1) * percent / 100];

@@ -163,7 +163,9 @@ class OverloadTest {
     return new Span(from, to);
   }
 
-  /** From one moment at which something happens to the next; at each, all comes to rest. */
+  /**
+   * Moves from one moment at which something happens to the next; at each, all actors come to rest.
+   */
   private void moveTo(long time) {
     for (;;) {
       assertTrue(scope.awaitQuiet(Patience.LONG), scope::dump);

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What pools of every kind and strategy promise. */
+/** The promises of pools of every kind and strategy. */
 class PoolContractTest {
   record Variant(String label, Strategy strategy, UnaryOperator<ActorBuilder<Object>> kind) {
     ActorBuilder<Object> builder(ActorScope scope) {

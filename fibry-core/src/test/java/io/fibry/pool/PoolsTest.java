@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What each kind of pool promises. */
+/** The promises of each kind of pool. */
 class PoolsTest extends PoolFixture {
   // ---- fixed
 

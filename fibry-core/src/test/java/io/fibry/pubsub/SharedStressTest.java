@@ -150,7 +150,7 @@ class SharedStressTest {
     }
   }
 
-  /** Checks the order of each key; answers the last values. */
+  /** Checks the order of each key, and returns the last values. */
   private static Map<Integer, Optional<Integer>> check(Iterable<Change<Integer, Integer>> told) {
     var last = new HashMap<Integer, Optional<Integer>>();
     var highest = new HashMap<Integer, Integer>();

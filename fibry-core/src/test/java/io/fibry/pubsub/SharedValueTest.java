@@ -152,7 +152,7 @@ class SharedValueTest {
       if (tries.get() < 3) throw new IllegalStateException("no");
     });
 
-    assertEquals(List.of(0, 0, 0, 1, 3), seen); // 1 was under way when 2 and 3 came
+    assertEquals(List.of(0, 0, 0, 1, 3), seen); // 1 was being delivered when 2 and 3 came
     assertEquals(List.of(), letters.all);
   }
 

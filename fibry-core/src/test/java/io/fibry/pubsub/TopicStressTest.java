@@ -21,14 +21,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-/** What is published during a subscription arrives once, in the publisher's order. */
+/** Messages that are published during a subscription arrive once, in the publisher's order. */
 class TopicStressTest {
   private static final int PUBLISHERS = 3;
   private static final int MESSAGES = 200;
 
   private record Numbered(int publisher, int number) {}
 
-  /** What one subscriber got, and what it must get of each publisher. */
+  /** The messages that one subscriber got, and those that it must get from each publisher. */
   private static final class Box {
     private final String kind;
     private final ConcurrentLinkedQueue<Numbered> told = new ConcurrentLinkedQueue<>();
@@ -180,7 +180,7 @@ class TopicStressTest {
     subscription.close();
   }
 
-  /** As above, for an actor that ends after it. */
+  /** Does the same for an actor that ends after it. */
   private void end(Box box, Actor<?> actor) {
     for (int p = 0; p < PUBLISHERS; p++) box.to[p] = done.get(p);
     actor.sendPoisonPill();

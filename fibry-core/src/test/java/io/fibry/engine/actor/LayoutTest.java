@@ -31,7 +31,7 @@ import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
 
 /**
- * An actor costs one object of 40 bytes, before and after work. The figures assume default flags:
+ * An actor costs one object of 40 bytes, before and after work. The sizes assume default flags:
  * compressed references, no compact headers.
  */
 class LayoutTest {
@@ -89,7 +89,7 @@ class LayoutTest {
     assertEquals(MANY, different.size());
   }
 
-  /** The same, measured on the heap with enough actors that noise does not matter. */
+  /** Measures the size on the heap, with so many actors that noise does not matter. */
   @Test
   void heapGrowsByAtMost64BytesPerSink() {
     growsByAtMost(64, () -> Stereotypes.fibers().sink(null));

@@ -359,7 +359,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void unboundedMailboxesAreServedToo() { // what is given back comes first
+  void unboundedMailboxesAreServedToo() { // the released message comes first
     var moody = new Moody(true);
     moody.before = call -> {
       if (call <= 3) throw new IllegalStateException("planned");

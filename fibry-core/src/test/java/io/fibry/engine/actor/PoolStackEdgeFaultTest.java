@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A sender recurses and sends to a pool at every depth until its stack is full. The pool goes on
- * and loses nothing. The same holds for code that ends the pool.
+ * A sender recurses and sends to a pool at every depth until its stack is full. The pool continues
+ * and loses no message. Code that ends the pool has the same guarantee.
  */
 @ExtendWith(Hush.class)
 class PoolStackEdgeFaultTest {
@@ -160,7 +160,7 @@ class PoolStackEdgeFaultTest {
     }
   }
 
-  /** Nobody sends after the overflow. */
+  /** No message is sent after the overflow. */
   @ParameterizedTest
   @MethodSource("cases")
   void whatWasTakenIsHandled(String strategy, String kind, Verb verb) throws Exception {

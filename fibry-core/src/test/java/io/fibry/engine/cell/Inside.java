@@ -6,7 +6,7 @@ import io.fibry.engine.message.Wait;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-/** What tests see of an actor from inside. */
+/** The view of an actor's inside for tests. */
 public final class Inside {
   private Inside() {}
 
@@ -97,7 +97,7 @@ public final class Inside {
     return drain == null ? null : drain.message;
   }
 
-  /** The thread of its handler; null: none runs. */
+  /** Returns the thread of its handler, or null if no handler runs. */
   public static Thread thread(Object actor) {
     var drain = cell(actor).worker();
     return drain == null ? null : drain.thread;

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SchedulerFaultTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  /** What makes the engine set a timer. */
+  /** A call that makes the engine set a timer. */
   private interface Step {
     void take(Actor<Object> actor);
   }

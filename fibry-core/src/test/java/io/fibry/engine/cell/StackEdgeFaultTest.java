@@ -184,7 +184,7 @@ class StackEdgeFaultTest {
     }
   }
 
-  /** Nobody sends after the overflow: no right to run may wait for another sender. */
+  /** No message is sent after the overflow: no right to run may wait for another sender. */
   @Promise("3.1")
   @ParameterizedTest
   @MethodSource("cases")

@@ -38,8 +38,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The end of an actor: phases, hooks, kills. What all strategies and mailboxes share: {@code
- * ContractEndingTest}.
+ * The end of an actor: phases, hooks, kills. {@code ContractEndingTest} has the behavior that all
+ * strategies and mailboxes share.
  */
 class TerminationTest {
   private final Letters letters = new Letters();

@@ -25,7 +25,7 @@ class CoarseClockTest {
   void itMovesForEachReader() {
     long seed = StressHarness.seed();
     System.out.println("coarse clock: -Dfibry.seed=" + seed);
-    var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // it stands still after two moves
+    var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // it stops after two moves
     var random = new SplittableRandom(seed);
     var over = new AtomicBoolean();
     var readers = IntStream.range(0, 3).mapToObj(i -> random.split()).map(own -> Patience.elsewhere(() -> {

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of drains that lie in a slot. */
+/** The fate of drains in a slot. */
 class HandOverFaultTest {
   private static final int TRIES = 1_000; // the slot of a fiber may be used by another
 

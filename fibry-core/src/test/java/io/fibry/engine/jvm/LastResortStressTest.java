@@ -10,7 +10,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.RepeatedTest;
 
-/** Whatever is kept while threads fail runs once, as soon as there is one; a kept actor, soon. */
+/**
+ * Tasks and actors that are kept while threads fail run once, as soon as there is a thread; a kept
+ * actor runs soon.
+ */
 class LastResortStressTest {
   private static final int KEEPERS = 3;
   private static final int EACH = 60;

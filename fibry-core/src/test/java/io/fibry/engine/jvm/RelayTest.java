@@ -35,7 +35,7 @@ class RelayTest {
     assertEquals(List.of("a", "b", "c"), ran.stream().sorted().toList());
   }
 
-  /** As the JDK does while there is no memory. */
+  /** Loses a fiber, as the JDK does while there is no memory. */
   @Test
   void aLostFetcherIsReplaced() {
     var relay = relay(fibers::add, 0);

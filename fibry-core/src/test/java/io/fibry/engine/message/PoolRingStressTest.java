@@ -32,11 +32,11 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /**
- * Pools and actors that wait for each other at random. No ring may be missed: waits for an answer
- * have a limit, and none may end by it; waits for room have none. The limit is long, since a wait
- * lasts on a machine that is short of processors, without a ring. No alarm may be false: a handler
- * that is told pauses for a while, and its answer must not come meanwhile, unless another handler
- * that was told has gone on.
+ * Pools and actors that wait for each other at random. No cycle may be missed: waits for an answer
+ * have a limit, and no wait may end by it; waits for room have none. The limit is long, since a
+ * wait lasts on a machine that is short of processors, without a ring. No alarm may be false: a
+ * handler that is told of a cycle pauses for a while, and its answer must not come meanwhile,
+ * unless another handler that was told has continued.
  */
 class PoolRingStressTest {
   private static final Duration LONGEST = Duration.ofHours(1);
@@ -48,7 +48,7 @@ class PoolRingStressTest {
 
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicInteger alarms = new AtomicInteger();
-  // handlers that were told and have gone on
+  // handlers that were told and have continued
   private final AtomicInteger released = new AtomicInteger();
   private volatile boolean over; // all visits are answered, and what still runs may be refused
 

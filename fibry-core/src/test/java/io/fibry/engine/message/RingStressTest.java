@@ -42,12 +42,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Actors that wait for each other at random. No ring may be missed: none may stand after all its
- * members have looked for it. All waits have a limit, too, and none may end by it; it is long,
- * since a wait lasts on a machine that is short of processors, without a ring. No alarm may be
- * false: a handler that is told pauses, and meanwhile all members that wait for it, directly or
- * through others, must stay where they are. Exceptions: members behind another one that was told,
- * since that one goes on; and members behind a wait for room, since a withdrawn request makes room.
+ * Actors that wait for each other at random. No cycle may be missed: no cycle may last after all
+ * its members have looked for it. All waits have a limit, too, and no wait may end by it. The limit
+ * is long, because a wait without a cycle lasts on a machine that is short of processors. No alarm
+ * may be false: a handler that is told pauses, and meanwhile all members that wait for it, directly
+ * or through others, must stay where they are. There are two exceptions: members behind a member
+ * that was told, since that member continues, and members behind a wait for room, since a withdrawn
+ * request makes room.
  */
 class RingStressTest {
   private static final long SEED = StressHarness.seed();
@@ -81,7 +82,7 @@ class RingStressTest {
     final Member target;
     final boolean room;
     final long begun = System.nanoTime();
-    volatile long told; // when it was told of a ring; 0: not told
+    volatile long told; // when it was told of a cycle, or 0
 
     Step(Member target, boolean room) {
       this.target = target;
@@ -196,7 +197,9 @@ class RingStressTest {
     }
   }
 
-  /** A ring that stands was missed, however long its members wait: none of them looks again. */
+  /**
+   * A cycle that lasts was missed, however long its members wait, because they do not look again.
+   */
   private void judge(List<Member> members, CountDownLatch done) {
     var looks = new HashMap<Set<Wait>, Integer>();
     while (done.getCount() > 0) {
@@ -208,7 +211,10 @@ class RingStressTest {
     }
   }
 
-  /** The waits from this member back to it. Empty: there are none, or one has yet to look. */
+  /**
+   * The waits from this member back to it. Empty if there are no such waits, or if a member has yet
+   * to look.
+   */
   private static Set<Wait> ring(Member member) {
     var ring = new LinkedHashSet<Wait>();
     var first = looked(member.actor);
@@ -217,7 +223,10 @@ class RingStressTest {
     return next == first ? ring : Set.of();
   }
 
-  /** What its handler waits for, if it has looked for a ring, and is parked. Else null. */
+  /**
+   * Returns the wait of its handler, if the handler has looked for a cycle and is parked. Else
+   * null.
+   */
   private static Wait looked(Object actor) {
     var handler = ((Cell) actor).blocker();
     var thread = handler == null ? null : handler.thread;

@@ -224,8 +224,8 @@ class RingTest {
   }
 
   /**
-   * Else the two would ask each other for ever: each request would be handled, and ask anew. That
-   * happens once more if both are told of the ring at the same time.
+   * Otherwise the two would ask each other for ever: each request would be handled, and the handler
+   * would ask again. That happens once more if both are told of the ring at the same time.
    */
   @Promise("4.18")
   @Test

@@ -158,7 +158,7 @@ class SharedQueueTest {
     assertEquals(List.of(timeless), queue.retire(21, 10));
   }
 
-  /** Who sees that it is done, and then moves the clock, moves it past that time. */
+  /** A thread that sees that it is done, and then moves the clock, moves it past that time. */
   @Test
   void workerIsIdleSinceTheStepThatEndsItsMessage() {
     var time = new AtomicLong();

@@ -35,8 +35,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Closes inside closes, on busy threads, and racing actors that are made or sent to. The clock
- * stands still: a wait for a limit or grace would hang.
+ * Closes inside closes, on busy threads, and racing actors that are made or sent to. The clock is
+ * stopped, so a wait for a limit or grace would hang.
  */
 class ScopeClosingCornerTest {
   private final ManualClock clock = new ManualClock();

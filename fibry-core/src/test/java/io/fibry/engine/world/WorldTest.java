@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 /** A thread of a simulation has its own of what the process has once. */
 class WorldTest {
 
-  /** As a simulation makes one for each run. */
+  /** A world like the one that a simulation makes for each run. */
   private static final class Run extends World {
     private final Thread inside = Thread.currentThread();
     private final Map<Object, Object> singles = new IdentityHashMap<>();
