@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * Runs the races of src/main/java, each in JVMs of its own. They may take as long as they go on: a
+ * Runs the races of src/main/java, each in JVMs of its own. They may take as long as they need: a
  * race that hangs is ended by jcstress, and has failed.
  */
 class JcstressTest {

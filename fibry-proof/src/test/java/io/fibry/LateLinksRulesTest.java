@@ -17,8 +17,8 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * What gives threads to actors, ends waits and ends actors has no lambda that is linked when it is
- * first needed. The JDK links a lambda in Java code; if there is no memory for that, it may note
+ * Code that gives threads to actors, ends waits or ends actors has no lambda that is linked when it
+ * is first needed. The JDK links a lambda in Java code; if there is no memory for that, it may note
  * the failure, and the lambda fails for ever. A retry of a retry then never comes.
  */
 class LateLinksRulesTest {

@@ -59,7 +59,10 @@ final class PromisesRound {
     }
   }
 
-  /** Once the actors are there: one that gets no thread at its birth is not made. */
+  /**
+   * Refuses threads once the actors exist, because an actor that gets no thread at its birth is not
+   * made.
+   */
   private void refuseThreads() {
     simulation.faults().noThreads(0.05);
   }
@@ -202,7 +205,10 @@ final class PromisesRound {
     void take() throws InterruptedException;
   }
 
-  /** Three clients ask after a pause each: counts those that are told that the actor has ended. */
+  /**
+   * Three clients ask after a pause each; counts the clients that are told that the actor has
+   * ended.
+   */
   private int[] toldOfTheEnd(Actor<Work> actor, Pause before) {
     var told = new int[1];
     for (int i = 0; i < 3; i++) simulation.client("client" + i, () -> {

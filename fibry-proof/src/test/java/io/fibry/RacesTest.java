@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** jcstress leaves out a race of more threads than the machine has processors, without a word. */
+/** jcstress silently leaves out a race of more threads than the machine has processors. */
 class RacesTest {
   private static final Path SOURCES = Path.of("src/main/java");
 

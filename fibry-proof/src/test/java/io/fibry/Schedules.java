@@ -23,7 +23,7 @@ import org.jetbrains.lincheck.jvm.agent.LincheckInstrumentation;
 
 /**
  * Runs code under many schedules. Model checking runs one thread at a time, with the same choices
- * in each run, and fails if no thread can go on. It knows only platform threads, and memory in
+ * in each run, and fails if no thread can continue. It knows only platform threads, and memory in
  * which every write is visible at once: jcstress covers the rest.
  */
 public final class Schedules {
@@ -73,7 +73,7 @@ public final class Schedules {
         .addGuarantee(NO_RACE).addGuarantee(NO_CARRIER).addGuarantee(VERDICT).check(operations);
   }
 
-  /** The same on real threads, at full speed. */
+  /** Runs the operations on real threads, at full speed. */
   public static void stress(Class<?> operations, int scenarios, int runs) {
     removeInstrumentation();
     new StressOptions().iterations(scenarios).invocationsPerIteration(times(runs)).threads(3).actorsPerThread(2)
@@ -82,8 +82,9 @@ public final class Schedules {
   }
 
   /**
-   * Runs code that starts threads. Lincheck's public method has a recursion bound too low for the
-   * guarded queue, and takes an invocation for hung that is slow; the rest is as there.
+   * Runs code that starts threads. Lincheck's public method has a recursion bound that is too low
+   * for the guarded queue, and mistakes a slow invocation for a hung one; otherwise this does the
+   * same.
    */
   public static void modelCheck(int schedules, Runnable code) {
     startThreads();
@@ -105,7 +106,7 @@ public final class Schedules {
 
   /**
    * Instruments classes for model checking, once for all checks. Lincheck itself would instrument
-   * them anew for each check, which takes seconds. It leaves the classes alone if the JVM was
+   * them again for each check, which takes seconds. It leaves the classes alone if the JVM was
    * started with its agent, so it is told that this was so.
    */
   private static void instrument() {

@@ -12,9 +12,9 @@ import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 
 /**
- * The number of runs of a simulated test: in a build a sixth of the number that is asked for, on
- * each machine, which takes seconds of processor time; in a soak as many as an hour has. Each build
- * begins with another seed, and a failure prints how to repeat its run.
+ * The number of runs of a simulated test. A build plays a sixth of the number that is asked for, on
+ * each machine, which takes seconds of processor time; a soak plays as many as an hour permits.
+ * Each build begins with another seed, and a failure prints how to repeat its run.
  */
 public final class Seeds {
   private Seeds() {}
@@ -24,7 +24,7 @@ public final class Seeds {
     play(what, seeds, options -> options, program);
   }
 
-  /** The same, and threads of the library give way at fine points. */
+  /** Plays the program while threads of the library give way at fine points. */
   public static void playFinely(String what, int seeds, Simulation.Program program) {
     FineAgent.require();
     play("fine " + what, seeds, Options::withFinePoints, program);
@@ -47,13 +47,15 @@ public final class Seeds {
     return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
   }
 
-  /** What rounds of the library must stand: it may be late, never wrong. */
+  /** Injects faults under which rounds of the library may be late, but never wrong. */
   public static void disturb(Simulation simulation) {
     delay(simulation);
     simulation.faults().noThreads(0.02).smallMailboxes(0.5);
   }
 
-  /** For rounds that make actors in the midst of it: none can be made without a thread. */
+  /**
+   * Injects delays only, for rounds that make actors meanwhile: without a thread none can be made.
+   */
   public static void delay(Simulation simulation) {
     simulation.faults().stalls(0.02, Duration.ofMillis(50)).delays(0.02, Duration.ofMillis(5));
   }

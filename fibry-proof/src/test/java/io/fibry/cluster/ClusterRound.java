@@ -27,14 +27,15 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * Three nodes that are home to {@link Ledgers}, and a fourth that sends to them on a bad network,
- * while they crash, stand still, leave and are cut off. Then all heals, and must answer. In one
- * round of three they only leave and come, so keys only move, and nothing may be lost.
+ * Three nodes that have {@link Ledgers}, and a fourth that sends to them on a bad network, while
+ * they crash, are paused, leave and are cut off. Then the network heals, and every ledger must
+ * answer. In one round of three they only leave and come, so keys only move, and nothing may be
+ * lost.
  */
 final class ClusterRound {
   private static final int NODES = 3;
   private static final int KEYS = 6;
-  private static final int KEYS_THAT_MOVE = 2; // fewer, so that several messages to one are on their way
+  private static final int KEYS_THAT_MOVE = 2; // fewer keys, so that several messages to one key are in the network
   private static final int SENDS = 150;
   private static final int PAUSE = 200; // ms between two of them, at most
   private static final Duration LIMIT = Duration.ofSeconds(4); // of a request
@@ -42,7 +43,8 @@ final class ClusterRound {
   private static final Duration LEASE = Duration.ofSeconds(3);
   private static final Duration LONG_LEASE = Duration.ofSeconds(30); // its signs take most of a quiet round
   private static final Duration HEALING = Duration.ofSeconds(12); // pauses end, leases are over, parts have moved
-  private static final Duration FORGETTING = Duration.ofSeconds(11); // so long homes know doubles by their ids
+  // For so long homes recognize duplicates by their ids
+  private static final Duration FORGETTING = Duration.ofSeconds(11);
   private static final Duration MOVING = Duration.ofSeconds(5);
   private static final Duration LOOKING = Duration.ofSeconds(65); // homes look once a minute at what waits at the store
   private static final Duration LONG = Duration.ofMinutes(2);
@@ -61,7 +63,7 @@ final class ClusterRound {
       });
     }
 
-    /** As often as it takes. */
+    /** Tries as often as necessary. */
     private void join() throws InterruptedException {
       Cluster joined = null;
       try {

@@ -24,9 +24,9 @@ import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 
 /**
- * Ledgers in a folder of one machine, whose clients are there, too: it crashes a few times, also
- * while it starts. Then nothing that was told is lost, nothing is there twice, and what turns sent
- * and reminded of has come.
+ * Ledgers in a folder of one machine, on which their clients run, too. It crashes a few times, also
+ * while it starts. Afterwards no turn that was acknowledged is lost or stored twice, and the
+ * messages and reminders of turns have come.
  */
 final class DurableRound {
   private static final int KEYS = 3;

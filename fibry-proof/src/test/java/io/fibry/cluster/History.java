@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.ToLongFunction;
 
 /**
- * What was asked and answered, sent and handled in a run, and the promises that this must keep.
+ * The requests, answers, messages and handled messages of a run, and the promises about them.
  * Thread-safe.
  */
 final class History {
@@ -37,7 +37,7 @@ final class History {
   private final Map<Long, Integer> handled = new ConcurrentHashMap<>(); // by actors that keep nothing
   private final Map<String, Map<Long, Long>> places = new ConcurrentHashMap<>(); // of answered ids, by key
   private final Map<String, Queue<Long>> orders = new ConcurrentHashMap<>(); // of what these handled, by key
-  private final Map<String, String> homes = new ConcurrentHashMap<>(); // of those that live now: node, by key
+  private final Map<String, String> homes = new ConcurrentHashMap<>(); // the node of each ledger that lives now, by key
   private final Set<String> twice = ConcurrentHashMap.newKeySet(); // lived at two homes at once
   private final ConcurrentLinkedQueue<Seen> seen = new ConcurrentLinkedQueue<>();
   private final List<String> faults = new ArrayList<>();
@@ -116,7 +116,7 @@ final class History {
 
   // ---- what must hold
 
-  /** Of all requests and messages to actors that keep nothing. */
+  /** Checks all requests and messages to actors without a store. */
   void checkPlain() {
     handled.forEach((id, times) -> {
       if (times > 1) fail(id, "was handled " + times + " times");
@@ -130,7 +130,7 @@ final class History {
     });
   }
 
-  /** Of all that durable actors have in the end, by key. */
+  /** Checks the final states of durable actors, by key. */
   void checkDurable(Map<String, List<Long>> ledgers) {
     var all = new HashMap<Long, String>();
     ledgers.forEach((key, ids) -> {
@@ -170,7 +170,10 @@ final class History {
     });
   }
 
-  /** Where nodes only leave and join: one home at a time, nothing lost, all in their order. */
+  /**
+   * Checks runs in which nodes only leave and join: a key has one home at a time, no message is
+   * lost, and all keep their order.
+   */
   void checkMoves(Set<Long> stored) {
     for (var one : twice) fail(0, one + ": lived there at once");
     sent.forEach((id, what) -> {

@@ -18,7 +18,7 @@ final class Line {
     this(scope, new ReentrantLock());
   }
 
-  /** @param turn what arrives runs while it holds it */
+  /** @param turn an arrival runs while it holds this lock */
   Line(ActorScope scope, ReentrantLock turn) {
     this.end = scope.anonymous().newActor((Arrival arrival) -> {
       sleepUntil(arrival.due);
@@ -38,7 +38,7 @@ final class Line {
     end.sendMessage(new Arrival(last, arrival));
   }
 
-  /** Returns when all that is on its way has arrived. */
+  /** Returns when everything that was sent has arrived. */
   void await() {
     sleepUntil(last + 1);
   }

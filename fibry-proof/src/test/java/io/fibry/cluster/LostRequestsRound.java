@@ -45,7 +45,7 @@ final class LostRequestsRound {
       });
     }
 
-    /** As often as it takes. */
+    /** Tries as often as necessary. */
     private void join() throws InterruptedException {
       Cluster joined = null;
       try {

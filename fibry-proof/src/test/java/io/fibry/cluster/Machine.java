@@ -4,7 +4,7 @@ import io.fibry.ActorScope;
 import io.fibry.simulation.Node;
 import java.time.Duration;
 
-/** What a node of a cluster runs on: it can crash, stand still, and be cut off from the network. */
+/** The machine of a cluster's node: it can crash, be paused, and be cut off from the network. */
 final class Machine {
   private final Node node;
   private final ActorScope scope;
@@ -65,7 +65,7 @@ final class Machine {
     return crashed;
   }
 
-  /** What it has just sent is lost, too. */
+  /** Messages that it has just sent are lost, too. */
   boolean isCut() {
     return crashed || cutUntil - System.nanoTime() > 0;
   }

@@ -27,8 +27,8 @@ import java.util.stream.Stream;
 
 /**
  * Two nodes own durable ledgers, and a third one asks them. An owner is paused for about as long as
- * its lease, and resumes, while turns are on their way to the store: no turn is lost, none is there
- * twice, and no answer is stale. The askers are quick when a lease ends, and when an owner resumes.
+ * its lease, and resumes, while turns are being stored. No turn is lost or stored twice, and no
+ * answer is stale. The askers are quick when a lease ends, and when an owner resumes.
  */
 final class PausedOwnersRound {
   private static final int OWNERS = 2;
@@ -134,7 +134,7 @@ final class PausedOwnersRound {
     });
   }
 
-  /** {@return what was promised and is not so} */
+  /** {@return the promises that were broken} */
   List<String> play() throws InterruptedException {
     var asking = join(machine("asking"));
     for (int i = 1; i <= OWNERS; i++) begin(machine("n" + i));

@@ -61,7 +61,7 @@ final class Remote implements Engine {
     });
   }
 
-  /** To this machine. */
+  /** Returns the way to this machine. */
   Consumer<Runnable> back(Line in) {
     return code -> {
       if (!machine.isCut()) in.add(network.delay(), () -> {
@@ -70,7 +70,10 @@ final class Remote implements Engine {
     };
   }
 
-  /** What is asked may be done though no answer comes, and its machine stand still meanwhile. */
+  /**
+   * The call may be executed although its answer does not come, and the machine may be paused
+   * meanwhile.
+   */
   <T> T call(String what, Supplier<T> code) {
     checkConnected();
     var answer = new CompletableFuture<Answer<T>>();

@@ -12,10 +12,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A {@link MemoryNetwork} on a machine of its own: what nodes say to it takes time, keeps its
- * order, and is lost while a node is cut off or has crashed. It may also be bad for all: then
- * messages are slow or lost, answers do not come, connections break, and nodes stand still while
- * they wait. For threads of a simulation.
+ * A {@link MemoryNetwork} on a machine of its own: messages of nodes to it take time, keep their
+ * order, and are lost while a node is cut off or has crashed. It may also be bad for all nodes:
+ * then messages are slow or lost, answers do not come, connections break, and nodes are paused
+ * while they wait. For threads of a simulation.
  */
 final class RemoteNetwork implements Network {
   private static final int QUICK = 4; // ms, at most
@@ -94,7 +94,7 @@ final class RemoteNetwork implements Network {
     return new Line(servers, turn);
   }
 
-  /** {@return who takes pieces of a queue, on all machines} For the servers. */
+  /** {@return the takers of a queue's pieces, on all machines} For the servers. */
   List<RemoteQueue.Taking> takings(String subject) {
     return takings.computeIfAbsent(subject, none -> new ArrayList<>());
   }
@@ -125,7 +125,7 @@ final class RemoteNetwork implements Network {
     return random.nextBoolean();
   }
 
-  /** {@return how long something is on its way, in nanoseconds} */
+  /** {@return how long a message takes, in nanoseconds} */
   long delay() {
     return 1_000_000L * (happens(odds.slow) ? random.nextInt(50, SLOW) : random.nextInt(QUICK));
   }
@@ -136,8 +136,8 @@ final class RemoteNetwork implements Network {
   }
 
   /**
-   * {@return how long news of the table are} A message that is not slow gets there before the news
-   * of what was written later: where it does not, keys move without its place in the order.
+   * {@return how long news of the table take} A message that is not slow arrives before news of
+   * later changes. Otherwise keys move while messages to them lose their place in the order.
    */
   long delayOfNews() {
     return 1_000_000L * QUICK + delay();

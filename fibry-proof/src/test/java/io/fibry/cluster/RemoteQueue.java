@@ -76,7 +76,7 @@ final class RemoteQueue implements Engine.Queue {
     private final Actor<String> beats; // on the machine
     private boolean closed; // used by the machine
     private final Map<Engine.Piece, Long> out = new LinkedHashMap<>(); // last heartbeats; used by the servers
-    private Subscription open; // null: it gets nothing; used by the servers
+    private Subscription open; // null if it gets no pieces; used by the servers
     private int opened; // pieces at once; used by the servers
     private boolean ended; // used by the servers
     private long heard; // used by the servers

@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 
 /**
  * The connection of a machine to one of several servers, as code on the machine of the servers sees
- * it. The others learn late of its subscriptions, and of their ends: until then, what is sent to
- * them does not get here, or gets here and is lost. All servers have the same table, store and
- * queues. For threads of a simulation.
+ * it. The other servers learn late of its subscriptions, and of their ends: until then, messages to
+ * it do not arrive, or arrive and are lost. All servers have the same table, store and queues. For
+ * threads of a simulation.
  */
 final class Routes {
   /** Gets messages, and by which server. */
@@ -42,7 +42,7 @@ final class Routes {
     return all.get(own);
   }
 
-  /** One for each server: what comes by one may overtake what comes by another. */
+  /** Returns a line for each server: messages by one line may overtake messages by another. */
   List<Line> lines(ActorScope scope) {
     return Stream.generate(() -> new Line(scope)).limit(all.size()).toList();
   }

@@ -20,9 +20,9 @@ import java.util.stream.Collectors;
 
 /**
  * Three nodes share the work of a queue, and a fourth one puts it there. They crash, are paused,
- * are cut off, leave and join. Then all work that was stored is done, or was put aside because it
- * fails each time; work is done again only if its node was disturbed. In every other round all
- * workers crash at the end, and one that joins does what they left, the oldest first.
+ * are cut off, leave and join. Afterwards all stored work is done, or was parked because it fails
+ * each time; work is done again only if its node was disturbed. In every other round all workers
+ * crash at the end, and a joining node does the rest of their work, the oldest first.
  */
 final class WorkRound {
   sealed interface Work {
@@ -38,7 +38,9 @@ final class WorkRound {
   record Bill(String once, long id) implements Work, Once {}
 
   private record Attempt(Home home, long at) {
-    /** Also before it began: it may have been on its way to a machine that was paused. */
+    /**
+     * Whether it was disturbed, perhaps before it began, on its way to a machine that was paused.
+     */
     boolean isDisturbed() {
       return home.disturbed >= at - TimeUnit.SECONDS.toNanos(1);
     }
@@ -74,7 +76,7 @@ final class WorkRound {
       });
     }
 
-    /** As often as it takes. */
+    /** Tries as often as necessary. */
     private void join() throws InterruptedException {
       Cluster joined = null;
       try {
@@ -176,7 +178,7 @@ final class WorkRound {
       if (random.nextInt(PUTS) < disturbances) disturb();
       if (random.nextBoolean()) Thread.sleep(random.nextInt(PAUSE));
     }
-    Thread.sleep(random.nextInt(LATEST)); // so that work is put aside while the network is bad, too
+    Thread.sleep(random.nextInt(LATEST)); // so that work is parked while the network is bad, too
     network.heal();
     simulation.faults().stop();
     if (random.nextBoolean()) replaceAll();
@@ -230,7 +232,7 @@ final class WorkRound {
     }
   }
 
-  /** False: it is not stored, or nobody knows. */
+  /** Returns false if it is not stored, or if that is unknown. */
   private boolean put(Work work) {
     try {
       queue.put(work);

@@ -2,7 +2,9 @@ package io.fibry.durable;
 
 import io.fibry.Request;
 
-/** What actors of a {@link CrashRound} are told. An op is in the state once its turn is there. */
+/**
+ * The messages to actors of a {@link CrashRound}. An op is in the state once its turn is stored.
+ */
 sealed interface CrashMessage {
   /** Each that adds an op answers its place. */
   record Add(String op) implements CrashMessage, Request<Add, Integer> {}
@@ -21,12 +23,12 @@ sealed interface CrashMessage {
   /** Answers 1 if the reminder has come. */
   record Forget(String op) implements CrashMessage, Request<Forget, Integer> {}
 
-  /** By a reminder: adds "r" and the op that set it. */
+  /** Comes by a reminder; adds "r" and the op that set it. */
   record Reminded(String op) implements CrashMessage {}
 
   record Forward(String op, String to) implements CrashMessage, Request<Forward, Integer> {}
 
-  /** By the turn of another actor: adds "f" and its op. */
+  /** Comes from the turn of another actor; adds "f" and its op. */
   record Forwarded(String op) implements CrashMessage {}
 
   /** In steps. */

@@ -7,7 +7,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 
-/** What the programs of a {@link CrashRound} were told, and what must follow from it. */
+/**
+ * The outcomes that the programs of a {@link CrashRound} were told, and the consequences that must
+ * follow.
+ */
 final class CrashRecord {
   private final TreeSet<String> answered = new TreeSet<>(); // ops, or said to be kept
   private final Map<String, Integer> places = new TreeMap<>(); // as answered

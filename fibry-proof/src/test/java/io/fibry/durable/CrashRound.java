@@ -204,7 +204,7 @@ public final class CrashRound {
     }
   }
 
-  /** False: the disk has failed, so that nobody knows. */
+  /** Returns false if the disk has failed, so that the outcome is unknown. */
   @SuppressWarnings({"unchecked", "rawtypes"}) // all are messages of these actors
   private boolean request(Entities<String, CrashMessage> actors, String key, Request<?, Integer> message) {
     try {

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 
 /**
  * Money goes between accounts in a folder, by messages of turns, kept messages and reminders, while
- * actors are killed and the machine crashes. None is lost, none is made, and a payment that was
+ * actors are killed and the machine crashes. No cent is lost or made, and a payment that was
  * answered is answered the same again.
  */
 final class TransferRound {
@@ -35,7 +35,7 @@ final class TransferRound {
 
   sealed interface Message {}
 
-  /** Answers how many payments there were with it. */
+  /** The answer is the number of payments including this one. */
   record Pay(String once, String to, long cents, boolean later) implements Message, Once, Request<Pay, Long> {}
 
   record Take(long cents) implements Message {}
@@ -45,7 +45,7 @@ final class TransferRound {
 
   record Look() implements Message, Request<Look, Account> {}
 
-  /** @param promised what is paid later */
+  /** @param promised cents that will be paid later */
   record Account(long cents, long promised, long payments) {}
 
   private final Simulation simulation;

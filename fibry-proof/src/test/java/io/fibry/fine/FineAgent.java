@@ -5,8 +5,8 @@ import java.lang.instrument.Instrumentation;
 import java.security.ProtectionDomain;
 
 /**
- * Puts fine points into the classes of the library as they are loaded. Not into those of tests,
- * whose accounts are no part of the race, nor into the simulator.
+ * Puts fine points into the classes of the library as they are loaded. Classes of tests, whose
+ * accounts are no part of the race, and the simulator get no fine points.
  */
 public final class FineAgent implements ClassFileTransformer {
   private static final String PROPERTY = "fibry.fine";

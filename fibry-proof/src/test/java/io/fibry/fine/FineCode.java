@@ -23,9 +23,9 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Type;
 
 /**
- * A class with a fine point before each use of what other threads may change: a field that is not
- * final, a class of java.util.concurrent, a {@code VarHandle}, a monitor. Its static initializer
- * has none, and says so.
+ * A class with a fine point before each use of a thing that other threads may change: a field that
+ * is not final, a class of java.util.concurrent, a {@code VarHandle}, a monitor. Its static
+ * initializer has no fine points, and suppresses those of the calls in it.
  */
 final class FineCode extends ClassVisitor {
   private static final String POINTS = Type.getInternalName(FinePoints.class);

@@ -3,7 +3,7 @@ package io.fibry.fine;
 import io.fibry.simulation.Simulation;
 import java.io.IOException;
 
-/** Loads a program of a test, and the classes in it, anew and with fine points. */
+/** Loads a program of a test, and its nested classes, again and with fine points. */
 public final class FineLoader extends ClassLoader {
   private final String program;
 

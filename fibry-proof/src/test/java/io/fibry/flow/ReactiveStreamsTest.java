@@ -27,7 +27,8 @@ import org.testng.TestNG;
 
 /** Runs the TestNG tests of Reactive Streams; only those marked as untestable may be skipped. */
 class ReactiveStreamsTest {
-  // ms for an expected signal: one that does not come fails the test by its limit, with the threads
+  // ms for an expected signal: a signal that does not come fails the test by its limit, with the
+  // threads
   private static final int NEVER = 86_400_000;
   private static final int SILENCE = 50; // ms: time without an unexpected signal
   private static final int POLL = 5; // ms between two looks for a failure
@@ -119,7 +120,7 @@ class ReactiveStreamsTest {
       Reference.reachabilityFence(publisher);
     }
 
-    // The three tests of rule 3.9 give the error one poll of 5 ms, since the kit counts its time wrongly
+    // The kit counts its time wrongly: it gives the error of rule 3.9 a single poll of 5 ms
     @Override
     @org.testng.annotations.Test
     public void required_spec309_requestZeroMustSignalIllegalArgumentException() {

@@ -23,8 +23,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Entities that fall asleep all the time while threads send, ask and set timers, in some rounds
- * also end them. Then each message was handled once, in its sender's order, by one life at a time,
- * or its sender was told.
+ * also end them. Afterwards each message was handled once, in its sender's order, by one life at a
+ * time, or its sender was told.
  */
 final class EntitiesRound {
   private static final Duration IDLE = Duration.ofMillis(1);
@@ -181,7 +181,7 @@ final class EntitiesRound {
 
   private void check() {
     int handled = 0;
-    // of timers: where no entity can be made, the dead letter is none of the scope's
+    // of timers: if no entity can be made, the dead letter does not belong to the scope
     int missing = madeWithThread ? later : 0;
     for (var ledger : ledgers) {
       handled += ledger.handled;

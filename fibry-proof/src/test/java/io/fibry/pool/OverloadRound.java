@@ -20,9 +20,9 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * The ramp of {@code OverloadTest} in simulated time: three services get the same requests at half
- * their capacity, at all of it, at three times as much, and at less again. A request takes three
- * steps of 5 to 15 ms, each with one of four resources; its client gives up after half a second.
- * Two services refuse what is too much. The third one has a thread for each request.
+ * their capacity, at their capacity, at three times as much, and at less again. A request takes
+ * three steps of 5 to 15 ms, each with one of four resources; its client gives up after half a
+ * second. Two services refuse what is too much. The third one has a thread for each request.
  */
 final class OverloadRound {
   private static final int RESOURCES = 4;
@@ -117,12 +117,15 @@ final class OverloadRound {
       return ended(span, End.GOOD).size() / span.seconds();
     }
 
-    /** Answers per second that were possible, by the work of those that were given. */
+    /**
+     * Returns the answers per second that were possible, by the work of the answers that were
+     * given.
+     */
     double capacity(Span span) {
       return RESOURCES * 1e9 / ended(span, End.GOOD).stream().mapToLong(Outcome::work).average().orElseThrow();
     }
 
-    /** Of the requests that were sent, the share that was answered. */
+    /** Returns the share of the sent requests that was answered. */
     double good(Span span) {
       var sent = outcomes.stream().filter(one -> span.has(one.sent)).toList();
       return sent.stream().filter(one -> one.end == End.GOOD).count() / (double) sent.size();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The same seed is the same run also where threads give way at fine points. */
+/** The same seed gives the same run even if threads give way at fine points. */
 @Tag("fine")
 class FineRepeatTest {
   private static final Options FINE = Options.DEFAULT.withFinePoints();

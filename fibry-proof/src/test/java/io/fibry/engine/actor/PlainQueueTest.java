@@ -36,7 +36,7 @@ class PlainQueueTest {
     private final Witness witness = new Witness(Runnable::run, Mailbox.unbounded(), new Witness.Never(), this::handle);
     // by message: the first of a block of two
     private final boolean[] opens = new boolean[Witness.MESSAGES];
-    private int second; // of a block, to be handled next; 0: none
+    private int second; // the second entry of a block, to be handled next, or 0
 
     private void handle(Witness actor, int message) {
       if (second != 0 && second != message) actor.fault(message + " came into a block");

@@ -18,8 +18,9 @@ import org.junit.jupiter.api.Test;
  * Ends of pools that run on senders' threads. Every message has one outcome, every request
  * completes, every state is closed, and the pool ends.
  *
- * <p>Catches: a leaving worker that counts a message on its way as done, or ends at a pill that
- * overtook a message; an end that a sender in the middle of a hand-over misses.
+ * <p>Catches three faults: a leaving worker that counts a message as done that is still being given
+ * to it, a worker that ends at a pill that overtook a message, and an end that a sender misses in
+ * the middle of a hand-over.
  */
 @Tag("lincheck")
 class PoolTest {

@@ -6,8 +6,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Senders at the edge of their stack race with others. A message that gets no thread is taken
- * back and its sender told; or, if another came behind it, the next sender finds both.
+ * Senders at the edge of their stack race with others. A message that gets no thread is withdrawn
+ * and its sender told. If another message came behind it, the next sender finds both.
  *
  * <p>Catches: a refused message that is still in the queue, and a right that is given back under
  * another message, or lost where it cannot be.

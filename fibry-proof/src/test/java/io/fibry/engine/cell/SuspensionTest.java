@@ -19,15 +19,15 @@ import org.junit.jupiter.api.Test;
  * Back-offs and requested restarts race with ends, senders and the timer. The suspended right to
  * run is resumed once, an end needs no timer, and every state is closed once.
  *
- * <p>Catches: {@code rest} without its second look at the phase, {@code shutDoor} without
- * {@code wake}, a {@code wake} that does not clear what it took; see also
+ * <p>Catches {@code rest} without its second look at the phase, {@code shutDoor} without
+ * {@code wake}, and a {@code wake} that does not clear the field; see also
  * {@link RestartAgainstEnd}.
  */
 @Tag("lincheck")
 class SuspensionTest {
   private static final int SCHEDULES = 10;
 
-  /** Its timers fire when the test says so, even after a cancel. */
+  /** Its timers fire when the test asks for it, even after a cancel. */
   private static final class Held extends Witness.Never {
     private volatile Runnable due;
 

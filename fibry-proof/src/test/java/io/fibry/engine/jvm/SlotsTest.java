@@ -7,8 +7,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two fibers of one slot lay drains, one goes on, one blocks; the monitor looks, then falls asleep.
- * Each drain leaves the slot once, or lies there with the monitor awake.
+ * Two fibers that share a slot place drains, one continues, one blocks; the monitor looks, then
+ * falls asleep. Each drain leaves the slot once, or lies there with the monitor awake.
  */
 @Tag("lincheck")
 class SlotsTest {
@@ -43,7 +43,7 @@ class SlotsTest {
       take(slots.take());
     }
 
-    /** Its handler blocks: what it laid is taken by another thread. */
+    /** Its handler blocks, so another thread takes the drain that it placed. */
     void blockedFiber() {
       lay(2);
     }

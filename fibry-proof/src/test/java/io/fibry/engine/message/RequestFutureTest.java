@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A request has one outcome: the drain begins it, or it is taken back before. jcstress tests where
+ * A request has one outcome: the drain begins it, or it is withdrawn before. jcstress tests where
  * callbacks run, since Lincheck has no virtual threads.
  */
 @Tag("lincheck")
@@ -55,7 +55,7 @@ class RequestFutureTest {
       asked.expire();
     }
 
-    /** As its asker sees it, who is woken by then. */
+    /** Whether its asker, which has been woken by then, sees it as expired. */
     boolean isExpired() {
       try {
         assertEquals(1, asked.await("request", Deadline.NONE, null));

@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Handlers publish their wait, then look for a ring. Of several that close a ring together, at
- * least one finds it; a ring that never was complete is never found.
+ * Handlers publish their wait, then look for a ring. If several waits close a cycle together, at
+ * least one finds it; a cycle that was never complete is never found.
  *
- * <p>Catches, each tried by changing {@link Wait}: a search before the publication
- * ({@code ofTwoThat..}, {@code ofThreeThat..}); a wait published in the innermost activation only
- * ({@code aRingThroughANestedHandler..}); a ring read only once, and an edge that outlives its
- * answer or promise ({@code whoWaitedBefore..}, {@code whoPromisesFirst..}).
+ * <p>Catches faults that were tried by changing {@link Wait}. They are a search before the
+ * publication ({@code ofTwoThat..}, {@code ofThreeThat..}), a wait published in the innermost
+ * activation only ({@code aRingThroughANestedHandler..}), a cycle read only once, and an edge that
+ * outlives its answer or promise ({@code whoWaitedBefore..}, {@code whoPromisesFirst..}).
  */
 @Tag("lincheck")
 class RingTest {

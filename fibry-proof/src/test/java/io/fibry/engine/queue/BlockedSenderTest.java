@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A sender that waits for room, against all that may end its wait: a take, the close, an interrupt,
- * its limit. It goes on in any case. An element reported as let in was in the queue once; one
- * reported as refused never was.
+ * its limit. The sender continues in any case. An element reported as let in was in the queue once;
+ * one reported as refused never was.
  */
 @Tag("lincheck")
 class BlockedSenderTest {

@@ -17,14 +17,14 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The queue of a pool by itself, with two workers. Every element is either taken by one of them,
- * removed, or buried at the end. Two messages of one key are never handled at once, those of one
+ * removed, or buried at the end. Two messages of one key are never handled at once, messages of one
  * sender are handled in order, and no more permits are held than there are. The pill is next after
  * all that was there before it.
  *
- * <p>Catches, each tried by changing {@link SharedQueue}: a worker that becomes idle without
- * looking for messages; a message that is done and does not free its key or its permits; an offer
- * that does not report an idle worker; a removal that leaves those behind it where they are; a
- * worker that looks for arrivals before it says that it is free.
+ * <p>Catches faults that were tried by changing {@link SharedQueue}. A worker becomes idle without
+ * looking for messages, or looks for arrivals before it declares itself free. A finished message
+ * does not free its key or its permits. An offer does not report an idle worker. A removal leaves
+ * the entries behind it where they are.
  */
 @Tag("lincheck")
 class SharedQueueTest {

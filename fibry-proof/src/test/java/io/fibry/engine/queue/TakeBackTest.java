@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
  * A message enters just as the actor falls asleep, and its sender cannot give the actor a thread:
  * it takes the message back. Others that entered behind it are found by the next sender.
  *
- * <p>Catches: a right that is kept although nothing waits, or given back although something does,
- * and a message that is taken back and handled.
+ * <p>Catches a right to run that is kept although no message waits, or given back although one
+ * does, and a message that is withdrawn and handled.
  */
 @Tag("lincheck")
 class TakeBackTest {

@@ -41,7 +41,7 @@ class DamageTest {
     return TextLog.open(disk, SEGMENT, System::nanoTime, found);
   }
 
-  /** It is refused, or all is there: a log never opens with less than it had. */
+  /** A log either refuses to open or is complete: it never opens with less than it had. */
   @Test
   void aFlippedBitIsFoundOut() throws IOException {
     assertFlippedBitsAreFoundOut(disk);

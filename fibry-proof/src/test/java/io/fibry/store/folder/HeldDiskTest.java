@@ -58,7 +58,7 @@ class HeldDiskTest {
   }
 
   private void hold() {
-    assertEquals(0, counter.ask(new Look())); // all that is made at the beginning is there
+    assertEquals(0, counter.ask(new Look())); // all actors that are made at the beginning exist
     handled.drainPermits();
     disk.beforeEach(operation -> {
       if (operation.startsWith("force")) pass();
@@ -122,7 +122,7 @@ class HeldDiskTest {
       slow.beforeEach(operation -> {
         if (operation.startsWith("force")) pass();
       });
-      killed.sendMessageReturn(new Fill(6_000)); // is on its way
+      killed.sendMessageReturn(new Fill(6_000)); // is being stored
       killed.sendMessageReturn(new Fill(8_000)); // waits for room
       Patience.acquired(handled, 2);
 

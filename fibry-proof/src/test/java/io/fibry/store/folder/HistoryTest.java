@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 
-/** What was stored is read once and in order, whatever becomes of the files. */
+/** Stored turns are read once and in order, even while files are rewritten. */
 class HistoryTest {
   private static final int SEGMENT = 1 << 13;
   private static final int ACTORS = 4;
@@ -37,8 +37,8 @@ class HistoryTest {
   }
 
   /**
-   * Events of some actors, beside a state that is replaced, so that files are rewritten: it goes on
-   * until that is so, since the thread that does it may be late.
+   * Writes events of some actors, beside a state that is replaced so that files are rewritten. It
+   * continues until that has happened, since the rewriting thread may be late.
    */
   private Void write(Store store, Random random) throws Exception {
     long life = store.load(new Store.Id("state", "a0")).life();
@@ -62,7 +62,7 @@ class HistoryTest {
     return null;
   }
 
-  /** Up to the one that is large. */
+  /** Reads up to the large turn. */
   private static List<Store.Past> read(Store store, String after, Random random) throws InterruptedException {
     var all = new ArrayList<Store.Past>();
     try (var history = store.history("event", after)) {

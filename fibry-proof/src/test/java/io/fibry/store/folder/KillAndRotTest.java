@@ -17,8 +17,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A process is killed or loses its power at a random moment, and perhaps a bit of its log changes
- * afterwards. A commit that was told is there, or the log is refused. One commit may be missing:
- * the last that was told, if nothing was written behind it; and the opening and the check say so.
+ * afterwards. An acknowledged commit is there, or the log refuses to open. One commit may be
+ * missing, the last acknowledged one, if no frame was written behind it. The opening and the check
+ * report that.
  */
 class KillAndRotTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");

@@ -41,7 +41,7 @@ final class RestRound {
     private final Known from; // null: it was accepted for itself
     private final long turn; // of its sender
     private boolean isSure; // the store has confirmed it
-    private long doneBy; // a turn of its receiver; 0: none
+    private long doneBy; // a turn of its receiver, or 0
 
     Message(Known from, long turn) {
       this.from = from;
@@ -130,7 +130,7 @@ final class RestRound {
     private final Store.Id id;
     private final Map<String, Message> messages = new TreeMap<>(); // for it, by id
     private boolean isAlive;
-    private long life; // the one before; 0: none since the machine was started
+    private long life; // the life before, or 0 if there was none since the machine was started
     private long last; // turn
     private long confirmed; // turn
     private int sent; // to it

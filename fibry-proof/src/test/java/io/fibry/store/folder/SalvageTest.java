@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Whatever happens to the bytes of a store, a check tells it, and what is saved was once true. */
+/** A check reports every change of a store's bytes, and salvaged states were true once. */
 class SalvageTest {
   private static final int SEGMENT = 4096;
   private static final int TURNS = 60;

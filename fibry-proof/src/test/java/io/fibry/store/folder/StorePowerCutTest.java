@@ -21,9 +21,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random turns and messages, with a power cut at every operation of the disk. What is found is what
- * was given, up to some moment that is not before the last one that was told: state and messages of
- * the same moment.
+ * Random turns and messages, with a power cut at every operation of the disk. The store has a state
+ * of some moment at or after the last acknowledged turn: states and messages of the same moment.
  */
 class StorePowerCutTest {
   private static final int STEPS = Soak.ON ? 200 : 100;
@@ -42,7 +41,7 @@ class StorePowerCutTest {
   private volatile Throwable failure;
   private long images;
 
-  /** What is to be there after some steps. */
+  /** The expected content after some steps. */
   private static final class Model {
     private final Map<Store.Id, List<String>> bodies = new HashMap<>();
     private final Map<Store.Id, Long> last = new HashMap<>();

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 final class TextLog {
   private TextLog() {}
 
-  /** Adds what is there to a list. */
+  /** Adds the present texts to a list. */
   static Log open(Disk disk, int segment, LongSupplier nanoTime, List<String> found) throws IOException {
     long store = Identity.open(disk, segment);
     var spares = new Spares(disk, Runnable::run, segment, nanoTime);
