@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -15,8 +16,8 @@ import java.util.stream.Stream;
  */
 final class ChoiceShape implements Shape {
   private record Form(Class<?> type, Shape shape, Function<Object, Object> today) {
-    Object read(ItemReader in) {
-      return today.apply(shape.read(in));
+    Object read(ItemReader in, Consumer<String> unknown) {
+      return today.apply(shape.read(in, unknown));
     }
   }
 
@@ -66,7 +67,7 @@ final class ChoiceShape implements Shape {
   }
 
   @Override
-  public Object read(ItemReader in) {
+  public Object read(ItemReader in, Consumer<String> unknown) {
     in.beginMap();
     if (!in.next()) throw oneEntry(in);
     String typeName = in.text();
@@ -75,7 +76,7 @@ final class ChoiceShape implements Shape {
       throw in.failure(
           "no type named '" + Lines.line(typeName) + "' is known; those of " + name + " are " + forms.keySet());
     try {
-      var value = (known.size() == 1 ? known.getFirst() : fitting(in, known)).read(in);
+      var value = (known.size() == 1 ? known.getFirst() : fitting(in, known)).read(in, unknown);
       if (in.next()) throw oneEntry(in);
       in.end();
       return value;
@@ -102,6 +103,7 @@ final class ChoiceShape implements Shape {
 
   @Override
   public void sample(Sampler sampler, int levels) {
+    sampler.see(this);
     var fitting = today().filter(form -> form.getValue().fits(levels - 1)).toList();
     var form = fitting.get(sampler.next(this, fitting.size()));
     sampler.out().beginMap(1);

@@ -1,5 +1,6 @@
 package io.fibry.codec;
 
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
@@ -28,6 +29,21 @@ public interface Codec<T> {
    * @throws CodecException if these bytes are not a value of the type
    */
   T decode(byte[] bytes);
+
+  /**
+   * Reads a value, and tells of fields that this codec does not know: newer code has written them,
+   * and they would be lost if the value was written again. A durable actor does not store a state
+   * that had some. A codec that leaves this method as it is tells of none, so nodes with older code
+   * may erase what newer code has stored.
+   *
+   * @param bytes as they were written, now or by an earlier or later version
+   * @param unknown gets a text for each field that is skipped, such as "field 'note' of Cart"
+   * @return the value
+   * @throws CodecException if these bytes are not a value of the type
+   */
+  default T decode(byte[] bytes, Consumer<String> unknown) {
+    return decode(bytes);
+  }
 
   /**
    * CBOR for a record, an enum, or a sealed interface of them, whatever they consist of; or for one

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** The shapes of what holds other values. What is read cannot be changed, but for arrays. */
 final class Containers {
@@ -45,8 +46,8 @@ final class Containers {
 
   record ListOf(Shape item) implements OfItems {
     @Override
-    public Object read(ItemReader in) {
-      return List.copyOf(readAll(in, item));
+    public Object read(ItemReader in, Consumer<String> unknown) {
+      return List.copyOf(readAll(in, item, unknown));
     }
 
     @Override
@@ -62,8 +63,8 @@ final class Containers {
 
   record SetOf(Shape item) implements OfItems {
     @Override
-    public Object read(ItemReader in) {
-      var items = readAll(in, item);
+    public Object read(ItemReader in, Consumer<String> unknown) {
+      var items = readAll(in, item, unknown);
       var set = new LinkedHashSet<Object>(items);
       if (set.size() < items.size()) throw in.failure("a set has an element twice");
       return Collections.unmodifiableSet(set);
@@ -90,8 +91,8 @@ final class Containers {
     }
 
     @Override
-    public Object read(ItemReader in) {
-      var items = readAll(in, item);
+    public Object read(ItemReader in, Consumer<String> unknown) {
+      var items = readAll(in, item, unknown);
       Object array = Array.newInstance(type, items.size());
       for (int i = 0; i < items.size(); i++) Array.set(array, i, items.get(i));
       return array;
@@ -121,12 +122,12 @@ final class Containers {
     }
 
     @Override
-    public Object read(ItemReader in) {
+    public Object read(ItemReader in, Consumer<String> unknown) {
       in.beginMap();
       var map = new LinkedHashMap<Object, Object>();
       while (in.next()) {
-        Object one = readItem(in, "a key", key);
-        if (map.put(one, readItem(in, one, value)) != null) throw in.failure("a map has a key twice");
+        Object one = readItem(in, "a key", key, unknown);
+        if (map.put(one, readItem(in, one, value, unknown)) != null) throw in.failure("a map has a key twice");
       }
       in.end();
       return Collections.unmodifiableMap(map);
@@ -168,8 +169,8 @@ final class Containers {
     }
 
     @Override
-    public Object read(ItemReader in) {
-      return in.isNothing() ? Optional.empty() : Optional.of(item.read(in));
+    public Object read(ItemReader in, Consumer<String> unknown) {
+      return in.isNothing() ? Optional.empty() : Optional.of(item.read(in, unknown));
     }
 
     @Override
@@ -198,17 +199,17 @@ final class Containers {
     }
   }
 
-  private static List<Object> readAll(ItemReader in, Shape item) {
+  private static List<Object> readAll(ItemReader in, Shape item, Consumer<String> unknown) {
     in.beginArray();
     var items = new ArrayList<Object>();
-    while (in.next()) items.add(readItem(in, items.size(), item));
+    while (in.next()) items.add(readItem(in, items.size(), item, unknown));
     in.end();
     return items;
   }
 
-  private static Object readItem(ItemReader in, Object place, Shape item) {
+  private static Object readItem(ItemReader in, Object place, Shape item, Consumer<String> unknown) {
     try {
-      return Objects.requireNonNull(item.read(in));
+      return Objects.requireNonNull(item.read(in, unknown));
     } catch (CodecException failure) {
       throw failure.in("[" + Lines.line(String.valueOf(place)) + "]");
     }

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** An enum, as the name of its constant. */
@@ -32,7 +33,7 @@ final class EnumShape implements Shape {
   }
 
   @Override
-  public Object read(ItemReader in) {
+  public Object read(ItemReader in, Consumer<String> unknown) {
     String name = in.text();
     var constant = constants.get(name);
     if (constant == null)
@@ -48,6 +49,7 @@ final class EnumShape implements Shape {
 
   @Override
   public void sample(Sampler sampler, int levels) {
+    sampler.see(this);
     var names = constants.keySet().toArray(String[]::new);
     sampler.out().text(names[sampler.next(this, names.length)]);
   }

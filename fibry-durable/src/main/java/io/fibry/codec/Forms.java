@@ -4,9 +4,11 @@ import io.fibry.text.Lines;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -22,14 +24,16 @@ public final class Forms<T> {
 
   final Map<Class<?>, String> named;
   final List<Old> old;
+  final Map<Class<?>, Set<String>> gone;
 
-  private Forms(Map<Class<?>, String> named, List<Old> old) {
+  private Forms(Map<Class<?>, String> named, List<Old> old, Map<Class<?>, Set<String>> gone) {
     this.named = named;
     this.old = old;
+    this.gone = gone;
   }
 
   static <T> Forms<T> none() {
-    return new Forms<>(Map.of(), List.of());
+    return new Forms<>(Map.of(), List.of(), Map.of());
   }
 
   /**
@@ -49,7 +53,7 @@ public final class Forms<T> {
     if (!form.isRecord()) throw new IllegalArgumentException(form.getName() + " must be a record");
     var all = new ArrayList<>(old);
     all.add(new Old(name, form, value -> today(form, now, (O) value)));
-    return new Forms<>(named, List.copyOf(all));
+    return new Forms<>(named, List.copyOf(all), gone);
   }
 
   private static <O> Object today(Class<O> form, Function<? super O, ?> now, O value) {
@@ -76,7 +80,23 @@ public final class Forms<T> {
     checkName(name, type);
     var all = new HashMap<>(named);
     all.put(type, name);
-    return new Forms<>(Map.copyOf(all), old);
+    return new Forms<>(Map.copyOf(all), old, gone);
+  }
+
+  /**
+   * Names fields that a record had before. A field that is not named here may be one that newer
+   * code knows: it is skipped, but a durable actor that has read it does not store its state again.
+   *
+   * @param type a record
+   * @param fields the names that they had in bytes
+   * @return a changed copy
+   */
+  public Forms<T> gone(Class<?> type, String... fields) {
+    var all = new HashMap<>(gone);
+    var names = new HashSet<>(gone.getOrDefault(type, Set.of()));
+    for (var field : Objects.requireNonNull(fields, "fields")) names.add(checkName(field, type));
+    all.put(type, Set.copyOf(names));
+    return new Forms<>(named, old, Map.copyOf(all));
   }
 
   /** As it is in bytes; of a type, or in it. */

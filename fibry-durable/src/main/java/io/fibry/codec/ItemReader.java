@@ -4,6 +4,7 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /**
  * Reads the items of one value, in their order. Each method throws a {@link CodecException} if
@@ -49,6 +50,17 @@ public interface ItemReader {
    */
   default Object whole(Class<?> type) {
     throw new UnsupportedOperationException(type.getName());
+  }
+
+  /**
+   * The same, and tells of the fields in it that nobody knows.
+   *
+   * @param type the declared one
+   * @param unknown gets the name of each field that was skipped; nothing, if a format cannot tell
+   * @return the value, never null
+   */
+  default Object whole(Class<?> type, Consumer<String> unknown) {
+    return whole(type);
   }
 
   /** Begins an array. Ask {@link #next} before each element, and call {@link #end} behind them. */

@@ -12,19 +12,23 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A record, as a map from the names of its components. Changed only while the codec is made. */
 final class RecordShape implements Shape {
   private record Field(String name, MethodHandle accessor, Shape shape) {}
 
   private final Class<?> type;
+  private final Set<String> gone; // names of fields that the type had before
   private final MethodHandle constructor; // Object[] -> Object
   private final List<Field> fields = new ArrayList<>();
   private final Map<String, Integer> places = new HashMap<>();
 
-  RecordShape(Class<?> type) {
+  RecordShape(Class<?> type, Set<String> gone) {
     this.type = type;
+    this.gone = gone;
     this.constructor = constructor(type);
   }
 
@@ -33,6 +37,8 @@ final class RecordShape implements Shape {
     if (places.put(name, fields.size()) != null)
       throw new IllegalArgumentException("two components of " + type.getName() + " have the same name in bytes, '"
           + name + "'; give one another");
+    if (gone.contains(name)) throw new IllegalArgumentException(
+        Shape.field(name, type) + " exists, so it is not gone; leave out forms.gone(..) for it");
     fields.add(new Field(name, accessor(component), shape));
   }
 
@@ -101,15 +107,15 @@ final class RecordShape implements Shape {
   }
 
   @Override
-  public Object read(ItemReader in) {
+  public Object read(ItemReader in, Consumer<String> unknown) {
     var parts = new Object[fields.size()];
     in.beginMap();
     while (in.next()) {
       String name = in.text();
       var place = places.get(name);
-      if (place == null) in.skip(); // written by a newer form
+      if (place == null) skip(in, name, unknown);
       else if (parts[place] != null) throw in.failure("field " + name + " is there twice");
-      else parts[place] = read(in, fields.get(place));
+      else parts[place] = read(in, fields.get(place), unknown);
     }
     in.end();
     for (int i = 0; i < parts.length; i++) if (parts[i] == null) parts[i] = absent(in, fields.get(i));
@@ -120,9 +126,15 @@ final class RecordShape implements Shape {
     }
   }
 
-  private static Object read(ItemReader in, Field field) {
+  /** A field that is gone, or was written by a newer form. */
+  private void skip(ItemReader in, String name, Consumer<String> unknown) {
+    if (!gone.contains(name)) unknown.accept(Shape.field(name, type));
+    in.skip();
+  }
+
+  private static Object read(ItemReader in, Field field, Consumer<String> unknown) {
     try {
-      return field.shape.read(in);
+      return field.shape.read(in, unknown);
     } catch (CodecException failure) {
       throw failure.in(field.name);
     }
@@ -146,6 +158,7 @@ final class RecordShape implements Shape {
 
   @Override
   public void sample(Sampler sampler, int levels) {
+    sampler.see(this);
     sampler.out().beginMap(fields.size());
     for (var field : fields) {
       sampler.out().text(field.name);
@@ -161,7 +174,8 @@ final class RecordShape implements Shape {
 
   /** For a schema. */
   String definition() {
-    return fields.stream().map(field -> field.name + ": " + field.shape.text())
-        .collect(Collectors.joining(", ", type.getSimpleName() + "(", ")"));
+    var parts = Stream.concat(fields.stream().map(field -> field.name + ": " + field.shape.text()),
+        gone.stream().sorted().map(name -> name + " (gone)"));
+    return parts.collect(Collectors.joining(", ", type.getSimpleName() + "(", ")"));
   }
 }

@@ -6,33 +6,57 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Makes values such that each choice and each constant is in one of them. Of one thread. */
+/**
+ * Makes values such that each type, each choice and each constant is in one of them. Of one thread.
+ */
 final class Sampler {
   private final Map<Shape, Integer> turns = new HashMap<>();
   private final Set<Shape> unfinished = new HashSet<>();
+  private static final int MOST_BYTES = 1 << 16; // of a deep sample: a type that has itself twice doubles by level
+
+  private final Set<Shape> seen; // all that are in a sample
   private final Format format;
   private ItemWriter out;
 
-  private Sampler(Format format) {
+  private Sampler(Format format, Set<Shape> seen) {
     this.format = format;
+    this.seen = seen;
   }
 
   /** Values of a shape, by names that say what they are. */
-  static Map<String, byte[]> samples(Shape root, Format format) {
-    var sampler = new Sampler(format);
+  static Map<String, byte[]> samples(Shape root, Set<Shape> all, Format format) {
+    var seen = new HashSet<Shape>();
     int levels = 1;
     while (!root.fits(levels) && levels < Format.DEEPEST) levels++;
+    levels += 2; // so that containers have elements
     var samples = new LinkedHashMap<String, byte[]>();
+    int size = new Sampler(format, seen).add(root, levels, true, samples);
+    while (!seen.containsAll(all) && ++levels <= Format.DEEPEST && size < MOST_BYTES)
+      size = new Sampler(format, seen).add(root, levels, false, samples); // those with types further inside
+    return samples;
+  }
+
+  /** Answers the size of the largest. Later ones are added only if they have a type more. */
+  private int add(Shape root, int levels, boolean first, Map<String, byte[]> samples) {
+    int largest = 0;
     do {
-      sampler.out = format.newWriter();
-      root.sample(sampler, levels + 2); // so that containers have elements
-      byte[] sample = sampler.out.written();
-      String name = sampler.name(root, sample);
+      int before = seen.size();
+      out = format.newWriter();
+      root.sample(this, levels);
+      byte[] sample = out.written();
+      largest = Math.max(largest, sample.length);
+      if (!first && seen.size() == before) continue;
+      String name = name(root, sample);
       int number = 1;
       while (samples.containsKey(name + "-" + number)) number++;
       samples.put(name + "-" + number, sample);
-    } while (!sampler.unfinished.isEmpty());
-    return samples;
+    } while (!unfinished.isEmpty());
+    return largest;
+  }
+
+  /** Called by each record, enum and choice that a sample has. */
+  void see(Shape shape) {
+    seen.add(shape);
   }
 
   private String name(Shape root, byte[] sample) {

@@ -26,6 +26,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** The shapes of the JDK's values. */
@@ -44,7 +45,7 @@ final class Scalars {
     }
 
     @Override
-    public Object read(ItemReader in) {
+    public Object read(ItemReader in, Consumer<String> unknown) {
       return reader.apply(in);
     }
 

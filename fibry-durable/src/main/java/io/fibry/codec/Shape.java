@@ -1,11 +1,20 @@
 package io.fibry.codec;
 
+import io.fibry.text.Lines;
+import java.util.function.Consumer;
+
 /** How the values of one type are written and read. Immutable. */
 interface Shape {
 
   void write(Object value, ItemWriter out);
 
-  Object read(ItemReader in);
+  /** @param unknown gets the name of each field that is skipped */
+  Object read(ItemReader in, Consumer<String> unknown);
+
+  /** A field of a record, as errors name it. */
+  static String field(String name, Class<?> type) {
+    return "field '" + Lines.line(name) + "' of " + type.getSimpleName();
+  }
 
   /** Whether it can be the key of a map in each format. */
   default boolean isKey() {

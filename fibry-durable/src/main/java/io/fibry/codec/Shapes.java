@@ -30,13 +30,15 @@ final class Shapes {
   }
 
   private final Map<Class<?>, String> named;
+  private final Map<Class<?>, Set<String>> gone; // fields of records
   private final Format format;
   private final Map<Known, Shape> made = new HashMap<>(); // also those under way: a type may contain itself
   private final Set<Class<?>> choices = new HashSet<>();
   private final List<Supplier<String>> definitions = new ArrayList<>();
 
-  Shapes(Map<Class<?>, String> named, Format format) {
-    this.named = named;
+  Shapes(Forms<?> forms, Format format) {
+    this.named = forms.named;
+    this.gone = forms.gone;
     this.format = format;
   }
 
@@ -59,6 +61,17 @@ final class Shapes {
   /** All types, a line each, in an order that does not change. */
   String schema() {
     return String.join("\n", definitions.stream().map(Supplier::get).sorted().distinct().toList()) + "\n";
+  }
+
+  /** The records, enums and choices so far. */
+  Set<Shape> all() {
+    return Set.copyOf(made.values());
+  }
+
+  /** Whether it is a record that bytes may have. */
+  boolean isRecord(Class<?> type) {
+    return made.entrySet().stream()
+        .anyMatch(one -> one.getKey().raw == type && one.getValue() instanceof RecordShape);
   }
 
   /** Whether its name can be in bytes. */
@@ -128,7 +141,7 @@ final class Shapes {
   }
 
   private Shape record(Known type) {
-    var shape = new RecordShape(type.raw);
+    var shape = new RecordShape(type.raw, gone.getOrDefault(type.raw, Set.of()));
     made.put(type, shape);
     definitions.add(shape::definition);
     var bound = bound(type);

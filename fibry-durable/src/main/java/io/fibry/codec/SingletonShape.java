@@ -5,6 +5,7 @@ import java.lang.reflect.InaccessibleObjectException;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** A class that has one object, as a map of no entries, like a record without components. */
 record SingletonShape(Class<?> type, Object one) implements Shape {
@@ -47,11 +48,11 @@ record SingletonShape(Class<?> type, Object one) implements Shape {
   }
 
   @Override
-  public Object read(ItemReader in) {
+  public Object read(ItemReader in, Consumer<String> unknown) {
     in.beginMap();
     while (in.next()) {
-      in.text();
-      in.skip(); // written by a newer form
+      unknown.accept(Shape.field(in.text(), type)); // written by a newer form
+      in.skip();
     }
     in.end();
     return one;

@@ -3,6 +3,8 @@ package io.fibry.codec;
 import java.lang.invoke.MethodType;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
@@ -10,8 +12,9 @@ import java.util.function.UnaryOperator;
  * names of its components; one of several types has its simple name with it. Thread-safe;
  * immutable.
  *
- * <p>Bytes stay readable when a type changes: an unknown field is skipped, and a missing one is
- * empty, if it is a collection, an array or an {@code Optional}. Everything else fails with a
+ * <p>Bytes stay readable when a type changes: an unknown field is skipped, which
+ * {@link #decode(byte[], Consumer)} tells, and a missing one is empty, if it is a collection, an
+ * array or an {@code Optional}. Everything else fails with a
  * {@link CodecException}: nothing is silently zero. Only the types named here are ever made from
  * bytes. {@link Forms} covers the changes that these rules do not.
  *
@@ -19,23 +22,29 @@ import java.util.function.UnaryOperator;
  */
 public final class TypeCodec<T> implements Codec<T> {
   private static final Format CBOR = new CborFormat();
+  private static final Consumer<String> IGNORED = field -> {};
 
   private final Class<T> type;
   private final Class<?> boxed; // of its values
   private final Format format;
   private final Shape root;
+  private final Set<Shape> shapes; // of the types of today
   private final String schema;
 
   private TypeCodec(Class<T> type, Forms<T> forms, Format format) {
     this.type = type;
     this.boxed = MethodType.methodType(type).wrap().returnType();
     this.format = format;
-    var shapes = new Shapes(forms.named, format);
+    var shapes = new Shapes(forms, format);
     this.root = shapes.root(type);
+    this.shapes = shapes.all();
     for (var old : forms.old) choice().addOld(old.name(), old.type(), shapes.old(old.type()), old.today());
     for (var one : forms.named.keySet())
       if (!shapes.isNamed(one))
         throw new IllegalArgumentException(one.getName() + " has a name, but is no choice in " + type.getName());
+    for (var one : forms.gone.keySet())
+      if (!shapes.isRecord(one)) throw new IllegalArgumentException(
+          one.getName() + " has fields that are gone, but is no record in " + type.getName());
     this.schema = shapes.schema();
   }
 
@@ -84,7 +93,7 @@ public final class TypeCodec<T> implements Codec<T> {
    * @return by the name of the type and a number
    */
   public Map<String, byte[]> samples() {
-    return Sampler.samples(root, format);
+    return Sampler.samples(root, shapes, format);
   }
 
   @Override
@@ -106,13 +115,19 @@ public final class TypeCodec<T> implements Codec<T> {
   }
 
   @Override
-  @SuppressWarnings("unchecked") // the shape is that of the type
   public T decode(byte[] bytes) {
+    return decode(bytes, IGNORED);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the shape is that of the type
+  public T decode(byte[] bytes, Consumer<String> unknown) {
+    Objects.requireNonNull(unknown, "unknown");
     try {
       if (Objects.requireNonNull(bytes, "bytes").length > Format.MOST_BYTES)
         throw CodecException.here(bytes.length + " bytes; at most " + Format.MOST_BYTES + " are read");
       var in = format.newReader(bytes);
-      var value = root.read(in);
+      var value = root.read(in, unknown);
       in.checkEnd();
       return (T) value;
     } catch (CodecException failure) {

@@ -1,5 +1,7 @@
 package io.fibry.codec;
 
+import java.util.function.Consumer;
+
 /** A type that its format writes as a whole. */
 record WholeShape(Class<?> type, Object example) implements Shape {
   @Override
@@ -8,8 +10,8 @@ record WholeShape(Class<?> type, Object example) implements Shape {
   }
 
   @Override
-  public Object read(ItemReader in) {
-    return in.whole(type);
+  public Object read(ItemReader in, Consumer<String> unknown) {
+    return in.whole(type, unknown);
   }
 
   @Override

@@ -1,0 +1,119 @@
+package io.fibry.codec;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Fields that newer code has written, wherever they are. */
+class UnknownFieldsTest {
+  static final class Newer {
+    sealed interface Shape {}
+    record Circle(int radius, Optional<String> color) implements Shape {}
+    record Point(List<Integer> at) implements Shape {}
+    record Page(List<Shape> list, Map<String, Shape> map, Optional<Shape> optional, Shape[] array, List<Point> set,
+        Map<String, List<Circle>> extra) {}
+  }
+
+  static final class Older {
+    sealed interface Shape {}
+    record Circle(int radius) implements Shape {}
+    record Point() implements Shape {}
+    record Page(List<Shape> list, Map<String, Shape> map, Optional<Shape> optional, Shape[] array, List<Point> set) {}
+  }
+
+  private static final Newer.Circle CIRCLE = new Newer.Circle(1, Optional.empty());
+  private static final Newer.Point POINT = new Newer.Point(List.of());
+  private static final String COLOR = "field 'color' of Circle";
+  private static final String AT = "field 'at' of Point";
+
+  private static List<String> unknown(TypeCodec<?> codec, byte[] bytes) {
+    var unknown = new ArrayList<String>();
+    codec.decode(bytes, unknown::add);
+    return unknown;
+  }
+
+  @Test
+  void codecTellsOfUnknownFieldsEverywhere() {
+    var bytes = Codec.of(Newer.Page.class).encode(new Newer.Page(List.of(CIRCLE, POINT), Map.of("a", CIRCLE),
+        Optional.of(POINT), new Newer.Shape[] {CIRCLE}, List.of(POINT), Map.of("not", List.of(CIRCLE))));
+
+    assertEquals(List.of(COLOR, AT, COLOR, AT, COLOR, AT, "field 'extra' of Page"),
+        unknown(Codec.of(Older.Page.class), bytes));
+    assertEquals(List.of(), unknown(Codec.of(Newer.Page.class), bytes));
+  }
+
+  @Test
+  void codecTellsNothingOfFieldsThatAreGone() {
+    var bytes = Codec.of(Newer.Page.class).encode(new Newer.Page(List.of(CIRCLE, POINT), Map.of(), Optional.empty(),
+        new Newer.Shape[0], List.of(), Map.of()));
+    var codec = Codec.of(Older.Page.class,
+        forms -> forms.gone(Older.Circle.class, "color").gone(Older.Page.class, "other", "extra"));
+
+    assertEquals(List.of(AT), unknown(codec, bytes));
+    assertTrue(codec.schema().contains("Circle(radius: int, color (gone))\n"), codec::schema);
+  }
+
+  @Test
+  void oldFormMayHaveFieldsThatAreGone() {
+    record Before(int size) {}
+    record Once(int size, int gone) {}
+    record Now(long length) {}
+    var codec = Codec.of(Now.class, forms -> forms.reads("Once", Before.class, old -> new Now(old.size()))
+        .gone(Before.class, "gone"));
+    var bytes = Codec.of(Once.class).encode(new Once(7, 8));
+
+    assertEquals(new Now(7), codec.decode(bytes));
+    assertEquals(List.of(), unknown(codec, bytes));
+  }
+
+  @Test
+  void fieldThatExistsIsNotGone() {
+    var failure = assertThrows(IllegalArgumentException.class,
+        () -> Codec.of(Older.Page.class, forms -> forms.gone(Older.Circle.class, "radius")));
+    assertEquals("field 'radius' of Circle exists, so it is not gone; leave out forms.gone(..) for it",
+        failure.getMessage());
+    var stranger = assertThrows(IllegalArgumentException.class,
+        () -> Codec.of(Older.Page.class, forms -> forms.gone(Newer.Circle.class, "x")));
+    assertTrue(stranger.getMessage().contains("has fields that are gone, but is no record in"), stranger::getMessage);
+    assertThrows(IllegalArgumentException.class,
+        () -> Codec.of(Older.Page.class, forms -> forms.gone(Older.Circle.class, " ")));
+  }
+
+  @Test
+  void codecOfAUserMayLeaveItOut() {
+    var codec = new Codec<String>() {
+      @Override
+      public byte[] encode(String value) {
+        return new byte[0];
+      }
+
+      @Override
+      public String decode(byte[] bytes) {
+        return "decoded";
+      }
+    };
+
+    assertEquals("decoded", codec.decode(new byte[0], unknown -> {
+      throw new AssertionError(unknown);
+    }));
+  }
+
+  record Leaf(long size) {}
+  record Twig(List<Leaf> leaves) {}
+  record Branch(Map<String, Twig> twigs, Optional<Branch> next) {}
+  record Tree(List<Branch> branches, List<Tree> near, List<Tree> far) {}
+
+  @Test
+  void samplesHaveTypesThatAreFarInside() {
+    var samples = Codec.of(Tree.class).samples();
+
+    assertTrue(samples.values().stream().anyMatch(bytes -> new String(bytes).contains("size")), samples::toString);
+    assertTrue(samples.values().stream().allMatch(bytes -> bytes.length < 1 << 18), samples::toString);
+  }
+}
