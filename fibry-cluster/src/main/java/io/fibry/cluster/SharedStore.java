@@ -36,6 +36,11 @@ final class SharedStore implements Store {
   }
 
   @Override
+  public List<Past> turns(Id actor) {
+    return open().turns(actor);
+  }
+
+  @Override
   public long begin(Id actor, long last) {
     return open().begin(actor, last);
   }

@@ -3,15 +3,20 @@ package io.fibry.durable;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.text.Lines;
+import java.util.Set;
 
 /** How the answers to messages that are {@code Once} become bytes. */
 final class Answers {
   private Answers() {}
 
-  /** Throws if one of these messages would have an answer that cannot be remembered. */
-  static void check(Class<?> messages) {
-    if (messages.isSealed()) for (var each : messages.getPermittedSubclasses()) check(each);
-    else if (!messages.isInterface() && Once.class.isAssignableFrom(messages)
+  /**
+   * Throws if one of these messages would have an answer that cannot be remembered.
+   *
+   * @param known requests whose answers have a codec
+   */
+  static void check(Class<?> messages, Set<Class<?>> known) {
+    if (messages.isSealed()) for (var each : messages.getPermittedSubclasses()) check(each, known);
+    else if (!messages.isInterface() && !known.contains(messages) && Once.class.isAssignableFrom(messages)
         && Request.class.isAssignableFrom(messages))
       of(messages);
   }

@@ -6,6 +6,7 @@ import io.fibry.store.Store;
 import io.fibry.text.Lines;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * What a turn says: the state, or events, and notes. Fields that come later are collections or
@@ -16,6 +17,11 @@ record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes) {
 
   static Body of(byte[] bytes) {
     return CODEC.decode(bytes);
+  }
+
+  /** @param unknown gets fields that a newer version of the library has written */
+  static Body of(byte[] bytes, Consumer<String> unknown) {
+    return CODEC.decode(bytes, unknown);
   }
 
   /** Of an actor, which is told where this is too large. */

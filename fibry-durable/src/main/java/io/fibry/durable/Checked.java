@@ -5,6 +5,7 @@ import io.fibry.codec.CodecException;
 import io.fibry.codec.TypeCodec;
 import io.fibry.text.Lines;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /** A codec of a user, held to what it promises: no null, and {@link CodecException}s only. */
 record Checked<T>(Codec<T> codec) implements Codec<T> {
@@ -28,8 +29,13 @@ record Checked<T>(Codec<T> codec) implements Codec<T> {
 
   @Override
   public T decode(byte[] bytes) {
+    return decode(bytes, unknown -> {});
+  }
+
+  @Override
+  public T decode(byte[] bytes, Consumer<String> unknown) {
     try {
-      return known(codec.decode(bytes), "decode");
+      return known(codec.decode(bytes, unknown), "decode");
     } catch (CodecException failure) {
       throw failure;
     } catch (RuntimeException failure) {

@@ -36,7 +36,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
 
   Definition {
     if (kind.keeps() > 0) kind.messages().known();
-    Answers.check(kind.messages().type());
+    Answers.check(kind.messages().type(), kind.messages().answers().keySet());
   }
 
   /** The state with which an actor begins. */

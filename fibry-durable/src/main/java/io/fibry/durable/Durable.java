@@ -2,6 +2,7 @@ package io.fibry.durable;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
@@ -170,6 +171,19 @@ public sealed interface Durable<M> permits Definition {
     <S, E> OfEvents<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after);
 
     /**
+     * The same, with a codec of the state also, which may read snapshots of an old form.
+     *
+     * @param <S> state
+     * @param <E> events
+     * @param codec of the events
+     * @param state the codec of the state
+     * @param initial of each key: a value, since all keys share it
+     * @param after the state after an event; it does nothing else, and never fails
+     * @return a kind with events
+     */
+    <S, E> OfEvents<S, E, M> events(Codec<E> codec, Codec<S> state, S initial, BiFunction<S, E, S> after);
+
+    /**
      * For a state that changes itself: each key begins with a new one.
      *
      * @param <S> state
@@ -185,6 +199,16 @@ public sealed interface Durable<M> permits Definition {
      * @return a changed copy
      */
     Kind<M> messages(Codec<M> codec);
+
+    /**
+     * Answers to a request that is {@link Once} are remembered in this way.
+     *
+     * @param <R> answers
+     * @param request its class
+     * @param codec of its answers: it may read those of an old form
+     * @return a changed copy
+     */
+    <R> Kind<M> answers(Class<? extends Request<?, R>> request, Codec<R> codec);
 
     /**
      * Stores messages before they are handled. Then {@code sendMessage} is true when the message is

@@ -36,8 +36,15 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
   private final Delivery delivery;
   private final String key;
   private final Exitable host; // while it lives, messages are kept
+  private final byte[] received; // the one message that is sent through this, as bytes; empty: it has none yet
 
   DurableActor(Actor<Object> front, Kinds<M> kind, Delivery delivery, String key, Exitable host) {
+    this(front, kind, delivery, key, host, new byte[0]);
+  }
+
+  private DurableActor(Actor<Object> front, Kinds<M> kind, Delivery delivery, String key, Exitable host,
+      byte[] received) {
+    this.received = received;
     this.front = front;
     this.kind = kind;
     this.delivery = delivery;
@@ -65,6 +72,16 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
         : one instanceof DurableEntities<?> entities ? entities.front() : one;
   }
 
+  /** For one message, which is stored as these bytes: newer code has written them. */
+  DurableActor<M> asReceived(byte[] bytes) {
+    return new DurableActor<>(front, kind, delivery, key, host, bytes);
+  }
+
+  private Store.Waiting waiting(M message) {
+    return received.length > 0 ? kind.waiting(key, received, delivery.now())
+        : kind.waiting(key, message, delivery.now());
+  }
+
   private Store.Id id() {
     return kind.id(key);
   }
@@ -75,7 +92,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
   public boolean sendMessage(M message) {
     if (!isKept()) return front.sendMessage(message);
     long since = System.nanoTime();
-    var waiting = kind.waiting(key, message, delivery.now());
+    var waiting = waiting(message);
     try {
       if (!keep(waiting, FOR_EVER)) return false;
     } catch (InterruptedException interrupt) {
@@ -101,8 +118,8 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     return kind.keeps() > 0 && !host.onExit().isDone();
   }
 
-  private static <R> Kept<R> kept(Store.Waiting waiting, Object message, boolean asked, long since) {
-    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(new byte[0]), false, asked, since);
+  private <R> Kept<R> kept(Store.Waiting waiting, Object message, boolean asked, long since) {
+    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(received), false, asked, since);
   }
 
   /** False: too many wait. The message is in hand until it is given, or released. */
@@ -257,7 +274,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     if (!Objects.requireNonNull(limit, "limit").isPositive()) // before it is kept
       throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     long since = System.nanoTime();
-    var waiting = kind.waiting(key, (M) request, delivery.now());
+    var waiting = waiting((M) request);
     try {
       if (keep(waiting, limit)) return kept(waiting, request, true, since);
       throw notStored(request,

@@ -2,6 +2,7 @@ package io.fibry.durable;
 
 import io.fibry.ActorContext;
 import io.fibry.Handler;
+import io.fibry.codec.Codec;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 
@@ -75,6 +76,18 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @throws Exception if it is interrupted, or the store fails
    */
   <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception;
+
+  /**
+   * The same, with a codec: it may read results of an old form.
+   *
+   * @param <R> result
+   * @param name of the step, 1 to 512 bytes; the second one of a name is "name#2"
+   * @param codec of the result
+   * @param effect what it does; it has no steps itself, and adds nothing to the turn
+   * @return what it answered, never null
+   * @throws Exception as the other one
+   */
+  <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception;
 
   /**
    * A text that is the same whenever this message comes again, and different for any other message:

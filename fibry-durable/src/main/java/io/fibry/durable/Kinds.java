@@ -1,5 +1,6 @@
 package io.fibry.durable;
 
+import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.store.Store;
 import io.fibry.text.Lines;
@@ -91,10 +92,23 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
 
   @Override
   public <S, E> Durable.OfEvents<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after) {
-    if (!Values.isValue(Objects.requireNonNull(initial, "initial"))) throw new IllegalArgumentException("kind '" + name
-        + "' begins with an object of " + initial.getClass().getName()
+    return events(codec, codecOf(Objects.requireNonNull(initial, "initial")), initial, after);
+  }
+
+  @Override
+  public <S, E> Durable.OfEvents<S, E, M> events(Codec<E> codec, Codec<S> state, S initial,
+      BiFunction<S, E, S> after) {
+    var checked = Checked.of(state);
+    checked.decode(checked.encode(Objects.requireNonNull(initial, "initial"))); // one that cannot is found out now
+    return events(codec, Optional.of(checked), initial, after);
+  }
+
+  private <S, E> Durable.OfEvents<S, E, M> events(Codec<E> codec, Optional<Codec<S>> state, S initial,
+      BiFunction<S, E, S> after) {
+    if (!Values.isValue(initial)) throw new IllegalArgumentException("kind '" + name + "' begins with an object of "
+        + initial.getClass().getName()
         + ", which all keys would share, and which can be changed; take initialState(() -> ..)");
-    return new Events<>(this, () -> initial, codecOf(initial), codec, after);
+    return new Events<>(this, () -> initial, state, codec, after);
   }
 
   /** Empty: it has no form in bytes. */
@@ -149,6 +163,12 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   }
 
   @Override
+  public <R> Kinds<M> answers(Class<? extends Request<?, R>> request, Codec<R> codec) {
+    return new Kinds<>(name, messages.answers(request, codec), snapshotEvery, ahead, keeps, remembers, rememberedFor,
+        history);
+  }
+
+  @Override
   public Kinds<M> keepsMessages(int most) {
     return new Kinds<>(name, messages, snapshotEvery, ahead, positive(most, "keepsMessages"), remembers, rememberedFor,
         history);
@@ -180,8 +200,12 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   /** A message that waits: due at once. */
   Store.Waiting waiting(String key, M message, Instant now) {
     var to = id(checkedKey(key));
-    byte[] bytes = messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
-    return new Store.Waiting(to, Mail.sent(now), Store.Waiting.ALWAYS, Mail.of(bytes).bytes());
+    return waiting(key,
+        messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null")), now);
+  }
+
+  Store.Waiting waiting(String key, byte[] bytes, Instant now) {
+    return new Store.Waiting(id(checkedKey(key)), Mail.sent(now), Store.Waiting.ALWAYS, Mail.of(bytes).bytes());
   }
 
   @Override

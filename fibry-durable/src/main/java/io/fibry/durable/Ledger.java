@@ -76,7 +76,7 @@ final class Ledger {
    */
   private void forgetSteps() {
     aside.values().removeIf(one -> !isAside.test(one.waiting()));
-    var clients = steps.keySet().stream().filter(one -> Turn.isOnce(one) && !aside.containsKey(one)).toList();
+    var clients = steps.keySet().stream().filter(one -> Names.isOnce(one) && !aside.containsKey(one)).toList();
     if (clients.size() > mostAnswers) steps.remove(clients.getFirst());
   }
 
@@ -84,7 +84,7 @@ final class Ledger {
   List<Note> putAside(Optional<String> message, String waiting) {
     var notes = new ArrayList<Note>(0);
     if (begun(waiting) > 0) notes.add(new Note.Begun(waiting, 0));
-    message.filter(one -> Turn.isOnce(one) && steps.containsKey(one))
+    message.filter(one -> Names.isOnce(one) && steps.containsKey(one))
         .ifPresent(one -> notes.add(new Note.PutAside(one, waiting)));
     return notes;
   }

@@ -4,9 +4,12 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorStoppedException;
 import io.fibry.NoReplyException;
+import io.fibry.Request;
+import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
+import io.fibry.store.UnknownFieldsException;
 import io.fibry.store.recorder.Recorder;
 import io.fibry.text.Lines;
 import java.nio.channels.ClosedByInterruptException;
@@ -35,6 +38,7 @@ final class Live<S, E, M> {
   private long stateSize; // in bytes, when it was last stored
   private long sinceWhole; // bytes of turns that are read beside the last whole one
   private int sinceSnapshot; // turns
+  private Unknown unknown = Unknown.NONE; // fields that a node with older code must not erase
   private CompletableFuture<Void> told = CompletableFuture.completedFuture(null); // done when all answers have left
   private boolean doubtful; // a handler that threw may have changed the state, or it was not read to its end
 
@@ -71,31 +75,16 @@ final class Live<S, E, M> {
     doubtful = true;
     var loaded = turns.load();
     var kind = definition.kind();
-    ledger = new Ledger(kind.remembers(), kind.rememberedFor(), turns::isAside);
-    sinceWhole = 0;
-    sinceSnapshot = loaded.bodies().size();
-    S read = definition.initial(id);
-    long turn = loaded.last() - loaded.bodies().size();
-    for (var body : loaded.bodies()) read = after(read, body, ++turn);
-    state = read;
+    var reading = Reading.of(definition, delivery.store(), id, loaded,
+        () -> new Ledger(kind.remembers(), kind.rememberedFor(), turns::isAside));
+    ledger = reading.ledger();
+    state = reading.state();
+    stateSize = reading.stateSize();
+    sinceWhole = reading.size();
+    sinceSnapshot = reading.count();
+    unknown = reading.unknown();
     doubtful = false;
-    if (event != null) Recorder.endLoad(event, id.kind(), id.key(), loaded.bodies().size(), sinceWhole);
-  }
-
-  private S after(S before, byte[] bytes, long turn) {
-    try {
-      var body = Body.of(bytes);
-      S next = before;
-      if (body.state().isPresent()) next = definition.known(definition.state(), "a state").decode(body.state().get());
-      for (var event : body.events())
-        next = definition.after(next, definition.known(definition.events(), "events").decode(event), turn, id);
-      body.notes().forEach(ledger::add);
-      stateSize = body.state().map(stored -> (long) stored.length).orElse(stateSize);
-      sinceWhole += bytes.length;
-      return next;
-    } catch (CodecException unknown) {
-      throw new CodecException("turn " + turn + " of " + id + " cannot be read: " + Lines.message(unknown), unknown);
-    }
+    if (event != null) Recorder.endLoad(event, id.kind(), id.key(), reading.count(), sinceWhole);
   }
 
   S after(S before, E event) {
@@ -109,6 +98,10 @@ final class Live<S, E, M> {
 
   byte[] encodeMessage(M message) {
     return definition.kind().messages().known().encode(Objects.requireNonNull(message, "message"));
+  }
+
+  Codec<Object> answersTo(Request<?, ?> request) {
+    return definition.kind().messages().answersTo(request.getClass());
   }
 
   // ---- messages
@@ -268,11 +261,17 @@ final class Live<S, E, M> {
     var outgoing = new Outgoing(id, delivery);
     outgoing.done(kept);
     boolean aside = !kept.asked() || turn.isGivenUp();
-    if (aside) outgoing.putAside(kept, encodeMessage(turn.message()), reason);
+    if (aside) outgoing.putAside(kept, bytesOf(kept, turn.message()), reason);
     append(false, Optional.empty(), List.of(),
         aside ? ledger.putAside(turn.messageId(), kept.unique()) : turn.over(ledger), outgoing);
     if (aside) Home.of(delivery.store()).refusals().putAside(id, kept, reason);
     turn.confirm();
+  }
+
+  /** As the store has them, since newer code may have written more. From a sender here: none yet. */
+  private byte[] bytesOf(Kept<?> kept, M message) {
+    byte[] stored = kept.mail().message();
+    return stored.length > 0 ? stored : encodeMessage(message);
   }
 
   // ---- turns
@@ -283,7 +282,9 @@ final class Live<S, E, M> {
     if (turn.ended()) outgoing.end(turns.reminders());
     var notes = new ArrayList<>(turn.over(ledger));
     if (isNew) turn.answered(delivery.now()).ifPresent(notes::add);
-    if (turn.ended()) end(notes, outgoing);
+    if (unknown.isErasedBy(definition.events().isEmpty() && next != state, turn.ended()))
+      turns.refuse(new UnknownFieldsException(id, turns.next(), unknown.field())); // a kept message waits
+    else if (turn.ended()) end(notes, outgoing);
     else if (definition.events().isEmpty()) commitState(next, notes, outgoing);
     else if (!turn.events().isEmpty() || !notes.isEmpty() || !outgoing.isEmpty()) {
       append(false, Optional.empty(), turn.events(), notes, outgoing);
@@ -298,6 +299,7 @@ final class Live<S, E, M> {
     append(true, Optional.empty(), List.of(), notes, outgoing);
     stateSize = 0;
     state = anew;
+    unknown = Unknown.NONE;
   }
 
   /** A turn says all where that costs no more than what it spares at the next reading. */
@@ -305,7 +307,7 @@ final class Live<S, E, M> {
     boolean changed = next != state;
     if (!changed && notes.isEmpty() && outgoing.isEmpty()) return;
     long ofState = changed ? 0 : stateSize; // it is written again, or anyway
-    boolean whole = ofState + ledger.size() <= sinceWhole;
+    boolean whole = !unknown.isAny() && ofState + ledger.size() <= sinceWhole;
     var written =
         changed || whole ? Optional.of(definition.state().orElseThrow().encode(next)) : Optional.<byte[]>empty();
     try {
@@ -343,6 +345,11 @@ final class Live<S, E, M> {
 
   private void snapshot() {
     sinceSnapshot = 0;
+    if (unknown.isAny()) Home.of(delivery.store()).refusals().noSnapshot(id, unknown.field());
+    else storeSnapshot();
+  }
+
+  private void storeSnapshot() {
     try {
       var bytes = definition.state().orElseThrow().encode(state);
       var body = new Body(Optional.of(bytes), List.of(), ledger.all()).bytes();

@@ -2,25 +2,43 @@ package io.fibry.durable;
 
 import io.fibry.codec.Codec;
 import io.fibry.text.Lines;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How messages of a kind become bytes.
+ * How messages of a kind become bytes, and the answers to those that are {@code Once}.
  *
  * @param lacks why they do not; empty: they do
+ * @param answers codecs of a user, by the class of the request
  */
-record Messages<M>(Class<M> type, Optional<Codec<M>> codec, String lacks) {
+record Messages<M>(Class<M> type, Optional<Codec<M>> codec, String lacks, Map<Class<?>, Codec<Object>> answers) {
 
   static <M> Messages<M> of(Class<M> type) {
     try {
-      return new Messages<>(type, Optional.of(Codec.of(type)), "");
+      return new Messages<>(type, Optional.of(Codec.of(type)), "", Map.of());
     } catch (IllegalArgumentException none) {
-      return new Messages<>(type, Optional.empty(), Lines.message(none));
+      return new Messages<>(type, Optional.empty(), Lines.message(none), Map.of());
     }
   }
 
   Messages<M> by(Codec<M> given) {
-    return new Messages<>(type, Optional.of(Checked.of(given)), "");
+    return new Messages<>(type, Optional.of(Checked.of(given)), "", answers);
+  }
+
+  @SuppressWarnings("unchecked") // it gets answers to such requests only
+  Messages<M> answers(Class<?> request, Codec<?> given) {
+    if (!type.isAssignableFrom(Objects.requireNonNull(request, "request")))
+      throw new IllegalArgumentException(request.getName() + " is no message of " + type.getName());
+    var all = new HashMap<>(answers);
+    all.put(request, (Codec<Object>) Checked.of(given));
+    return new Messages<>(type, codec, lacks, Map.copyOf(all));
+  }
+
+  Codec<Object> answersTo(Class<?> request) {
+    var given = answers.get(request);
+    return given == null ? Answers.of(request) : given;
   }
 
   /** Throws if there is none. */

@@ -8,6 +8,7 @@ import java.util.Objects;
 /** Checks of names that are stored. */
 final class Names {
   private static final int LONGEST = 512; // bytes
+  private static final String ONCE = "once:";
 
   private Names() {}
 
@@ -19,10 +20,14 @@ final class Names {
     return name;
   }
 
-  /** Of a message to an actor. */
+  /** As which a message to an actor comes again. */
   static String once(Store.Id actor, Once message) {
     String what = "the id of " + message.getClass().getSimpleName() + " to " + actor + ", which is Once,";
-    return any(what, Objects.requireNonNull(message.once(), () -> what + " is null"));
+    return ONCE + any(what, Objects.requireNonNull(message.once(), () -> what + " is null"));
+  }
+
+  static boolean isOnce(String messageId) {
+    return messageId.startsWith(ONCE);
   }
 
   /** Any text that all stores can keep. */

@@ -38,9 +38,25 @@ final class Refusals {
     String what = actor + " put message " + kept.message().getClass().getSimpleName() + " aside, as '"
         + Lines.line(Mail.aside(kept.unique())) + "': " + Lines.line(reason)
         + ". Its kind lists it by aside(store); call retry(..) or remove(..)";
+    warn(actor.kind(), what, ". %d more of this kind were put aside since the last such line");
+  }
+
+  /** The events are there: only the next reading takes longer. */
+  void ignored(Store.Id actor, RuntimeException unreadable) {
+    String what = actor + " was read from all its events, since its snapshot cannot be read: "
+        + Lines.message(unreadable) + ". The next snapshot replaces it";
+    warn("snapshot of " + actor.kind(), what, ". %d more of this kind were read so since the last such line");
+  }
+
+  void noSnapshot(Store.Id actor, String field) {
+    String what = actor + " goes on without a new snapshot, which would lack " + field
+        + ": newer code has written that. If the type had the field before, name it with forms.gone(..)";
+    warn("newer than " + actor.kind(), what, ". %d more of this kind did so since the last such line");
+  }
+
+  private void warn(String kind, String what, String others) {
     var log = LoggerFactory.getLogger(Durable.class);
-    line(actor.kind(), what, ". %d more of this kind were put aside since the last such line")
-        .ifPresentOrElse(log::warn, () -> log.debug(what));
+    line(kind, what, others).ifPresentOrElse(log::warn, () -> log.debug(what));
   }
 
   /** {@return the line to log now, with the number of those left out before; empty if not due} */

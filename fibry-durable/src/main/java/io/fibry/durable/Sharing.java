@@ -1,5 +1,6 @@
 package io.fibry.durable;
 
+import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.codec.Codec;
 import io.fibry.pool.Entities;
@@ -76,6 +77,21 @@ public final class Sharing<M> {
   public Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle,
       Predicate<String> keys) {
     return definition.entities(how, store, idle, Objects.requireNonNull(keys, "keys"));
+  }
+
+  /**
+   * An actor's address for one message that came from another program: if it is kept, these bytes
+   * are stored, since that program may have newer code, whose fields would be lost if this one
+   * wrote the message again.
+   *
+   * @param <M> messages
+   * @param actor to which the message is sent
+   * @param bytes of the message, by the {@link #codec} of its kind
+   * @return the address, for this message only
+   */
+  public static <M> Actor<M> asReceived(Actor<M> actor, byte[] bytes) {
+    return Objects.requireNonNull(actor, "actor") instanceof DurableActor<M> durable ? durable.asReceived(bytes)
+        : actor;
   }
 
   /**

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -58,10 +59,13 @@ final class Steps {
         + " could not be done again: its message is neither Once nor kept; let the kind keep messages"));
   }
 
-  @SuppressWarnings("unchecked") // a value of the type, which may be that of a primitive
+  @SuppressWarnings("unchecked") // values of the type, which may be that of a primitive
   <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
+    return step(name, (Codec<R>) codec(text(check(name)), Objects.requireNonNull(type, "type")), effect);
+  }
+
+  <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
     String step = text(check(name));
-    var codec = codec(step, Objects.requireNonNull(type, "type"));
     Objects.requireNonNull(effect, "effect");
     String id = known();
     if (!running.isEmpty()) throw new IllegalStateException(step + " is in another step");
@@ -69,15 +73,15 @@ final class Steps {
     String unique = times == 1 ? name : name + "#" + times;
     var before = live.steps(id);
     int place = done++;
-    if (place < before.size()) return (R) again(before.get(place), place, unique, codec);
+    if (place < before.size()) return again(before.get(place), place, unique, codec);
     live.awaitLast();
-    var result = new Object[1];
+    var result = new AtomicReference<R>();
     var note = run(id, unique, () -> {
-      result[0] = Objects.requireNonNull(effect.call(), () -> step + " answered null");
-      return codec.encode(result[0]);
+      result.set(Objects.requireNonNull(effect.call(), () -> step + " answered null"));
+      return codec.encode(result.get());
     });
     store(note);
-    return (R) result[0];
+    return result.get();
   }
 
   /** Throws if an effect runs. */
@@ -99,14 +103,15 @@ final class Steps {
     }
   }
 
-  private Object again(Note.Step stored, int place, String name, Codec<Object> codec) {
+  private <R> R again(Note.Step stored, int place, String name, Codec<R> codec) {
     if (!stored.name().equals(name))
       throw new StepMismatchException(live.id().toString(), place + 1, stored.name(), name);
     byte[] result = stored.result().orElseThrow(() -> new StepFailedException(stored.failure(), null));
     try {
       return codec.decode(result);
     } catch (CodecException unknown) {
-      throw new CodecException("what " + text(name) + " answered cannot be read: " + Lines.message(unknown), unknown);
+      throw new CodecException("what " + text(name) + " answered cannot be read: " + Lines.message(unknown)
+          + "; give step(..) a codec that reads the old form, by forms.reads(..)", unknown);
     }
   }
 

@@ -7,6 +7,7 @@ import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.Request;
+import io.fibry.codec.Codec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -23,8 +24,6 @@ import org.slf4j.LoggerFactory;
 
 /** What a handler does with one message. Of the handler's thread. */
 final class Turn<S, E, M> implements EventContext<S, E, M> {
-  private static final String ONCE = "once:";
-
   private record Answer(CompletableFuture<Object> promised, CompletableFuture<?> value) {} // that has not left
 
   private final Live<S, E, M> live;
@@ -123,6 +122,12 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   }
 
   @Override
+  public <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception {
+    check();
+    return steps().step(name, Checked.of(codec), effect);
+  }
+
+  @Override
   public String stepKey(String name) {
     check();
     return steps().key(name);
@@ -155,7 +160,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   public <R> void reply(Request<?, R> request, R value) {
     checkOfTurn();
     Objects.requireNonNull(value, "the answer is null; let it be an Optional, or Done");
-    var bytes = request instanceof Once ? Optional.of(Answers.of(request.getClass()).encode(value)) : remembered;
+    var bytes = request instanceof Once ? Optional.of(live.answersTo(request).encode(value)) : remembered;
     answer(request, CompletableFuture.completedFuture(value));
     remembered = bytes;
   }
@@ -299,11 +304,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** As which it comes again; empty: it will not. */
   Optional<String> messageId() {
-    return message instanceof Once once ? Optional.of(ONCE + Names.once(live.id(), once)) : kept.map(Kept::unique);
-  }
-
-  static boolean isOnce(String messageId) {
-    return messageId.startsWith(ONCE);
+    return message instanceof Once once ? Optional.of(Names.once(live.id(), once)) : kept.map(Kept::unique);
   }
 
   Optional<Note.Answered> known() {
@@ -327,7 +328,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   /** It gets the same answer. */
   void answerAgain(Note.Answered before) {
     if (message instanceof Request<?, ?> request && before.answer().isPresent())
-      answer(request, CompletableFuture.completedFuture(Answers.of(message.getClass()).decode(before.answer().get())));
+      answer(request, CompletableFuture.completedFuture(live.answersTo(request).decode(before.answer().get())));
   }
 
   /** What is of no use any more: notes of this message, and of reminders that are others now. */
@@ -349,12 +350,8 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** A kept message has no sender that waits for its answer: it is told when the turn is stored. */
   void confirm() {
-    if (isOfTheCall() && !call.get().asked()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
-  }
-
-  /** It is no other's, which went down with an actor. */
-  private boolean isOfTheCall() {
-    return kept.isPresent() && kept.get().id().equals(call.get().id());
+    boolean ofTheCall = kept.isPresent() && kept.get().id().equals(call.get().id()); // no other's, which went down
+    if (ofTheCall && !call.get().asked()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
   }
 
   /** The handler threw: that is all that the asker gets. */

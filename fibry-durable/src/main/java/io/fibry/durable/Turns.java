@@ -131,6 +131,12 @@ final class Turns {
     if (!outgoing.isEmpty()) sent(turn, outgoing.own());
   }
 
+  /** The next turn is not given to the store, as if it had been refused there. */
+  void refuse(StoreException why) {
+    last = last.thenCompose(stored -> CompletableFuture.failedFuture(why));
+    noteRefusal(next(), why);
+  }
+
   private void acquire() {
     try {
       if (!ahead.tryAcquire()) ahead.acquire(); // an interrupt matters only while it waits
@@ -159,11 +165,13 @@ final class Turns {
 
   /** A refusal is noted here before an asker is told. */
   private void refuse(Store.Turn turn, StoreException why) {
-    if (refused || turn.life() != life) return;
+    if (!refused && turn.life() == life) noteRefusal(turn.number(), why);
+  }
+
+  private void noteRefusal(long turn, StoreException why) {
     delivery.halt(id.key()); // before the actor goes on
     refused = true;
-    Home.of(store).refusals()
-        .tell(id + " reads its state again, since its turn " + turn.number() + " was not stored", why);
+    Home.of(store).refusals().tell(id + " reads its state again, since its turn " + turn + " was not stored", why);
   }
 
   static StoreException cause(Throwable failure) {

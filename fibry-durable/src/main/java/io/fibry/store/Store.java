@@ -4,9 +4,11 @@ import io.fibry.text.Lines;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -152,10 +154,31 @@ public interface Store extends AutoCloseable {
    * @param actor which
    * @return what is stored
    * @throws StoreException if that cannot be read
-   * @throws java.util.concurrent.CancellationException if interrupted where it waits for another
+   * @throws CancellationException if interrupted where it waits for another
    *     thread or a server; so do all methods that read
    */
   Loaded load(Id actor);
+
+  /**
+   * Reads the turns of an actor though a snapshot has made them needless, such as one that cannot
+   * be read. By default it reads the history of the whole kind.
+   *
+   * @param actor which
+   * @return its turns that are still stored, in their order; one may come again, and some that a
+   *     whole one replaced may be among them
+   * @throws StoreException if they cannot be read
+   */
+  default List<Past> turns(Id actor) {
+    var found = new ArrayList<Past>();
+    try (var history = history(actor.kind(), "")) {
+      for (var page = history.now(); !page.isEmpty(); page = history.now())
+        for (var past : page) if (past.key().equals(actor.key())) found.add(past);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException(actor + " was interrupted while its turns were read");
+    }
+    return found;
+  }
 
   /**
    * Begins a life of an actor that has had turns elsewhere, or whose turns are not complete: the
@@ -183,7 +206,7 @@ public interface Store extends AutoCloseable {
    *
    * @param turn what it did
    * @return when it is stored; or the {@link StoreException} that says why it is not
-   * @throws java.util.concurrent.CancellationException if interrupted while it waits for room;
+   * @throws CancellationException if interrupted while it waits for room;
    * nothing is stored
    */
   CompletionStage<Void> append(Turn turn);
@@ -213,7 +236,7 @@ public interface Store extends AutoCloseable {
    * @param most how many that are due may wait for this actor, with this one
    * @return true when it is stored, false if it would be one too many; or the
    *     {@link StoreException} that says why it is not
-   * @throws java.util.concurrent.CancellationException if interrupted while it waits for room;
+   * @throws CancellationException if interrupted while it waits for room;
    * nothing is stored
    */
   CompletionStage<Boolean> accept(Waiting message, int most);

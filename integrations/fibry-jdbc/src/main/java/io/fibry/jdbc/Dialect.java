@@ -73,6 +73,11 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
         and number > coalesce((select number from fibry_snapshot where kind = ? and actor = ?), 0)
       order by number""";
 
+  /** Kind and actor; answers as the history does. */
+  static final String TURNS_OF_ACTOR = """
+      select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, t.whole, t.body
+      from fibry_turn t where t.kind = ? and t.actor = ? order by t.number""";
+
   static final String IDS = "select id from fibry_message where kind = ? and actor = ? order by place";
 
   static final String WAITING = """

@@ -103,10 +103,17 @@ final class Reads {
 
   static List<Store.Past> history(Connection connection, Dialect dialect, String kind, Place behind)
       throws SQLException {
-    return all(connection, dialect.history(),
-        row -> new Store.Past(place(row).toString(), Texts.read(row.getString(3)), row.getLong(4),
-            Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7)),
-        kind, behind.tx(), behind.number());
+    return all(connection, dialect.history(), Reads::past, kind, behind.tx(), behind.number());
+  }
+
+  /** Of an actor, whatever its snapshot says. */
+  static List<Store.Past> turns(Connection connection, Store.Id actor) throws SQLException {
+    return all(connection, Dialect.TURNS_OF_ACTOR, Reads::past, actor.kind(), Texts.stored(actor.key()));
+  }
+
+  private static Store.Past past(ResultSet row) throws SQLException {
+    return new Store.Past(place(row).toString(), Texts.read(row.getString(3)), row.getLong(4),
+        Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7));
   }
 
   private static Place place(ResultSet row) throws SQLException {

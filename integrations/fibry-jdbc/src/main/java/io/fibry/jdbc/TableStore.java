@@ -74,6 +74,11 @@ final class TableStore extends JdbcStore {
   }
 
   @Override
+  public List<Past> turns(Id actor) {
+    return select(actor, connection -> Reads.turns(connection, actor));
+  }
+
+  @Override
   public long begin(Id actor, long last) {
     await(actor);
     return read(actor,

@@ -1,5 +1,6 @@
 package io.fibry.nats;
 
+import io.fibry.store.Store;
 import io.fibry.store.Store.History;
 import io.fibry.store.Store.Past;
 import io.fibry.store.StoreClosedException;
@@ -32,9 +33,18 @@ final class StreamHistory implements History {
   private int index; // of the turn in it
 
   StreamHistory(StreamStore store, String kind, String after) {
+    this(store, kind, store.subjects().turnsOf(kind), after);
+  }
+
+  /** Of one actor, from its first turn on. */
+  StreamHistory(StreamStore store, Store.Id actor) {
+    this(store, actor.kind(), store.subjects().turns(actor), "");
+  }
+
+  private StreamHistory(StreamStore store, String kind, String filter, String after) {
     this.store = store;
     this.kind = kind;
-    this.filter = store.subjects().turnsOf(kind);
+    this.filter = filter;
     this.poll = store.poll().toMillis();
     var place = PLACE.matcher(after);
     if (after.isEmpty()) this.seq = 1;

@@ -9,6 +9,7 @@ import io.nats.client.NUID;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -194,6 +195,18 @@ final class StreamStore extends NatsStore {
   @Override
   public Loaded load(Id actor) {
     return await(actor, new Task.Load());
+  }
+
+  @Override
+  public List<Past> turns(Id actor) {
+    var found = new ArrayList<Past>();
+    try (var turns = new StreamHistory(this, Objects.requireNonNull(actor, "actor"))) {
+      for (var page = turns.now(); !page.isEmpty(); page = turns.now()) found.addAll(page);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while the turns of " + actor + " were read from " + this);
+    }
+    return found;
   }
 
   @Override

@@ -1,0 +1,134 @@
+package io.fibry.durable;
+
+import io.fibry.codec.CodecException;
+import io.fibry.store.Store;
+import io.fibry.text.Lines;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * Reads an actor from its turns. If events are stored and the snapshot in front of them cannot be
+ * read, such as after a change of the state's class, the events before it are read instead. Of the
+ * actor's thread.
+ */
+final class Reading<S, E> {
+  private final Definition<S, E, ?> definition;
+  private final Store.Id id;
+  private final Ledger ledger;
+  private S state;
+  private long stateSize; // in bytes, when it was last stored
+  private long size; // in bytes, of all that was read
+  private int count; // of turns
+  private String unknownInState = ""; // a field that newer code has written; empty: none
+  private String unknownInNotes = "";
+  private boolean badSnapshot; // reading has failed there
+
+  private Reading(Definition<S, E, ?> definition, Store.Id id, Ledger ledger) throws Exception {
+    this.definition = definition;
+    this.id = id;
+    this.ledger = ledger;
+    this.state = definition.initial(id);
+  }
+
+  static <S, E> Reading<S, E> of(Definition<S, E, ?> definition, Store store, Store.Id id, Store.Loaded loaded,
+      Supplier<Ledger> ledger) throws Exception {
+    var bodies = loaded.bodies();
+    var reading = new Reading<>(definition, id, ledger.get());
+    try {
+      reading.addAll(bodies, loaded.last());
+      return reading;
+    } catch (CodecException unreadable) {
+      if (!reading.badSnapshot) throw unreadable;
+      var again = new Reading<>(definition, id, ledger.get());
+      long first = loaded.last() - bodies.size() + 1; // the turn of the snapshot
+      var all = new ArrayList<>(again.until(first, store, unreadable));
+      all.addAll(bodies.subList(1, bodies.size()));
+      again.addAll(all, loaded.last(), unreadable);
+      Home.of(store).refusals().ignored(id, unreadable);
+      return again;
+    }
+  }
+
+  /** The bodies of all turns up to one, without a snapshot. */
+  private List<byte[]> until(long last, Store store, CodecException unreadable) {
+    var found = store.turns(id).stream().filter(past -> past.number() <= last).toList();
+    long whole = found.stream().filter(Store.Past::whole).mapToLong(Store.Past::number).max().orElse(0);
+    if (whole == last) throw unreadable; // it is a turn, and no snapshot
+    long begin = Math.max(1, whole);
+    var turns = new TreeMap<Long, byte[]>(); // a turn may come again
+    for (var past : found) if (past.number() >= begin) turns.put(past.number(), past.body());
+    for (long number = begin; number <= last; number++) if (!turns.containsKey(number))
+      throw withoutEvents("turn " + number + " is not stored any more", unreadable);
+    return List.copyOf(turns.values());
+  }
+
+  private static CodecException withoutEvents(String why, CodecException unreadable) {
+    return new CodecException(Lines.message(unreadable) + "; nor can its state be computed from its events, since "
+        + why + ". Give events(..) a codec of the state that reads the old form, by forms.reads(..)", unreadable);
+  }
+
+  private void addAll(List<byte[]> bodies, long last, CodecException unreadable) {
+    try {
+      addAll(bodies, last);
+    } catch (CodecException noEvent) {
+      throw withoutEvents(Lines.message(noEvent), unreadable);
+    }
+  }
+
+  private void addAll(List<byte[]> bodies, long last) {
+    long turn = last - bodies.size();
+    for (var body : bodies) add(body, ++turn);
+  }
+
+  private void add(byte[] bytes, long turn) {
+    try {
+      var body = Body.of(bytes, field -> unknownInNotes = field);
+      if (body.state().isPresent()) readState(body.state().get());
+      for (var event : body.events()) {
+        var read = definition.known(definition.events(), "events").decode(event, field -> unknownInState = field);
+        state = definition.after(state, read, turn, id);
+      }
+      body.notes().forEach(ledger::add);
+      size += bytes.length;
+      count++;
+    } catch (CodecException unknown) {
+      throw new CodecException("turn " + turn + " of " + id + " cannot be read: " + Lines.message(unknown), unknown);
+    }
+  }
+
+  private void readState(byte[] bytes) {
+    badSnapshot = count == 0 && definition.events().isPresent();
+    unknownInState = "";
+    state = definition.known(definition.state(), "a state").decode(bytes, field -> unknownInState = field);
+    stateSize = bytes.length;
+    badSnapshot = false;
+  }
+
+  // ---- what was found
+
+  Ledger ledger() {
+    return ledger;
+  }
+
+  S state() {
+    return state;
+  }
+
+  long stateSize() {
+    return stateSize;
+  }
+
+  long size() {
+    return size;
+  }
+
+  int count() {
+    return count;
+  }
+
+  Unknown unknown() {
+    return new Unknown(unknownInState, unknownInNotes);
+  }
+}

@@ -1,0 +1,26 @@
+package io.fibry.durable;
+
+/**
+ * Fields that were read of an actor, and that only newer code knows. They would be lost if all that
+ * was read of it was written again.
+ *
+ * @param inState one of the state, or of an event; empty: there is none
+ * @param inNotes one that a newer version of the library has written; empty: there is none
+ */
+record Unknown(String inState, String inNotes) {
+  static final Unknown NONE = new Unknown("", "");
+
+  boolean isAny() {
+    return !inState.isEmpty() || !inNotes.isEmpty();
+  }
+
+  /** One of them. */
+  String field() {
+    return inState.isEmpty() ? inNotes : inState;
+  }
+
+  /** Where the turn stores the next state, or begins the actor again with its notes. */
+  boolean isErasedBy(boolean changed, boolean ended) {
+    return ended ? !inNotes.isEmpty() : changed && !inState.isEmpty();
+  }
+}

@@ -1,0 +1,35 @@
+package io.fibry.store;
+
+import java.util.Objects;
+
+/**
+ * An actor was read whose stored state has fields that this program does not know: newer code has
+ * written them. To store the state again would erase them, so no turn does. Nothing is lost: the
+ * store keeps the state as it is, for a program that knows the fields.
+ */
+public final class UnknownFieldsException extends StoreException {
+  private static final long serialVersionUID = 1;
+
+  /** The first such field, and its record. */
+  private final String field;
+
+  /**
+   * For the actors of a store.
+   *
+   * @param actor which
+   * @param turn the number of the turn that is not stored
+   * @param field the first such field, and its record
+   */
+  public UnknownFieldsException(Store.Id actor, long turn, String field) {
+    super("turn " + turn + " of " + actor + " would erase " + Objects.requireNonNull(field, "field")
+        + ", which is stored and which this program does not know: it runs older code than the program that has "
+        + "stored it. A node that knows the field can handle the message, and so can this one after its upgrade. "
+        + "If the type had the field before, name it with forms.gone(..)", null);
+    this.field = field;
+  }
+
+  /** {@return the first such field, and its record} */
+  public String field() {
+    return field;
+  }
+}

@@ -1,0 +1,209 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import io.fibry.codec.Codec;
+import io.fibry.store.Store;
+import io.fibry.support.Logged;
+import io.fibry.support.Patience;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Snapshots, remembered answers and results of steps whose types have changed since. */
+abstract class OldFormsContract extends AtAStore {
+  sealed interface Message {}
+  record Pay(long cents) implements Message, Request<Pay, Long> {}
+  record Close() implements Message, Request<Close, Long> {}
+
+  record Paid(long cents) {}
+
+  record Total(long cents) {} // the state, as it was
+
+  record Sum(long cents, long payments) {} // renamed, with a field more
+
+  static final Store.Id ADA = new Store.Id("till", "ada");
+  private static final Codec<Paid> EVENTS = Codec.of(Paid.class);
+
+  OldFormsContract(TestStores.Maker maker) {
+    super(maker);
+  }
+
+  static Durable.Kind<Message> kind() {
+    return Durable.kind("till", Message.class).snapshotEvery(3);
+  }
+
+  static Durable<Message> before(Durable.Kind<Message> kind) {
+    return kind.events(Paid.class, new Total(0), (Total total, Paid paid) -> new Total(total.cents() + paid.cents()))
+        .by((total, message, context) -> {
+          switch (message) {
+            case Pay pay -> context.reply(pay, context.persist(new Paid(pay.cents())).cents());
+            case Close close -> {
+              context.end();
+              context.reply(close, total.cents());
+            }
+          }
+        });
+  }
+
+  private static Durable<Message> today(Durable.OfEvents<Sum, Paid, Message> events) {
+    return events.by((sum, message, context) -> {
+      switch (message) {
+        case Pay pay -> {
+          var after = context.persist(new Paid(pay.cents()));
+          context.reply(pay, 1000 * after.payments() + after.cents());
+        }
+        case Close close -> context.end();
+      }
+    });
+  }
+
+  private static Sum after(Sum sum, Paid paid) {
+    return new Sum(sum.cents() + paid.cents(), sum.payments() + 1);
+  }
+
+  static Durable<Message> today() {
+    return today(kind().events(EVENTS, new Sum(0, 0), OldFormsContract::after));
+  }
+
+  <M> Actor<M> ada(Durable<M> kind) {
+    return kind.newActor(scope.named("ada").onFailure(FailurePolicy.goOn()), store);
+  }
+
+  static void end(Actor<?> actor) {
+    actor.close();
+    Patience.ended(actor::waitForExit);
+  }
+
+  static void pay(Actor<Message> till, int times) {
+    for (int i = 0; i < times; i++) till.ask(new Pay(5));
+  }
+
+  @Test
+  void snapshotThatCannotBeReadIsReplacedByEvents() {
+    var first = ada(before(kind()));
+    pay(first, 8); // two snapshots, and two events
+    end(first);
+
+    try (var logged = new Logged()) {
+      var till = ada(today());
+      assertEquals(9_045, till.ask(new Pay(5)));
+      end(till);
+      var line = logged.lines("WARN").stream().filter(one -> one.contains("was read from all its events")).toList();
+      assertEquals(1, line.size(), line::toString);
+      assertTrue(line.getFirst().contains("till 'ada' was read from all its events, since its snapshot cannot be read: "
+          + "turn 6 of till 'ada' cannot be read: "), line::toString);
+    }
+    assertEquals(1, store.load(ADA).bodies().size()); // the snapshot of today
+    assertEquals(10_050, ada(today()).ask(new Pay(5)));
+  }
+
+  @Test
+  void snapshotOfTheFirstTurnIsReplacedByIt() {
+    var first = ada(before(kind().snapshotEvery(1)));
+    pay(first, 1);
+    end(first);
+
+    assertEquals(2_010, ada(today()).ask(new Pay(5)));
+  }
+
+  @Test
+  void eventsBeforeAnEndAreNotReadAgain() {
+    var first = ada(before(kind()));
+    pay(first, 4);
+    first.ask(new Close());
+    pay(first, 7);
+    end(first);
+
+    assertEquals(8_040, ada(today()).ask(new Pay(5)));
+  }
+
+  @Test
+  void eventsOfOtherKeysAreNotReadForIt() {
+    var other = before(kind()).newActor(scope.named("grace"), store);
+    pay(other, 5);
+    var first = ada(before(kind()));
+    pay(first, 3);
+    pay(other, 5);
+    end(first);
+
+    assertEquals(4_020, ada(today()).ask(new Pay(5)));
+  }
+
+  @Test
+  void snapshotOfAnOldFormIsReadByItsCodec() {
+    var first = ada(before(kind()));
+    pay(first, 6);
+    end(first);
+
+    var codec = Codec.of(Sum.class, forms -> forms.reads("Total", Total.class, old -> new Sum(old.cents(), 0)));
+    try (var logged = new Logged()) {
+      var till = ada(today(kind().events(EVENTS, codec, new Sum(0, 0), OldFormsContract::after)));
+      assertEquals(1_035, till.ask(new Pay(5)));
+      assertFalse(logged.lines("WARN").stream().anyMatch(one -> one.contains("from all its events")));
+    }
+  }
+
+  // ---- answers and steps
+
+  static final class Old {
+    record Receipt(long number) {}
+    record Buy(String once) implements Once, Request<Buy, Receipt> {}
+  }
+
+  static final class New {
+    record Bill(long number, String text) {}
+    record Buy(String once) implements Once, Request<Buy, Bill> {}
+  }
+
+  private static final Codec<New.Bill> BILLS = Codec.of(New.Bill.class,
+      forms -> forms.reads("Receipt", Old.Receipt.class, old -> new New.Bill(old.number(), "as before")));
+
+  @Test
+  void rememberedAnswerOfAnOldFormIsRead() {
+    var old = ada(Durable.kind("till", Old.Buy.class).state(0L).by((count, buy, context) -> {
+      context.reply(buy, new Old.Receipt(count + 1));
+      return count + 1;
+    }));
+    old.ask(new Old.Buy("a"));
+    end(old);
+
+    var till = ada(Durable.kind("till", New.Buy.class).answers(New.Buy.class, BILLS).state(0L)
+        .by((count, buy, context) -> {
+          context.reply(buy, new New.Bill(count + 1, "new"));
+          return count + 1;
+        }));
+    assertEquals(new New.Bill(1, "as before"), till.ask(new New.Buy("a")));
+    assertEquals(new New.Bill(2, "new"), till.ask(new New.Buy("b")));
+    assertEquals(new New.Bill(2, "new"), till.ask(new New.Buy("b")));
+  }
+
+  @Test
+  void resultOfAStepOfAnOldFormIsRead() {
+    var runs = new AtomicInteger();
+    var old = ada(Durable.kind("till", Old.Buy.class).state(0L).by((count, buy, context) -> {
+      context.step("charge", Old.Receipt.class, () -> new Old.Receipt(runs.incrementAndGet()));
+      throw new IllegalStateException("broken");
+    }));
+    assertThrows(IllegalStateException.class, () -> old.ask(new Old.Buy("a")));
+    end(old);
+
+    var bills = new ArrayList<New.Bill>();
+    var till = ada(Durable.kind("till", New.Buy.class).state(0L).by((count, buy, context) -> {
+      var bill = context.step("charge", BILLS, () -> new New.Bill(runs.incrementAndGet(), "new"));
+      bills.add(bill);
+      context.reply(buy, bill);
+      return count + 1;
+    }));
+    till.ask(new New.Buy("a"));
+    assertEquals(List.of(new New.Bill(1, "as before")), bills);
+    assertEquals(1, runs.get());
+  }
+}

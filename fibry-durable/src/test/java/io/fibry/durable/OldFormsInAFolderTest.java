@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OldFormsInAFolderTest extends OldFormsContract {
+  OldFormsInAFolderTest() {
+    super(Folders::new);
+  }
+}

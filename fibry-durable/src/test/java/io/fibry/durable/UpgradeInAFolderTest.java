@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class UpgradeInAFolderTest extends UpgradeContract {
+  UpgradeInAFolderTest() {
+    super(Folders::new);
+  }
+}

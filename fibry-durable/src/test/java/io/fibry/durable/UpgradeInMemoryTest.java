@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class UpgradeInMemoryTest extends UpgradeContract {
+  UpgradeInMemoryTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+}

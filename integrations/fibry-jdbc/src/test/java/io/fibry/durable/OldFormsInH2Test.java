@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OldFormsInH2Test extends OldFormsContract {
+  OldFormsInH2Test() {
+    super(InDatabases.h2());
+  }
+}

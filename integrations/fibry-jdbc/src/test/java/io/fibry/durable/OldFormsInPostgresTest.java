@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OldFormsInPostgresTest extends OldFormsContract {
+  OldFormsInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class UpgradeInH2Test extends UpgradeContract {
+  UpgradeInH2Test() {
+    super(InDatabases.h2());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class UpgradeInPostgresTest extends UpgradeContract {
+  UpgradeInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

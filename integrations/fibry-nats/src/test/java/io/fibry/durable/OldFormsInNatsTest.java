@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OldFormsInNatsTest extends OldFormsContract {
+  OldFormsInNatsTest() {
+    super(InNats.maker());
+  }
+}

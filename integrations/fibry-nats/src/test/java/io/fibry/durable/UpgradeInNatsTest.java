@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class UpgradeInNatsTest extends UpgradeContract {
+  UpgradeInNatsTest() {
+    super(InNats.maker());
+  }
+}
