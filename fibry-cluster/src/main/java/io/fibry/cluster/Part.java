@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
+import io.fibry.durable.Sharing;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
@@ -304,7 +305,8 @@ final class Part<M> {
       return;
     }
     var message = reception.read(wire);
-    if (message.isPresent()) reception.give(wire, message.get(), () -> entities.orElseThrow().actor(key.get()));
+    if (message.isPresent()) reception.give(wire, message.get(),
+        () -> Sharing.asReceived(entities.orElseThrow().actor(key.get()), wire.body()));
   }
 
   /** It may have been handled here, and been forgotten. */

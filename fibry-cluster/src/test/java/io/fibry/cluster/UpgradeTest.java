@@ -9,7 +9,11 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.support.Patience;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.AfterEach;
@@ -22,6 +26,8 @@ class UpgradeTest {
     sealed interface Till {}
     record Pay(long cents) implements Till, Request<Pay, Long> {}
     record Sum() implements Till, Request<Sum, Long> {}
+    record Entry(long cents) {}
+    record Book(List<Entry> entries) {}
   }
 
   /** A field and a type more. */
@@ -30,6 +36,8 @@ class UpgradeTest {
     record Pay(long cents, Optional<String> note) implements Till, Request<Pay, Long> {}
     record Sum() implements Till, Request<Sum, Long> {}
     record Refund(long cents) implements Till, Request<Refund, Long> {}
+    record Entry(long cents, Optional<String> note) {}
+    record Book(List<Entry> entries) {}
   }
 
   /** A field that old nodes need is gone. */
@@ -104,5 +112,54 @@ class UpgradeTest {
 
     assertTrue(failure.getMessage().contains("cents"), failure::getMessage);
     assertEquals(3, a.actor("till", Old.Till.class).ask(new Old.Pay(3)));
+  }
+
+  // ---- durable entities
+
+  private static Durable<Old.Till> oldKept() {
+    return Durable.kind("till", Old.Till.class).keepsMessages(10).state(new Old.Book(List.of()))
+        .by((book, message, context) -> switch (message) {
+          case Old.Pay pay -> {
+            context.reply(pay, pay.cents());
+            yield new Old.Book(List.of());
+          }
+          case Old.Sum sum -> {
+            context.reply(sum, (long) book.entries().size());
+            yield book;
+          }
+        });
+  }
+
+  private static Durable<Next.Till> nextKept() {
+    return Durable.kind("till", Next.Till.class).keepsMessages(10).state(new Next.Book(List.of()))
+        .by((book, message, context) -> switch (message) {
+          case Next.Pay pay -> {
+            var entries = new ArrayList<>(book.entries());
+            entries.add(new Next.Entry(pay.cents(), pay.note()));
+            context.reply(pay, pay.cents());
+            yield new Next.Book(entries);
+          }
+          case Next.Sum sum -> {
+            context.reply(sum, book.entries().stream().filter(one -> one.note().isPresent()).count());
+            yield book;
+          }
+          case Next.Refund refund -> book;
+        });
+  }
+
+  @Test
+  void oldNodeErasesNoFieldOfStateOrKeptMessage() {
+    var first = b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
+    var till = b.entities(nextKept()).actor("t");
+    assertEquals(5, till.ask(new Next.Pay(5, Optional.of("first"))));
+    first.close();
+
+    var old = a.host(oldKept(), scope.anonymous(), Duration.ofMinutes(1));
+    Patience.eventually(() -> till.ask(new Next.Sum()) == 1); // answered by the old node, which writes nothing
+    assertTrue(till.sendMessage(new Next.Pay(6, Optional.of("second")))); // kept by it, and not handled
+    old.close();
+
+    b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
+    Patience.eventually(() -> till.ask(new Next.Sum()) == 2);
   }
 }
