@@ -13,6 +13,7 @@ import java.util.Base64;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
@@ -248,6 +249,11 @@ final class JsonReader implements ItemReader {
 
   @Override
   public Object whole(Class<?> type) {
+    return whole(type, unknown -> {});
+  }
+
+  @Override
+  public Object whole(Class<?> type, Consumer<String> unknown) {
     var text = new StringWriter();
     token();
     try (var copy = JsonFormat.FACTORY.createGenerator(ObjectWriteContext.empty(), text)) {
@@ -256,7 +262,7 @@ final class JsonReader implements ItemReader {
       throw malformed(failure);
     }
     pending = null;
-    return mapped.find(type).orElseThrow().read(text.toString());
+    return mapped.find(type).orElseThrow().read(text.toString(), unknown);
   }
 
   @Override

@@ -2,16 +2,24 @@ package io.fibry.jackson;
 
 import io.fibry.codec.CodecException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonPointer;
 import tools.jackson.databind.DatabindContext;
+import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.ObjectReader;
+import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.deser.DeserializationProblemHandler;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.PolymorphicTypeValidator;
 import tools.jackson.databind.node.ObjectNode;
@@ -122,9 +130,39 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
     }
   }
 
+  /** Notes fields that the type does not read; not those that its annotations ignore. */
+  private static final class Skipped extends DeserializationProblemHandler {
+    private final Map<String, String> fields = new LinkedHashMap<>(); // by name: parsers of buffers have no place
+
+    @Override
+    public boolean handleUnknownProperty(DeserializationContext context, JsonParser parser,
+        ValueDeserializer<?> deserializer, Object beanOrClass, String name) {
+      Class<?> type = beanOrClass instanceof Class<?> known ? known : beanOrClass.getClass();
+      fields.put(name, "field '" + name + "' of " + type.getSimpleName());
+      return false; // the mapper skips it, or a handler of its own does something with it
+    }
+  }
+
   Object read(String text) {
+    return read(mapper.readerFor(type), text);
+  }
+
+  /** Tells of fields that would be lost if the value was written again. */
+  Object read(String text, Consumer<String> unknown) {
+    var skipped = new Skipped();
+    Object value = read(mapper.readerFor(type).withHandler(skipped), text);
+    if (skipped.fields.isEmpty()) return value;
+    var before = TREES.readTree(text);
+    var again = TREES.readTree(write(value)); // has fields that follow from others, and are not read
+    skipped.fields.forEach((name, field) -> {
+      if (before.findValues(name).size() > again.findValues(name).size()) unknown.accept(field);
+    });
+    return value;
+  }
+
+  private Object read(ObjectReader reader, String text) {
     try {
-      Object value = mapper.readValue(text, type);
+      Object value = reader.readValue(text);
       if (value == null) throw CodecException.here(this + " reads null");
       return value;
     } catch (CodecException failure) {

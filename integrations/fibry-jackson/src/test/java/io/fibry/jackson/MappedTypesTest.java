@@ -12,6 +12,7 @@ import io.fibry.codec.CodecException;
 import io.fibry.codec.TypeCodec;
 import java.math.BigDecimal;
 import java.time.LocalDate;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -134,6 +135,21 @@ class MappedTypesTest {
         assertThrows(CodecException.class, () -> codec.decode(older.getBytes(UTF_8))).getMessage();
     assertTrue(text.startsWith("Paid.Paid.money: the mapper of Money cannot read it: Missing creator property '"
         + "currency_code'"), text);
+  }
+
+  @Test
+  void mapperTellsOfFieldsThatItDoesNotKnow() {
+    var codec = paid(MAPPER);
+    String newer = "{\"Paid\":{\"money\":{\"currency_code\":\"EUR\",\"rate\":{\"a\":[3]},\"amount\":2,\"euro\":true},"
+        + "\"at\":\"now\",\"parts\":[]}}";
+    var unknown = new ArrayList<String>();
+
+    assertEquals(new Paid(euros("2"), Optional.empty(), List.of()), codec.decode(newer.getBytes(UTF_8), unknown::add));
+    assertEquals(List.of("field 'rate' of Money", "field 'at' of Paid"), unknown);
+
+    unknown.clear();
+    codec.decode(codec.encode(new Paid(euros("2"), Optional.empty(), List.of(euros("3")))), unknown::add);
+    assertEquals(List.of(), unknown);
   }
 
   @Test
