@@ -8,13 +8,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
  * Old bytes stay readable: a folder beside the tests has the schema of a codec, and samples of all
- * its types. If a type has changed such that stored bytes can no longer be read, the test fails
- * before a program does.
+ * its types, also of those inside others. If a type has changed such that stored bytes can no
+ * longer be read, or would lose a field when they are written again, the test fails before a
+ * program does.
  * {@snippet class="io.fibry.test.GoldenTest" region="golden"}
  *
  * <p>Commit the folder. Delete a sample only when no store has values like it.
@@ -39,7 +44,7 @@ public final class Golden {
       for (var sample : samples(folder)) checkReadable(codec, sample);
       var schema = folder.resolve(SCHEMA);
       String before = Files.exists(schema) ? Files.readString(schema) : "";
-      if (!before.equals(codec.schema())) throw changed(codec, folder, before);
+      if (!before.equals(codec.schema()) || !missing(codec, folder).isEmpty()) throw changed(codec, folder, before);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
@@ -52,35 +57,54 @@ public final class Golden {
   }
 
   private static void checkReadable(TypeCodec<?> codec, Path sample) throws IOException {
+    var unknown = new LinkedHashSet<String>();
     try {
-      codec.decode(Files.readAllBytes(sample));
+      codec.decode(Files.readAllBytes(sample), unknown::add);
     } catch (CodecException unreadable) {
       throw new AssertionError("stored bytes like " + sample + " can no longer be read: " + unreadable.getMessage()
           + "\nTell the " + codec + " what the old form means, with forms.reads(..), or take the change back.",
           unreadable);
     }
+    if (!unknown.isEmpty()) throw new AssertionError("stored bytes like " + sample + " have " + unknown
+        + ", which the types no longer have: an actor whose state has them would not store it again."
+        + "\nTell the " + codec + " that they are gone, with forms.gone(..), or take the change back.");
+  }
+
+  /** Samples of today that the folder has not, of those that the types can be read from. */
+  private static Map<String, byte[]> missing(TypeCodec<?> codec, Path folder) throws IOException {
+    var old = new ArrayList<byte[]>();
+    for (var sample : samples(folder)) old.add(Files.readAllBytes(sample));
+    var missing = new LinkedHashMap<>(codec.samples());
+    missing.values()
+        .removeIf(
+            bytes -> old.stream().anyMatch(one -> Arrays.equals(one, bytes)) || refusal(codec, bytes).isPresent());
+    return missing;
+  }
+
+  /** Why bytes of the right form are no value, such as by the constructor of a record. */
+  private static Optional<String> refusal(TypeCodec<?> codec, byte[] bytes) {
+    try {
+      codec.decode(bytes);
+      return Optional.empty();
+    } catch (CodecException refused) {
+      return Optional.of(String.valueOf(refused.getMessage()));
+    }
   }
 
   private static AssertionError changed(TypeCodec<?> codec, Path folder, String before) throws IOException {
-    var old = new ArrayList<byte[]>();
-    for (var sample : samples(folder)) old.add(Files.readAllBytes(sample));
     var added = new ArrayList<String>();
-    for (var sample : codec.samples().entrySet()) {
-      if (old.stream().anyMatch(bytes -> Arrays.equals(bytes, sample.getValue()))) continue;
+    for (var sample : missing(codec, folder).entrySet())
       added.add(write(codec, folder, sample.getKey(), sample.getValue()));
-    }
+    codec.samples().forEach((name, bytes) -> refusal(codec, bytes)
+        .ifPresent(why -> added.add(name + " is not there, since it was refused: " + why)));
     Files.writeString(folder.resolve(SCHEMA), codec.schema());
+    String what = before.isEmpty() ? "no samples yet"
+        : before.equals(codec.schema()) ? "some samples that were missing" : "changed; old bytes can be read";
     return new AssertionError(
-        "the types have " + (before.isEmpty() ? "no samples yet" : "changed; old bytes can be read")
-            + ". Look at " + folder + ", and commit it: its " + SCHEMA + " is new, and " + added);
+        "the types have " + what + ". Look at " + folder + ", and commit it: its " + SCHEMA + " is new, and " + added);
   }
 
   private static String write(TypeCodec<?> codec, Path folder, String name, byte[] bytes) throws IOException {
-    try {
-      codec.decode(bytes);
-    } catch (CodecException refused) {
-      return name + " is not there, since it was refused: " + refused.getMessage();
-    }
     int version = 1;
     while (Files.exists(folder.resolve(file(codec, name, version)))) version++;
     String file = file(codec, name, version);

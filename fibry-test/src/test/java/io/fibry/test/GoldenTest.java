@@ -10,6 +10,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -81,6 +83,64 @@ class GoldenTest {
 
     failure(third);
     Golden.check(third, folder);
+  }
+
+  /** A record far inside. */
+  static final class Deep {
+    record Leaf(long size) {}
+    record Twig(List<Leaf> leaves, Optional<Leaf> best) {}
+    record Branch(Map<String, Twig> twigs) {}
+    record Tree(List<Branch> branches, List<Tree> near, List<Tree> far) {}
+  }
+
+  static final class Other {
+    record Leaf(String size) {}
+    record Twig(List<Leaf> leaves, Optional<Leaf> best) {}
+    record Branch(Map<String, Twig> twigs) {}
+    record Tree(List<Branch> branches, List<Tree> near, List<Tree> far) {}
+  }
+
+  static final class Fewer {
+    record Leaf() {}
+    record Twig(List<Leaf> leaves, Optional<Leaf> best) {}
+    record Branch(Map<String, Twig> twigs) {}
+    record Tree(List<Branch> branches, List<Tree> near, List<Tree> far) {}
+  }
+
+  @Test
+  void changeFarInsideIsRefused() {
+    failure(Codec.of(Deep.Tree.class));
+    Golden.check(Codec.of(Deep.Tree.class), folder);
+
+    String text = failure(Codec.of(Other.Tree.class)).getMessage();
+
+    assertTrue(text.contains("can no longer be read: Tree.Tree."), text);
+    assertTrue(text.contains(".size: "), text);
+  }
+
+  @Test
+  void fieldThatIsGoneMustBeNamed() {
+    failure(Codec.of(Deep.Tree.class));
+
+    String text = failure(Codec.of(Fewer.Tree.class)).getMessage();
+    assertTrue(text.contains("have [field 'size' of Leaf], which the types no longer have"), text);
+    assertTrue(text.contains("forms.gone(..)"), text);
+
+    var named = Codec.of(Fewer.Tree.class, forms -> forms.gone(Fewer.Leaf.class, "size"));
+    assertTrue(failure(named).getMessage().contains("the types have changed; old bytes can be read"));
+    Golden.check(named, folder);
+  }
+
+  @Test
+  void samplesThatAreMissingAreAddedOnce() throws IOException {
+    var codec = Codec.of(Deep.Tree.class);
+    failure(codec);
+    try (var files = Files.list(folder)) {
+      for (var file : files.filter(one -> !one.endsWith("schema.txt")).skip(1).toList()) Files.delete(file);
+    }
+
+    assertTrue(failure(codec).getMessage().contains("the types have some samples that were missing"));
+    Golden.check(codec, folder);
   }
 
   // @start region="golden"
