@@ -98,7 +98,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   @Override
   public <S, E> Durable.OfEvents<S, E, M> events(Codec<E> codec, Codec<S> state, S initial,
       BiFunction<S, E, S> after) {
-    var checked = Checked.of(state);
+    var checked = Checked.of(Objects.requireNonNull(state, "state"));
     checked.decode(checked.encode(Objects.requireNonNull(initial, "initial"))); // one that cannot is found out now
     return events(codec, Optional.of(checked), initial, after);
   }

@@ -344,6 +344,7 @@ class BadInputTest extends AtAStore {
     assertEquals("events", missing(() -> KIND.events(noType, 0L, (n, seen) -> n)));
     assertEquals("codec", missing(() -> KIND.events(none, 0L, (n, seen) -> n)));
     assertEquals("after", missing(() -> KIND.events(Seen.class, 0L, null)));
+    assertEquals("state", missing(() -> KIND.events(Codec.of(Seen.class), null, 0L, (n, seen) -> n)));
     assertEquals("initial", missing(() -> KIND.initialState(null)));
     assertEquals("after", missing(() -> KIND.initialState(() -> 0L).events(Seen.class, null)));
     assertEquals("codec", missing(() -> KIND.messages(null)));

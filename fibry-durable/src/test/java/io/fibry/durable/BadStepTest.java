@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Request;
+import io.fibry.codec.Codec;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
 import java.io.IOException;
@@ -70,7 +71,8 @@ class BadStepTest extends AtATurn {
     var x = new Ask("x");
 
     assertEquals("name", missing(context -> context.step(null, String.class, () -> "x")));
-    assertEquals("type", missing(context -> context.step("s", null, () -> "x")));
+    assertEquals("type", missing(context -> context.step("s", (Class<String>) null, () -> "x")));
+    assertEquals("codec", missing(context -> context.step("s", (Codec<String>) null, () -> "x")));
     assertEquals("effect", missing(context -> context.step("s", String.class, null)));
     assertEquals("name", missing(context -> context.stepKey(null)));
     assertEquals("name", missing(context -> none(() -> context.sleep(null, HOUR))));

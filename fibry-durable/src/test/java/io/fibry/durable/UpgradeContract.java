@@ -178,6 +178,31 @@ abstract class UpgradeContract extends AtAStore {
   }
 
   @Test
+  void messageThatIsPutAsideKeepsItsFields() {
+    record Old(String text) {}
+    record Newer(String text, List<String> notes) {}
+    var fail = Durable.kind("cart", Old.class).keepsMessages(10)
+        .messages(Codec.of(Old.class, forms -> forms.named(Old.class, "Text"))).state(0L)
+        .by((count, message, context) -> {
+          throw new IllegalStateException("broken");
+        });
+    var newer = Durable.kind("cart", Newer.class).keepsMessages(10)
+        .messages(Codec.of(Newer.class, forms -> forms.named(Newer.class, "Text"))).state(0L)
+        .by((count, message) -> count);
+    var sender = Durable.kind("sender", String.class).state(0L).by((count, text, context) -> {
+      context.sendMessage(newer, "ada", new Newer(text, List.of("note")));
+      return count + 1;
+    });
+    var ada = fail.newActor(scope.named("ada"), store);
+    sender.newActor(scope.named("bob"), store).sendMessage("text");
+    eventually(() -> !fail.aside(store).isEmpty());
+    ada.kill();
+    Patience.ended(ada::waitForExit);
+
+    assertEquals(new Newer("text", List.of("note")), newer.aside(store).getFirst().message());
+  }
+
+  @Test
   void olderCodeWritesItsNotesWithoutTheState() {
     var first = ada(today(kind()));
     first.ask(new Add("book"));
