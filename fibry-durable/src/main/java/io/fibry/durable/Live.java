@@ -268,7 +268,7 @@ final class Live<S, E, M> {
     turn.confirm();
   }
 
-  /** As the store has them, since newer code may have written more. From a sender here: none yet. */
+  /** As the store has it, since newer code may have written more. A sender here has no bytes. */
   private byte[] bytesOf(Kept<?> kept, M message) {
     byte[] stored = kept.mail().message();
     return stored.length > 0 ? stored : encodeMessage(message);
