@@ -236,7 +236,8 @@ public sealed interface Durable<M> permits Definition {
 
     /**
      * Events are read from the last snapshot of the state, which is stored now and then. A state
-     * that has no form in bytes has none: all its events are read.
+     * that has no form in bytes has none: all its events are read. So they are where a snapshot
+     * cannot be read, if none has gone; a folder reads the history of the whole kind for that.
      *
      * @param turns from one to the next; 1,000 unless told
      * @return a changed copy

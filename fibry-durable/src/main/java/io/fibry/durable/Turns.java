@@ -131,7 +131,11 @@ final class Turns {
     if (!outgoing.isEmpty()) sent(turn, outgoing.own());
   }
 
-  /** The next turn is not given to the store, as if it had been refused there. */
+  /**
+   * The next turn is not given to the store, as if it had been refused there. Its asker hears of
+   * that behind the turns before it. The store's thread may refuse one of those meanwhile: both set
+   * `refused`, which only this thread clears, when it reads the actor again.
+   */
   void refuse(StoreException why) {
     last = last.thenCompose(stored -> CompletableFuture.failedFuture(why));
     noteRefusal(next(), why);

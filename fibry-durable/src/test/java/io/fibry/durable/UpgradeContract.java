@@ -15,6 +15,9 @@ import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
 /** Programs of two versions at one store, one after the other, as during a rolling upgrade. */
@@ -23,6 +26,7 @@ abstract class UpgradeContract extends AtAStore {
   record Add(String name) implements Message, Request<Add, Integer> {}
   record Texts() implements Message, Request<Texts, String> {}
   record Ping(String once) implements Message, Once {}
+  record Count(String once) implements Message, Once, Request<Count, Integer> {}
   record Clear() implements Message, Request<Clear, Integer> {}
 
   /** As it was. */
@@ -70,6 +74,10 @@ abstract class UpgradeContract extends AtAStore {
         yield cart;
       }
       case Ping ping -> cart;
+      case Count count -> {
+        context.reply(count, cart.items().size());
+        yield cart;
+      }
       case Clear clear -> {
         context.end();
         context.reply(clear, 0);
@@ -89,6 +97,7 @@ abstract class UpgradeContract extends AtAStore {
         yield cart;
       }
       case Ping ping -> cart;
+      case Count count -> cart;
       case Clear clear -> cart;
     });
   }
@@ -214,6 +223,41 @@ abstract class UpgradeContract extends AtAStore {
     end(old);
 
     assertEquals("[Item[name=book, note=Optional[for book]]]", ada(today(kind())).ask(new Texts()));
+  }
+
+  @Test
+  void refusalsAmongTurnsInFlightLoseNothing() {
+    long seed = System.nanoTime();
+    var random = new Random(seed);
+    var first = ada(today(kind()));
+    first.ask(new Add("book"));
+    end(first);
+
+    var old = ada(before(kind()));
+    var refused = new ArrayList<CompletableFuture<Integer>>();
+    var done = new ArrayList<CompletableFuture<Integer>>();
+    for (int i = 0; i < 200; i++) switch (random.nextInt(3)) {
+      case 0 -> refused.add(old.sendMessageReturn(new Add("pen")));
+      case 1 -> done.add(old.sendMessageReturn(new Count("count " + i)));
+      default -> done.add(old.sendMessageReturn(new Count("count " + random.nextInt(i + 1))));
+    }
+    for (var one : refused) assertThrows(ExecutionException.class, one::get, "seed " + seed);
+    int handled = 0; // a turn behind a refusal may be refused with it, and is sent again
+    for (var one : done) if (!isRefused(one)) handled++;
+    assertEquals("[Item[name=book]]", old.ask(new Texts()), "seed " + seed);
+    for (int i = 0; i < 200; i++) assertEquals(1, old.ask(new Count("count " + i)), "seed " + seed);
+    end(old);
+
+    assertTrue(handled > 0 || done.isEmpty(), "seed " + seed);
+    assertEquals("[Item[name=book, note=Optional[for book]]]", ada(today(kind())).ask(new Texts()), "seed " + seed);
+  }
+
+  private static boolean isRefused(CompletableFuture<Integer> answer) {
+    try {
+      return Patience.value(answer) != 1;
+    } catch (Exception refused) {
+      return true;
+    }
   }
 
   @Test
