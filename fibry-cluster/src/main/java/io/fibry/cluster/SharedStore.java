@@ -56,6 +56,11 @@ final class SharedStore implements Store {
   }
 
   @Override
+  public CompletionStage<Void> end(Turn turn) {
+    return closed ? CompletableFuture.failedFuture(closed()) : store.end(turn);
+  }
+
+  @Override
   public boolean keepsOrderOfActors() {
     return store.keepsOrderOfActors();
   }

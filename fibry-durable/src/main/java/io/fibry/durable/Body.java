@@ -11,9 +11,15 @@ import java.util.function.Consumer;
 /**
  * What a turn says: the state, or events, and notes. Fields that come later are collections or
  * optional, so that what was written before them is read.
+ *
+ * @param last events of the turn that ended the actor: views see them, and no state follows
  */
-record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes) {
+record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes, List<byte[]> last) {
   private static final Codec<Body> CODEC = Codec.of(Body.class);
+
+  Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes) {
+    this(state, events, notes, List.of());
+  }
 
   static Body of(byte[] bytes) {
     return CODEC.decode(bytes);

@@ -51,7 +51,7 @@ public sealed interface Durable<M> permits Definition {
    * @return a view from the first event on
    */
   static <E> Follow<E> follow(String kind, Class<E> events) {
-    return new Following<>(Names.plain("kind", kind), Kinds.codecOf(kind, "events", events), Optional.empty());
+    return Following.of(kind, Kinds.codecOf(kind, "events", events));
   }
 
   /**
@@ -63,7 +63,7 @@ public sealed interface Durable<M> permits Definition {
    * @return a view from the first event on
    */
   static <E> Follow<E> follow(String kind, Codec<E> events) {
-    return new Following<>(Names.plain("kind", kind), Checked.of(events), Optional.empty());
+    return Following.of(kind, Checked.of(events));
   }
 
   /**

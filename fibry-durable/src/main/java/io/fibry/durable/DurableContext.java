@@ -116,8 +116,9 @@ public interface DurableContext<M> extends ActorContext<M> {
 
   /**
    * With this turn the state, the events before and of this turn, and the reminders are forgotten:
-   * the next message finds the actor as it was at first. A view that is behind may not see those
-   * events any more. Messages that wait for it still come. One that is sent again, and is a
+   * the next message finds the actor as it was at first. The store removes the events when all
+   * views with a name have passed this turn, or at once if there are none; see {@link Follow}.
+   * Messages that wait for it still come. One that is sent again, and is a
    * {@link Once}, gets the answer of before; so does this very message.
    */
   void end();

@@ -5,6 +5,7 @@ import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.store.Store;
 import java.time.Instant;
+import java.util.List;
 
 /**
  * Reads the events of a kind, in the order in which they were stored: a view, an index, a report.
@@ -16,9 +17,10 @@ import java.time.Instant;
  * after pauses that grow to a minute, and those behind it wait. An event that cannot be read ends
  * the actor, and is told in the log.
  *
- * <p>{@link DurableContext#end} forgets events. If an actor has ended, a view that is behind may or
- * may not see its events, and no view sees the events of the turn that ended it. If a view needs an
- * event, let a later turn end the actor, after the view has seen the event.
+ * <p>The events of an actor that has ended ({@link DurableContext#end}) stay in the store until all
+ * views with a name have passed its end; then they are removed. The store knows the name of a view
+ * from its first {@link #newActor} on, until {@link #forget}. While the view does not run, the
+ * store keeps these events for it. A view without a name, or with a new name, may not see them.
  *
  * @param <E> events
  */
@@ -36,6 +38,37 @@ public interface Follow<E> {
   record Fact<E>(String key, long turn, Instant at, E event) {}
 
   /**
+   * An actor has ended, by {@link DurableContext#end}. Its next message begins it again; turns of
+   * then have higher numbers.
+   *
+   * @param key of the actor
+   * @param turn with which it ended
+   * @param at when
+   */
+  record Ended(String key, long turn, Instant at) {}
+
+  /**
+   * A name that a store knows.
+   *
+   * @param kind of the actors whose events the view reads
+   * @param name of the view
+   * @param noted when it last noted where it stands, or began
+   * @param behind whether there are events that it has not passed: if it does not run any more,
+   *     {@link Follow#forget} it
+   */
+  record View(String kind, String name, Instant noted, boolean behind) {}
+
+  /**
+   * Tells which views a store knows by name. It reads their history, which may take long.
+   *
+   * @param store where their names are
+   * @return those that were not forgotten, oldest first
+   */
+  static List<View> views(Store store) {
+    return Views.of(store);
+  }
+
+  /**
    * Goes on, when it is made again, where this name stood; so the name is written to the store.
    * Without one, it begins with the first event each time.
    *
@@ -45,6 +78,26 @@ public interface Follow<E> {
   Follow<E> as(String name);
 
   /**
+   * Also hears that an actor has ended, after the actor's events. By default nothing happens then.
+   *
+   * @param handler called by the view's actor, as the handler of events is: if it throws, the end
+   *     comes again
+   * @return a changed copy
+   */
+  Follow<E> onEnd(Handler<Ended> handler);
+
+  /**
+   * Lets the store forget the name: it keeps no events of ended actors for this view any more. A
+   * view that is made with this name later begins with the first event. An actor that another
+   * process has for it ends when it next notes where it stands.
+   *
+   * @param store where the name is; nothing happens if it is not known there
+   * @throws IllegalStateException if this has no name, or if the name has an actor at this store
+   * @throws io.fibry.store.StoreException if that cannot be stored
+   */
+  void forget(Store store);
+
+  /**
    * Begins to read. Closing waits for the event that is handled, and notes where it stands.
    *
    * @param how makes the actor that handles events
@@ -52,6 +105,7 @@ public interface Follow<E> {
    * @param handler gets them one by one
    * @return the actor, to end it; it ends by itself when the store is closed
    * @throws IllegalStateException if this name has an actor at this store
+   * @throws io.fibry.store.StoreException if the name cannot be read or stored
    */
   Exitable newActor(ActorBuilder<?> how, Store store, Handler<Fact<E>> handler);
 }

@@ -2,12 +2,14 @@ package io.fibry.durable;
 
 import io.fibry.Actor;
 import io.fibry.Done;
+import io.fibry.Handler;
 import io.fibry.Request;
 import io.fibry.durable.Follow.Fact;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreReadException;
+import io.fibry.store.ViewPlace;
 import io.fibry.time.Scheduler;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -20,8 +22,11 @@ import org.slf4j.LoggerFactory;
 
 /** Reads events on a fiber, gives them to an actor one by one, and notes where it stands. */
 final class FollowReader<E> implements AutoCloseable {
-  /** An event for the actor, which answers when it has handled it. */
-  record Told<E>(Fact<E> fact) implements Request<Told<E>, Done> {
+  /**
+   * An event, or the end of an actor, for the actor of the view, which replies when it has handled
+   * it.
+   */
+  record Told(Object fact, Handler.Task handling) implements Request<Told, Done> {
     @Override
     public String toString() {
       return fact.toString();
@@ -31,35 +36,35 @@ final class FollowReader<E> implements AutoCloseable {
   private static final int MOST_PAUSE = 6; // pauses, in seconds, double so often
 
   private final Following<E> what;
+  private final Handler<Fact<E>> handler;
   private final Store store;
   private final Optional<Store.Id> id; // of its place at the store; empty: that is not kept
   private final Scheduler scheduler;
-  private final Actor<Told<E>> actor;
+  private final Actor<Told> actor;
   private final Store.History history;
   private final Thread thread;
   private final Semaphore wake = new Semaphore(0); // from a pause
   private volatile boolean closing; // written by the actor's thread
   private String place = ""; // of the turn that was handled last; of the fiber, as all below, once it is started
-  private String stored = ""; // the place that is stored
-  private long life;
-  private long number;
+  private Optional<Views.Standing> standing; // what is stored of it
 
-  private FollowReader(Following<E> what, Store store, Optional<Store.Id> id, Scheduler scheduler,
-      Actor<Told<E>> actor) {
+  private FollowReader(Following<E> what, Handler<Fact<E>> handler, Store store, Optional<Store.Id> id,
+      Scheduler scheduler, Actor<Told> actor) {
     this.what = what;
+    this.handler = handler;
     this.store = store;
     this.id = id;
     this.scheduler = scheduler;
     this.actor = actor;
-    load();
-    place = stored;
+    this.standing = id.map(view -> Views.Standing.load(store, view).known(store));
+    standing.ifPresent(known -> place = known.place());
     this.history = store.history(what.kind(), place);
     this.thread = Thread.ofVirtual().name("reader of " + what).unstarted(this::run);
   }
 
-  static <E> FollowReader<E> start(Following<E> what, Store store, Optional<Store.Id> id, Scheduler scheduler,
-      Actor<Told<E>> actor) {
-    var reader = new FollowReader<>(what, store, id, scheduler, actor);
+  static <E> FollowReader<E> start(Following<E> what, Handler<Fact<E>> handler, Store store, Optional<Store.Id> id,
+      Scheduler scheduler, Actor<Told> actor) {
+    var reader = new FollowReader<>(what, handler, store, id, scheduler, actor);
     boolean started = false;
     try {
       reader.thread.start();
@@ -78,6 +83,7 @@ final class FollowReader<E> implements AutoCloseable {
       // the actor ends, or has to
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Follow.class).error("{} ends", what, failure);
+      if (failure instanceof Following.KeepsStateException && place.isEmpty()) withdraw();
     } finally {
       actor.askExit();
     }
@@ -97,16 +103,16 @@ final class FollowReader<E> implements AutoCloseable {
   /** False: the actor ends. */
   private boolean giveAll(List<Store.Past> turns) throws InterruptedException {
     for (var turn : turns) {
-      for (var fact : what.facts(turn)) if (!isHandled(fact)) return false;
+      for (var told : what.told(turn, handler)) if (!isHandled(told)) return false;
       place = turn.place();
     }
     return true;
   }
 
-  private boolean isHandled(Fact<E> fact) throws InterruptedException {
+  private boolean isHandled(Told told) throws InterruptedException {
     for (int tries = 0; !closing; tries++) {
       try {
-        actor.sendMessageReturn(new Told<>(fact)).get();
+        actor.sendMessageReturn(told).get();
         return true;
       } catch (ExecutionException | CancellationException failed) { // the actor's policy has heard of it
         pause(tries);
@@ -125,22 +131,14 @@ final class FollowReader<E> implements AutoCloseable {
 
   // ---- where it stands
 
-  private void load() {
-    if (id.isEmpty()) return;
-    var loaded = store.load(id.get());
-    life = loaded.life();
-    number = loaded.last();
-    if (!loaded.bodies().isEmpty()) stored = new String(loaded.bodies().getLast(), StandardCharsets.UTF_8);
+  private void save() throws InterruptedException {
+    if (standing.isEmpty() || place.equals(standing.get().place())) return;
+    note(place.getBytes(StandardCharsets.UTF_8));
   }
 
-  private void save() throws InterruptedException {
-    if (id.isEmpty() || place.equals(stored)) return;
-    var turn = new Store.Turn(id.get(), life, number + 1, store.clock().instant(), true,
-        place.getBytes(StandardCharsets.UTF_8), List.of(), List.of());
+  private void note(byte[] body) throws InterruptedException {
     try {
-      store.append(turn).toCompletableFuture().get();
-      number++;
-      stored = place;
+      standing = Optional.of(standing.orElseThrow().note(store, body));
     } catch (ExecutionException refused) {
       var why = Turns.cause(refused);
       if (why instanceof StoreClosedException || why instanceof StoreOutdatedException) throw why;
@@ -149,10 +147,19 @@ final class FollowReader<E> implements AutoCloseable {
     }
   }
 
+  /** Otherwise the store would keep turns for a view that can read none. */
+  private void withdraw() {
+    try {
+      if (standing.isPresent()) note(ViewPlace.forgotten());
+    } catch (InterruptedException | RuntimeException over) {
+      LoggerFactory.getLogger(Follow.class).warn("{} is still known to {}; forget it there", what, store, over);
+    }
+  }
+
   private void loadAgain() throws InterruptedException {
     for (int tries = 0; !closing; tries++) {
       try {
-        load();
+        standing = id.map(view -> Views.Standing.load(store, view));
         return;
       } catch (StoreReadException failure) {
         LoggerFactory.getLogger(Follow.class).warn("{} tries again later", what, failure);

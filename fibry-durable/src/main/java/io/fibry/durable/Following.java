@@ -9,16 +9,39 @@ import io.fibry.Handler;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
+import io.fibry.store.ViewPlace;
 import io.fibry.text.Lines;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
 /** What is followed. */
-record Following<E>(String kind, Codec<E> events, Optional<String> name) implements Follow<E> {
+record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler<Follow.Ended> ends)
+    implements Follow<E> {
+  static <E> Follow<E> of(String kind, Codec<E> events) {
+    return new Following<>(Names.plain("kind", kind), events, Optional.empty(), end -> {});
+  }
+
   @Override
   public Follow<E> as(String view) {
-    return new Following<>(kind, events, Optional.of(Names.plain("view", view)));
+    return new Following<>(kind, events, Optional.of(Names.plain("view", view)), ends);
+  }
+
+  @Override
+  public Follow<E> onEnd(Handler<Ended> handler) {
+    return new Following<>(kind, events, name, Objects.requireNonNull(handler, "handler"));
+  }
+
+  @Override
+  public void forget(Store store) {
+    Objects.requireNonNull(store, "store");
+    Views.forget(store, id().orElseThrow(
+        () -> new IllegalStateException(this + " has no name that a store could forget; call as(name) first")));
+  }
+
+  private Optional<Store.Id> id() {
+    return name.map(view -> new ViewPlace(kind, view, "").actor());
   }
 
   @Override
@@ -26,24 +49,24 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name) impleme
     Objects.requireNonNull(how, "how");
     Home.checkWhole(store);
     Objects.requireNonNull(handler, "handler");
-    var id = name.map(view -> new Store.Id(Store.VIEWS, kind + ":" + view));
+    var id = id();
     return id.isEmpty() ? begin(how, store, id, handler)
         : Home.only(store, id.get(), () -> begin(how, store, id, handler));
   }
 
   @SuppressWarnings("unchecked") // its messages are given here only
-  private Actor<FollowReader.Told<E>> begin(ActorBuilder<?> how, Store store, Optional<Store.Id> id,
+  private Actor<FollowReader.Told> begin(ActorBuilder<?> how, Store store, Optional<Store.Id> id,
       Handler<Fact<E>> handler) {
     if (how.forBlocks().isShared())
       throw new IllegalArgumentException(this + " gives one event after the other; a pool has no order");
-    var actor = ((ActorBuilder<FollowReader.Told<E>>) how)
-        .newActor((FollowReader.Told<E> told, ActorContext<FollowReader.Told<E>> context) -> {
-          handler.handle(told.fact());
+    var actor = ((ActorBuilder<FollowReader.Told>) how)
+        .newActor((FollowReader.Told told, ActorContext<FollowReader.Told> context) -> {
+          told.handling().run();
           context.reply(told, Done.DONE);
         });
     boolean begun = false;
     try {
-      actor.closeOnExit(FollowReader.start(this, store, id, how.forBlocks().scheduler(), actor));
+      actor.closeOnExit(FollowReader.start(this, handler, store, id, how.forBlocks().scheduler(), actor));
       begun = true;
       return actor;
     } finally {
@@ -51,16 +74,35 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name) impleme
     }
   }
 
-  List<Fact<E>> facts(Store.Past turn) {
+  /** The events of a turn, and the end of its actor if the turn is a whole one. */
+  List<FollowReader.Told> told(Store.Past turn, Handler<Fact<E>> handler) {
     try {
       var body = Body.of(turn.body());
-      if (body.state().isPresent())
-        throw new IllegalStateException("kind '" + kind + "' keeps its state, not events; only events can be followed");
-      return body.events().stream()
-          .map(event -> new Fact<>(turn.key(), turn.number(), turn.at(), events.decode(event))).toList();
+      if (body.state().isPresent()) throw new KeepsStateException("kind '" + kind
+          + "' keeps its state, not events; only events can be followed");
+      var all = new ArrayList<FollowReader.Told>();
+      for (var bytes : body.events()) all.add(told(turn, bytes, handler));
+      for (var bytes : body.last()) all.add(told(turn, bytes, handler));
+      var ended = new Ended(turn.key(), turn.number(), turn.at());
+      if (turn.whole()) all.add(new FollowReader.Told(ended, () -> ends.handle(ended)));
+      return all;
     } catch (CodecException unknown) {
       throw new CodecException("turn " + turn.number() + " of " + new Store.Id(kind, turn.key())
           + " cannot be followed: " + Lines.message(unknown), unknown);
+    }
+  }
+
+  private FollowReader.Told told(Store.Past turn, byte[] event, Handler<Fact<E>> handler) {
+    var fact = new Fact<>(turn.key(), turn.number(), turn.at(), events.decode(event));
+    return new FollowReader.Told(fact, () -> handler.handle(fact));
+  }
+
+  /** The turns of a kind can never be followed, so its store need keep nothing for this view. */
+  static final class KeepsStateException extends IllegalStateException {
+    private static final long serialVersionUID = 1;
+
+    private KeepsStateException(String message) {
+      super(message);
     }
   }
 

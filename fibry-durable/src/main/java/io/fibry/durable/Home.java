@@ -89,6 +89,12 @@ final class Home {
     }
   }
 
+  /** Refuses if an actor here has the key. */
+  static void checkFree(Store store, Store.Id id) {
+    var place = of(store).alive.get(id);
+    if (place != null && !place.isLeft()) throw new IllegalStateException(taken(id, store));
+  }
+
   private static String taken(Store.Id id, Store store) {
     return id.kind().equals(Store.VIEWS) ? "view '" + id.key() + "' has an actor at " + store
         + "; close that one first, or give this view another name"

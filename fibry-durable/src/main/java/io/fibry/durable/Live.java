@@ -284,7 +284,7 @@ final class Live<S, E, M> {
     if (isNew) turn.answered(delivery.now()).ifPresent(notes::add);
     if (unknown.isErasedBy(definition.events().isEmpty() && next != state, turn.ended()))
       turns.refuse(new UnknownFieldsException(id, turns.next(), unknown.field())); // a kept message waits
-    else if (turn.ended()) end(notes, outgoing);
+    else if (turn.ended()) end(turn.events(), notes, outgoing);
     else if (definition.events().isEmpty()) commitState(next, notes, outgoing);
     else if (!turn.events().isEmpty() || !notes.isEmpty() || !outgoing.isEmpty()) {
       append(false, Optional.empty(), turn.events(), notes, outgoing);
@@ -294,9 +294,14 @@ final class Live<S, E, M> {
   }
 
   /** What it remembers of messages stays: they may come again. */
-  private void end(List<Note> notes, Outgoing outgoing) throws Exception {
+  private void end(List<byte[]> last, List<Note> notes, Outgoing outgoing) throws Exception {
     S anew = definition.initial(id);
-    append(true, Optional.empty(), List.of(), notes, outgoing);
+    var all = ledger.all();
+    all.addAll(notes);
+    byte[] body = new Body(Optional.empty(), List.of(), all, last).bytes(id);
+    turns.end(body, outgoing);
+    sinceWhole = body.length;
+    notes.forEach(ledger::add);
     stateSize = 0;
     state = anew;
     unknown = Unknown.NONE;

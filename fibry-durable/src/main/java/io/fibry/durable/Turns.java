@@ -11,8 +11,10 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.function.Function;
 
 /**
  * The turns of an actor on their way to the store, since it was last read. Of the actor's thread,
@@ -111,11 +113,21 @@ final class Turns {
 
   /** Where it throws, nothing is stored. */
   void append(byte[] body, boolean whole, Outgoing outgoing) {
+    append(body, whole, outgoing, store::append);
+  }
+
+  /** The actor ends, and views may still have to read the turns before. */
+  void end(byte[] body, Outgoing outgoing) {
+    append(body, true, outgoing, store::end);
+  }
+
+  private void append(byte[] body, boolean whole, Outgoing outgoing,
+      Function<Store.Turn, CompletionStage<Void>> storing) {
     acquire();
     var turn = new Store.Turn(id, life, number + 1, delivery.now(), whole, body, outgoing.done(), outgoing.sends());
     CompletableFuture<Void> stored;
     try {
-      stored = store.append(turn).toCompletableFuture();
+      stored = storing.apply(turn).toCompletableFuture();
     } catch (Throwable refusal) {
       ahead.release();
       if (!(refusal instanceof IllegalArgumentException)) refused = true; // the store may have it

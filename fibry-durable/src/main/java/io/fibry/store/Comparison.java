@@ -3,7 +3,6 @@ package io.fibry.store;
 import io.fibry.store.Store.Id;
 import io.fibry.store.Store.Past;
 import io.fibry.store.Store.Waiting;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -54,9 +53,9 @@ final class Comparison {
   private final Store from;
   private final Store to;
   private final Map<String, List<Id>> actors; // by kind
-  private final List<Id> views;
+  private final List<ViewPlace> views;
 
-  Comparison(Store from, Store to, Map<String, List<Id>> actors, List<Id> views) {
+  Comparison(Store from, Store to, Map<String, List<Id>> actors, List<ViewPlace> views) {
     this.from = from;
     this.to = to;
     this.actors = actors;
@@ -64,8 +63,8 @@ final class Comparison {
   }
 
   /** Answers the places of views in the second store. */
-  Map<Id, String> run() throws InterruptedException {
-    var places = new LinkedHashMap<Id, String>();
+  Map<ViewPlace, String> run() throws InterruptedException {
+    var places = new LinkedHashMap<ViewPlace, String>();
     for (var view : views) places.put(view, "");
     for (var kind : actors.keySet()) {
       for (var id : actors.get(kind)) compare(id);
@@ -98,9 +97,9 @@ final class Comparison {
 
   // ---- history
 
-  private void compareHistories(String kind, Map<Id, String> places) throws InterruptedException {
-    var unread = new HashMap<Id, Which>(); // the first turn that a view has not seen
-    for (var view : views) if (view.key().startsWith(kind + ":")) unread.put(view, unread(kind, view));
+  private void compareHistories(String kind, Map<ViewPlace, String> places) throws InterruptedException {
+    var unread = new HashMap<ViewPlace, Which>(); // the first turn that a view has not seen
+    for (var view : views) if (view.kind().equals(kind)) unread.put(view, unread(view));
     var replaced = new HashMap<String, Long>(); // turns that are missing, until a whole one comes
     String place = "";
     try (var first = new Turns(from.history(kind, "")); var second = new Turns(to.history(kind, ""))) {
@@ -127,10 +126,8 @@ final class Comparison {
   }
 
   /** Of no actor: the view has seen all. */
-  private Which unread(String kind, Id view) throws InterruptedException {
-    var bodies = Copying.read(from, view).bodies();
-    String place = bodies.isEmpty() ? "" : new String(bodies.getLast(), StandardCharsets.UTF_8);
-    try (var history = from.history(kind, place)) {
+  private Which unread(ViewPlace view) throws InterruptedException {
+    try (var history = from.history(view.kind(), view.place())) {
       var rest = history.now();
       return rest.isEmpty() ? new Which("", 0) : new Which(rest.getFirst().key(), rest.getFirst().number());
     }

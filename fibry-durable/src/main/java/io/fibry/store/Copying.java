@@ -5,7 +5,6 @@ import io.fibry.store.Store.Past;
 import io.fibry.store.Store.Turn;
 import io.fibry.store.Store.Waiting;
 import io.fibry.text.Lines;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -74,10 +73,11 @@ final class Copying {
       begin();
       from.actors(id -> actors.computeIfAbsent(id.kind(), none -> new ArrayList<>()).add(id));
       actors.remove(Copy.ACTOR.kind());
-      var views = actors.remove(Store.VIEWS);
+      var views = views(actors.remove(Store.VIEWS));
+      for (var view : views) store(view, 1, "");
       for (var kind : actors.keySet()) copy(kind);
-      var places = new Comparison(from, to, actors, views == null ? List.of() : views).run();
-      for (var view : places.entrySet()) copyView(view.getKey(), view.getValue());
+      var places = new Comparison(from, to, actors, views).run();
+      for (var view : places.entrySet()) store(view.getKey(), 2, view.getValue());
       send(List.of(Copy.UNFINISHED));
       to.leave(Copy.ACTOR, life);
       return soFar();
@@ -143,7 +143,7 @@ final class Copying {
     goOn(id, actor, past.number());
     var turn = new Turn(id, actor.life, past.number(), past.at(), past.whole(), past.body(), List.of(), List.of());
     if (!to.keepsOrderOfActors() && !underWay.isEmpty() && !underWay.getLast().of.equals(id)) awaitAllBut(0);
-    give(new Giving(id, "turn " + past.number() + " of " + id, to.append(turn)));
+    give(new Giving(id, "turn " + past.number() + " of " + id, past.whole() ? to.end(turn) : to.append(turn)));
     turns++;
     if (past.number() < actor.first) return;
     if (Arrays.hashCode(past.body()) == actor.hash) actor.based = true; // it is no snapshot
@@ -223,11 +223,26 @@ final class Copying {
 
   // ---- views
 
-  private void copyView(Id id, String place) throws InterruptedException {
-    long begun = to.begin(id, 0);
-    var turn = new Turn(id, begun, 1, from.clock().instant(), true, place.getBytes(StandardCharsets.UTF_8), List.of(),
-        List.of());
-    await(new Giving(id, "the place of view " + id.key(), to.append(turn)));
+  /** Those that were not forgotten. */
+  private List<ViewPlace> views(List<Id> stored) {
+    var views = new ArrayList<ViewPlace>();
+    if (stored != null) for (var id : stored) {
+      var bodies = read(from, id).bodies();
+      if (!bodies.isEmpty()) ViewPlace.of(id, bodies.getLast()).ifPresent(views::add);
+    }
+    return views;
+  }
+
+  /**
+   * Called before the turns of actors, with the empty place, so that those that ends replaced stay;
+   * and again with the place.
+   */
+  private void store(ViewPlace view, long turn, String place) throws InterruptedException {
+    var id = view.actor();
+    long begun = to.begin(id, turn - 1);
+    var stands = new ViewPlace(view.kind(), view.name(), place);
+    await(new Giving(id, "the place of view " + id.key(), to.append(new Turn(id, begun, turn, from.clock().instant(),
+        true, stands.body(), List.of(), List.of()))));
     to.leave(id, begun);
   }
 }

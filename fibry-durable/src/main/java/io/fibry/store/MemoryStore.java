@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
@@ -25,6 +26,7 @@ public final class MemoryStore implements Store {
     private final List<Turn> turns = new ArrayList<>();
     private final Map<String, Waiting> waiting = new LinkedHashMap<>();
     private final List<Long> places = new ArrayList<>(); // in the history
+    private final TreeSet<Long> ends = new TreeSet<>(); // those of `places` whose turns replaced the ones before
     private long life;
     private long last;
     private boolean over; // a turn of this life was refused
@@ -40,6 +42,7 @@ public final class MemoryStore implements Store {
   private final TreeMap<Long, Turn> history = new TreeMap<>(); // by place
   private final List<Reading> readings = new ArrayList<>(); // that are not closed
   private final Map<String, Duration> ages = new HashMap<>(); // by kind: older turns may go
+  private final Map<Id, ViewPlace> views = new HashMap<>(); // that were not forgotten
   private long places; // so far
   private int failing;
   private boolean closed;
@@ -72,10 +75,12 @@ public final class MemoryStore implements Store {
       copy.turns.addAll(kept.turns);
       copy.waiting.putAll(kept.waiting);
       copy.places.addAll(kept.places);
+      copy.ends.addAll(kept.ends);
       copy.last = kept.last;
     });
     after.history.putAll(history);
     after.ages.putAll(ages);
+    after.views.putAll(views);
     after.places = places;
     wakeAll();
     return after;
@@ -116,7 +121,16 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized CompletionStage<Void> append(Turn turn) {
+  public CompletionStage<Void> append(Turn turn) {
+    return store(turn, false);
+  }
+
+  @Override
+  public CompletionStage<Void> end(Turn turn) {
+    return store(turn, true);
+  }
+
+  private synchronized CompletionStage<Void> store(Turn turn, boolean ends) {
     try {
       checkOpen();
       var kept = kept(turn.actor());
@@ -125,17 +139,15 @@ public final class MemoryStore implements Store {
       kept.over = true;
       mayFail();
       kept.over = false;
-      if (turn.whole()) {
-        kept.turns.clear();
-        kept.places.forEach(history::remove);
-        kept.places.clear();
-      }
+      if (turn.whole()) kept.turns.clear();
       kept.turns.add(turn);
       history.put(++places, turn);
       kept.places.add(places);
+      if (turn.whole()) forgetBefore(kept, places, ends ? leastPlace(turn.actor().kind()) : Long.MAX_VALUE);
       kept.last = turn.number();
       turn.done().forEach(kept.waiting::remove);
       for (var message : turn.sends()) kept(message.to()).put(message);
+      ViewPlace.kindOf(turn.actor()).ifPresent(kind -> moveView(kind, turn));
       wakeAll();
       return CompletableFuture.completedFuture(null);
     } catch (StoreException refused) {
@@ -292,6 +304,33 @@ public final class MemoryStore implements Store {
       if (goes) history.remove(place);
       return goes;
     });
+  }
+
+  // ---- views
+
+  private void moveView(String kind, Turn turn) {
+    ViewPlace.of(turn.actor(), turn.body()).ifPresentOrElse(view -> views.put(turn.actor(), view),
+        () -> views.remove(turn.actor()));
+    long least = leastPlace(kind);
+    actors.forEach((id, kept) -> {
+      var end = kept.ends.floor(least);
+      if (end != null && id.kind().equals(kind)) forgetBefore(kept, end, least);
+    });
+  }
+
+  /** All views of the kind have passed it. */
+  private long leastPlace(String kind) {
+    return views.values().stream().filter(view -> view.kind().equals(kind)).map(ViewPlace::place)
+        .mapToLong(place -> place.isEmpty() ? 0 : Long.parseLong(place)).min().orElse(Long.MAX_VALUE);
+  }
+
+  /** The turn at the end has replaced those before, which go if all views have passed it. */
+  private void forgetBefore(Kept kept, long end, long passed) {
+    if (end > passed) kept.ends.add(end);
+    else {
+      kept.ends.headSet(end, true).clear();
+      kept.places.removeIf(place -> place < end && history.remove(place) != null);
+    }
   }
 
   @Override

@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 public interface Store extends AutoCloseable {
   /**
    * The kind of actors that say where views stand. The key of one is the kind that is followed, a
-   * colon, and the name of the view; its last turn says the place.
+   * colon, and the name of the view; its last turn says the place. {@link ViewPlace} reads it.
    */
   String VIEWS = ":follower";
 
@@ -212,6 +212,19 @@ public interface Store extends AutoCloseable {
   CompletionStage<Void> append(Turn turn);
 
   /**
+   * Stores the whole turn with which an actor ends, as {@link #append}. Named views may still have
+   * to read the turns that it replaces. So these stay until the place of each view of the kind, as
+   * its last turn in {@link #VIEWS} says, is at this turn or behind it. Without a view they may go
+   * at once.
+   *
+   * @param turn a whole one
+   * @return as {@code append}
+   */
+  default CompletionStage<Void> end(Turn turn) {
+    return append(turn);
+  }
+
+  /**
    * Whether turns of different actors, given by one thread, get into the history in this order. If
    * not, one who needs that waits until one is stored before the next one is given.
    *
@@ -314,8 +327,9 @@ public interface Store extends AutoCloseable {
 
   /**
    * Reads what was stored. Each turn comes after those that were stored before it, and none that a
-   * loss of power could take back. Turns that a later whole one replaced may be left out; now and
-   * then, such as after a crash, a turn comes again.
+   * loss of power could take back. Turns that a later whole one replaced may be left out, but not
+   * those that {@link #end} keeps for views; now and then, such as after a crash, a turn comes
+   * again.
    *
    * @param kind of the actors
    * @param after the place of the turn that was read last; empty: from the beginning

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** Where the log has what is alive: in memory, for each actor. Thread-safe. */
@@ -25,6 +26,7 @@ final class Index {
   private final AtomicLong lives = new AtomicLong(); // so far, of all actors: an old one is known as such for ever
   private final ReentrantReadWriteLock moving = new ReentrantReadWriteLock(); // from a look here to the read of a file
   private final Map<String, Duration> ages = new ConcurrentHashMap<>(); // by kind: older turns are no history
+  private final Readings readings = new Readings();
   private final Supplier<String> store; // its name
   private final Keys keys;
   private final InstantSource clock;
@@ -185,12 +187,24 @@ final class Index {
     ages.put(kind, age);
   }
 
-  /** It means something yet: it is read when its actor is, or it is history. */
-  boolean isAlive(Stored stored, long place) {
-    var age = ages.get(stored.actor().kind());
+  /** How far views have read. */
+  Readings readings() {
+    return readings;
+  }
+
+  /**
+   * It means something yet: it is read when its actor is, or it is history. If the actor has ended
+   * since, it is history for the views that have not passed it.
+   *
+   * @param unread whether views of a kind may still have to read it
+   */
+  boolean isAlive(Stored stored, long place, Predicate<String> unread) {
+    String kind = stored.actor().kind();
+    var age = ages.get(kind);
     boolean old = age != null && stored.millis() < clock.instant().minus(age).toEpochMilli();
     var print = fingerprints.of(stored.actor());
-    return stripe(print).has(print, stored.number(), stored.type(), place, old);
+    return stripe(print).has(print, stored.number(), stored.type(), place, old)
+        || !old && stored.type() != Stored.Type.SNAPSHOT && unread.test(kind);
   }
 
   // ---- moving

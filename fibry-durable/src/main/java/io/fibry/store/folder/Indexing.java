@@ -84,6 +84,7 @@ final class Indexing implements Opening.Reader, AutoCloseable {
   private void read(Skimmed record, int size, long place) {
     if (chunk.end >= most * WIDTH) handOver();
     var type = record.type();
+    if (record.isOfView()) index.readings().note(record.stored(size).actor(), record.stored(size).body());
     boolean other = !record.isPlain() || type == Stored.Type.MESSAGE || type == Stored.Type.SNAPSHOT;
     if (other) chunk.others.add(record.stored(size)); // its content will be something else, and is not read
     index.print(record, print);

@@ -3,7 +3,9 @@ package io.fibry.store.folder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Reads what is alive in full segments, at a pace. A part of a segment at a time is in memory, and
@@ -77,8 +79,12 @@ final class Living {
   private boolean add(Frame frame, Frame.Place place, List<Alive> part) {
     boolean whole = true;
     int offset = place.offset() + Frame.RECORDS;
+    var unread = new HashMap<String, Integer>(0); // from this record on, by kind
+    int at = 0;
     for (var record : frame.records()) {
-      var alive = alive(record, place.segment(), offset);
+      int number = at++;
+      var alive = alive(record, place.segment(), offset, kind -> number >= unread.computeIfAbsent(kind,
+          same -> index.readings().firstUnread(same, frame)));
       whole &= alive != null && alive.record.equals(record);
       if (alive != null) part.add(alive);
       offset = Frame.next(offset, record);
@@ -87,10 +93,10 @@ final class Living {
   }
 
   /** Null: nothing of it is. */
-  private Alive alive(ByteBuffer record, int segment, int offset) {
+  private Alive alive(ByteBuffer record, int segment, int offset, Predicate<String> unread) {
     var stored = Stored.of(record);
     long place = Where.place(segment, offset);
-    boolean turn = stored.type() != Stored.Type.MESSAGE && index.isAlive(stored, place);
+    boolean turn = stored.type() != Stored.Type.MESSAGE && index.isAlive(stored, place, unread);
     var messages = new ArrayList<Integer>(0);
     for (int i = 0; i < stored.sends().size(); i++) {
       var sent = stored.sends().get(i);

@@ -334,6 +334,11 @@ final class LogStore extends FolderStore {
     index.put(message.to(), message.id(), new Where.Waits(due, segment, offset, place));
   }
 
+  /** How far a view has read, if the turn is one of its actor. */
+  void noteView(Turn turn) {
+    index.readings().note(turn.actor(), turn.body());
+  }
+
   /** Something is stored, and the index does not know it: what it takes for dead may be alive. */
   void distrustIndex() {
     compaction.stop();

@@ -74,7 +74,7 @@ final class Rewriting {
   private void write(Disk disk, Frame frame, List<Living.Alive> alive) throws IOException {
     String name = segment().name() + NewFile.UNREADY;
     var content = frame.bytes(segment().place(end));
-    if (end + content.remaining() > bytes) // the clock may have been set back
+    if (end + content.remaining() > bytes) // a view may be new, or the clock was set back
       throw new IOException(name + " was made for " + bytes + " bytes, and what is alive has become more");
     disk.write(name, end, content);
     int at = end + Frame.RECORDS;

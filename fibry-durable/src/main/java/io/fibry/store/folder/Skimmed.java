@@ -1,9 +1,12 @@
 package io.fibry.store.folder;
 
+import io.fibry.store.Store;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * What the index needs of a record of a turn, read where it is: no text is made.
@@ -14,6 +17,8 @@ record Skimmed(byte[] bytes, int at) {
   private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN);
   private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
   private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
+  private static final byte[] VIEWS = Store.VIEWS.getBytes(StandardCharsets.UTF_8);
 
   /** How many bytes a record has, which a frame says in front of it. */
   static int size(byte[] bytes, int at) {
@@ -26,6 +31,13 @@ record Skimmed(byte[] bytes, int at) {
 
   long number() {
     return (long) LONG.get(bytes, at + Stored.NUMBER);
+  }
+
+  /** It is a turn that says where a view stands. */
+  boolean isOfView() {
+    int kind = at + Stored.ACTOR;
+    return count(kind) == VIEWS.length && type() == Stored.Type.WHOLE
+        && Arrays.equals(bytes, kind + Short.BYTES, kind + Short.BYTES + VIEWS.length, VIEWS, 0, VIEWS.length);
   }
 
   void print(Fingerprints fingerprints, long[] into) {

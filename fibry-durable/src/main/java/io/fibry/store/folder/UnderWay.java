@@ -76,6 +76,7 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
     void note(int segment, int offset) {
       where.add(turn.number(), Stored.typeOf(turn, snapshot), segment, offset);
       where.done(turn.done());
+      store.noteView(turn);
       for (int i = 0; i < turn.sends().size(); i++) store.put(turn.sends().get(i), segment, offset, i);
       if (!snapshot) store.count();
     }

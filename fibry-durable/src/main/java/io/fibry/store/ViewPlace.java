@@ -1,0 +1,66 @@
+package io.fibry.store;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Where a named view stands, as the last turn of its actor of the kind {@link Store#VIEWS} says.
+ * For stores: turns that {@link Store#end} replaced stay until all views of their kind have passed
+ * them.
+ *
+ * @param kind of the actors whose events the view reads
+ * @param name of the view
+ * @param place of the turn that it read last; empty: it has read none
+ */
+public record ViewPlace(String kind, String name, String place) {
+  private static final byte[] FORGOTTEN = "-".getBytes(StandardCharsets.UTF_8); // no store has such a place
+
+  /** Checks it. */
+  public ViewPlace {
+    Objects.requireNonNull(kind, "kind");
+    Objects.requireNonNull(name, "name");
+    Objects.requireNonNull(place, "place");
+  }
+
+  /**
+   * Reads it.
+   *
+   * @param actor which may be that of a view
+   * @param body of its last turn
+   * @return empty if the actor is none of a view, or if the view was forgotten
+   */
+  public static Optional<ViewPlace> of(Store.Id actor, byte[] body) {
+    int end = actor.key().indexOf(':');
+    if (!actor.kind().equals(Store.VIEWS) || end < 0 || Arrays.equals(body, FORGOTTEN)) return Optional.empty();
+    return Optional.of(new ViewPlace(actor.key().substring(0, end), actor.key().substring(end + 1),
+        new String(body, StandardCharsets.UTF_8)));
+  }
+
+  /** {@return the body of the last turn of a view that was forgotten} */
+  public static byte[] forgotten() {
+    return FORGOTTEN.clone();
+  }
+
+  /**
+   * The kind that an actor of a view reads, also if the view was forgotten.
+   *
+   * @param actor which may be that of a view
+   * @return empty if it is none
+   */
+  public static Optional<String> kindOf(Store.Id actor) {
+    int end = actor.key().indexOf(':');
+    return actor.kind().equals(Store.VIEWS) && end >= 0 ? Optional.of(actor.key().substring(0, end)) : Optional.empty();
+  }
+
+  /** {@return the actor that says where the view stands} */
+  public Store.Id actor() {
+    return new Store.Id(Store.VIEWS, kind + ":" + name);
+  }
+
+  /** {@return the body of a turn that says so} */
+  public byte[] body() {
+    return place.getBytes(StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,61 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.Store;
+import io.fibry.store.ViewPlace;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * How far named views have read each kind. Thread-safe: an entry is written by the thread that
+ * opens the log, then by the thread that writes it, in the order of the log. A pass of compaction
+ * may read an older place than the newest, and then keeps more. The turns by which views noted
+ * their places are on disk before something is deleted, since a pass forces all that the index
+ * knows first.
+ *
+ * <p>Compaction gives frames the number of a later one, and keeps the order of turns. So the turn
+ * that a view passed last is looked for in frames with higher numbers, too. If it is dead, those
+ * that moved with it look unread until the view passes the next turn of its kind: they are kept
+ * longer, and never deleted too early, since no frame gets a lower number.
+ */
+final class Readings {
+  private final Map<String, Map<String, LogHistory.Place>> places = new ConcurrentHashMap<>(); // by kind and view
+
+  /** The last turn of an actor, which may be that of a view. */
+  void note(Store.Id actor, byte[] body) {
+    ViewPlace.kindOf(actor).ifPresent(kind -> note(kind, actor, ViewPlace.of(actor, body)));
+  }
+
+  private void note(String kind, Store.Id actor, Optional<ViewPlace> view) {
+    var ofKind = places.computeIfAbsent(kind, none -> new ConcurrentHashMap<>());
+    view.ifPresentOrElse(stands -> ofKind.put(actor.key(), place(stands)), () -> ofKind.remove(actor.key()));
+  }
+
+  /** A text that is no place, which the view itself refuses, keeps all. */
+  private static LogHistory.Place place(ViewPlace view) {
+    try {
+      return LogHistory.Place.of(view.place(), view.kind());
+    } catch (IllegalArgumentException none) {
+      return LogHistory.Place.BEGINNING;
+    }
+  }
+
+  /** The index of the first record in a frame that some view of the kind may still have to read. */
+  int firstUnread(String kind, Frame frame) {
+    int first = Integer.MAX_VALUE;
+    for (var place : places.getOrDefault(kind, Map.of()).values())
+      if (place.frame() <= frame.number()) first = Math.min(first, indexOf(kind, place, frame) + 1);
+    return first;
+  }
+
+  /** Returns -1 if it is not there: then the view may have to read all of the frame. */
+  private static int indexOf(String kind, LogHistory.Place place, Frame frame) {
+    for (int i = frame.records().size() - 1; i >= 0; i--) {
+      var stored = Stored.of(frame.records().get(i));
+      if (stored.number() == place.number() && stored.actor().equals(new Store.Id(kind, place.key()))
+          && stored.type() != Stored.Type.SNAPSHOT && stored.type() != Stored.Type.MESSAGE)
+        return i;
+    }
+    return -1;
+  }
+}
