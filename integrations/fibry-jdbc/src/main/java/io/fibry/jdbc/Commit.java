@@ -6,6 +6,7 @@ import static io.fibry.jdbc.Columns.Type.NUMBER;
 import static io.fibry.jdbc.Columns.Type.TEXT;
 
 import io.fibry.store.Store;
+import io.fibry.store.ViewPlace;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** What one transaction stores of the entries that wait, and what became of each. Of one thread. */
 final class Commit {
@@ -40,6 +42,8 @@ final class Commit {
   private final Set<Key> done = new LinkedHashSet<>();
   private final Set<Key> kept = new HashSet<>();
   private final Set<String> kindsOfSnapshots = new HashSet<>();
+  private final Set<String> kindsOfViews = new HashSet<>();
+  private Optional<Set<String>> viewed = Optional.empty(); // kinds that views read, as the database has them
 
   private Commit(Dialect dialect, Connection connection) {
     this.dialect = dialect;
@@ -86,9 +90,11 @@ final class Commit {
 
   private void storeTurns(List<Entry<?>> entries) throws SQLException {
     var whole = new HashMap<Store.Id, Long>(); // the last of each actor: what is before is dead
-    for (var entry : entries)
-      if (entry instanceof Entry.OfTurn of && of.turn().whole() && hasStored(of))
+    for (var entry : entries) if (entry instanceof Entry.OfTurn of && hasStored(of)) {
+      ViewPlace.kindOf(of.turn().actor()).ifPresent(kindsOfViews::add);
+      if (of.turn().whole() && !(of.ends() && isViewed(of.turn().actor().kind())))
         whole.put(of.turn().actor(), of.turn().number());
+    }
     var turns = new Columns(TEXT, TEXT, NUMBER, NUMBER, FLAG, BYTES);
     for (var entry : entries) if (entry instanceof Entry.OfTurn of && hasStored(of)) {
       var turn = of.turn();
@@ -99,6 +105,18 @@ final class Commit {
     var dead = new Columns(TEXT, TEXT, NUMBER);
     whole.forEach((id, number) -> dead.add(id.kind(), Texts.stored(id.key()), number));
     dead.run(connection, Dialect.DEAD);
+  }
+
+  /** What an end replaces is deleted when all views have passed it. */
+  private boolean isViewed(String kind) throws SQLException {
+    if (viewed.isEmpty())
+      viewed = Optional.of(Reads.views(connection).stream().map(ViewPlace::kind).collect(Collectors.toSet()));
+    return viewed.get().contains(kind);
+  }
+
+  /** Of those that have moved. */
+  Set<String> kindsOfViews() {
+    return kindsOfViews;
   }
 
   boolean hasStored(Entry.OfTurn turn) {

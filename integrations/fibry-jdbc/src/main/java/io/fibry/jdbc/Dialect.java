@@ -104,7 +104,7 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
   /** The same, with the numbers of the snapshots instead of bodies. */
   String ages() {
     return """
-        select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, s.number
+        select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, s.number, t.whole
         from fibry_turn t left join fibry_snapshot s on s.kind = t.kind and s.actor = t.actor
         where t.kind = ? and %s order by t.tx, t.place limit 1000""".formatted(behind);
   }
@@ -113,6 +113,9 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
   String anyForeign() {
     return "select exists (select 1 from fibry_turn t where t.kind = ? and %s)".formatted(foreign);
   }
+
+  /** Kind; answers actor and body of all turns that are there, oldest first. */
+  static final String BODIES = "select actor, body from fibry_turn where kind = ? order by actor, number";
 
   /** Of the database at the other end. */
   static Dialect of(Connection connection) throws SQLException {

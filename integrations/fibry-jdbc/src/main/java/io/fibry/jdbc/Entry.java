@@ -25,14 +25,21 @@ abstract sealed class Entry<T> extends CompletableFuture<T> {
   /** A turn of an actor. */
   static final class OfTurn extends Entry<Void> {
     private final Store.Turn turn;
+    private final boolean ends;
 
-    OfTurn(Store.Turn turn) {
+    /** @param ends the actor, so that views may still have to read the turns before */
+    OfTurn(Store.Turn turn, boolean ends) {
       super(turn.body().length + turn.sends().stream().mapToLong(one -> FIXED + one.body().length).sum());
       this.turn = turn;
+      this.ends = ends;
     }
 
     Store.Turn turn() {
       return turn;
+    }
+
+    boolean ends() {
+      return ends;
     }
 
     @Override

@@ -6,13 +6,22 @@ import static io.fibry.jdbc.Columns.Type.TEXT;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.LoggerFactory;
 
 /**
  * Deletes turns that are older than is wanted, and behind a snapshot. It looks at the oldest turns
  * of a kind when it hears of the age, and when there are snapshots, now and then. Thread-safe.
+ *
+ * <p>Also deletes the turns of actors that have ended, when all views of the kind have passed the
+ * end. It looks for ends up to the place of the slowest view, when one begins and when one moves:
+ * from the beginning of the history for the first time in this process, then from where it came to.
+ * So what a process that ended has left is found by the next one. Two looks at a time, here or in
+ * two processes, delete the same turns.
  */
 final class Forgetting {
   private static final int OFTEN = 16; // times while a turn gets old
@@ -25,6 +34,8 @@ final class Forgetting {
   private final Dialect dialect;
   private final Readers readers;
   private final Map<String, Age> ages = new ConcurrentHashMap<>(); // by kind
+  private final Map<String, Place> swept = new ConcurrentHashMap<>(); // up to there, by kind
+  private final Set<String> due = ConcurrentHashMap.newKeySet(); // kinds whose ends are to be looked for
 
   Forgetting(TableStore store, Database database, Dialect dialect, Readers readers) {
     this.store = store;
@@ -62,6 +73,40 @@ final class Forgetting {
       if (!over) readers.execute(() -> delete(kind, before, page.getLast().place()));
     } catch (SQLException | RuntimeException failure) {
       LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps old turns of kind '{}' for now", store, kind, failure);
+    }
+  }
+
+  // ---- actors that have ended
+
+  /** A view of the kind has begun, has moved, or was forgotten. */
+  void viewMoved(String kind) {
+    if (due.add(kind)) readers.execute(() -> sweep(kind));
+  }
+
+  /** A page; then the next one, when other readers have had their turn. */
+  private void sweep(String kind) {
+    due.remove(kind); // first: a view that moves from now on is looked at again
+    try {
+      var least = database.read(Reads::views).stream().filter(view -> view.kind().equals(kind))
+          .map(view -> Place.of(view.place(), kind)).min(Comparator.naturalOrder());
+      var from = swept.getOrDefault(kind, Place.BEGINNING);
+      var page = database.read(connection -> Reads.ages(connection, dialect, kind, from));
+      var ends = new HashMap<String, Long>(); // the last one, by key
+      var to = from;
+      for (var turn : page) {
+        if (least.isPresent() && turn.place().compareTo(least.get()) > 0) break;
+        to = turn.place();
+        if (turn.whole()) ends.merge(turn.actor().key(), turn.number(), Math::max);
+      }
+      var dead = new Columns(TEXT, TEXT, NUMBER);
+      ends.forEach((key, number) -> dead.add(kind, Texts.stored(key), number));
+      if (!dead.isEmpty()) database.commit(dialect, connection -> dead.run(connection, Dialect.DEAD));
+      var reached = to;
+      swept.merge(kind, reached, (known, here) -> known.compareTo(here) < 0 ? here : known);
+      if (!page.isEmpty() && to.equals(page.getLast().place())) viewMoved(kind);
+    } catch (SQLException | RuntimeException failure) {
+      LoggerFactory.getLogger(JdbcStore.class).warn("{} keeps turns of actors of kind '{}' that ended for now", store,
+          kind, failure);
     }
   }
 }

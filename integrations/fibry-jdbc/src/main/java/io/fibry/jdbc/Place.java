@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
  * @param tx the transaction that stored it
  * @param number of the turn, among all
  */
-record Place(String tx, long number) {
+record Place(String tx, long number) implements Comparable<Place> {
   private static final Pattern FORM = Pattern.compile("(\\d{1,20})\\.(\\d{1,18})");
   static final Place BEGINNING = new Place("0", 0);
 
@@ -19,6 +19,13 @@ record Place(String tx, long number) {
     if (!form.matches())
       throw new IllegalArgumentException("'" + text + "' is no place in the history of kind '" + kind + "'");
     return new Place(form.group(1), Long.parseLong(form.group(2)));
+  }
+
+  /** In the order of the history. */
+  @Override
+  public int compareTo(Place other) {
+    int order = Long.compareUnsigned(Long.parseUnsignedLong(tx), Long.parseUnsignedLong(other.tx));
+    return order != 0 ? order : Long.compare(number, other.number);
   }
 
   @Override

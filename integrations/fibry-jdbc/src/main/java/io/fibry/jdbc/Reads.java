@@ -2,11 +2,14 @@ package io.fibry.jdbc;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.ViewPlace;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 
@@ -121,13 +124,25 @@ final class Reads {
   }
 
   /** @param snapshot the number of that of its actor; 0: there is none */
-  record Age(Place place, Store.Id actor, long number, long millis, long snapshot) {}
+  record Age(Place place, Store.Id actor, long number, long millis, long snapshot, boolean whole) {}
 
   static List<Age> ages(Connection connection, Dialect dialect, String kind, Place behind) throws SQLException {
     return all(connection, dialect.ages(),
         row -> new Age(place(row), new Store.Id(kind, Texts.read(row.getString(3))), row.getLong(4), row.getLong(5),
-            row.getLong(6)),
+            row.getLong(6), row.getBoolean(7)),
         kind, behind.tx(), behind.number());
+  }
+
+  private record Body(Store.Id actor, byte[] bytes) {}
+
+  /** All that were not forgotten. */
+  static Collection<ViewPlace> views(Connection connection) throws SQLException {
+    var views = new HashMap<Store.Id, ViewPlace>();
+    for (var body : all(connection, Dialect.BODIES,
+        row -> new Body(new Store.Id(Store.VIEWS, Texts.read(row.getString(1))), row.getBytes(2)), Store.VIEWS))
+      ViewPlace.of(body.actor, body.bytes).ifPresentOrElse(view -> views.put(body.actor, view),
+          () -> views.remove(body.actor));
+    return views.values();
   }
 
   static boolean anyForeign(Connection connection, Dialect dialect, String kind) throws SQLException {

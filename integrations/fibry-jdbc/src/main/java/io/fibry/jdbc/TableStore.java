@@ -3,6 +3,7 @@ package io.fibry.jdbc;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
+import io.fibry.store.ViewPlace;
 import io.fibry.text.Lines;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -69,6 +70,7 @@ final class TableStore extends JdbcStore {
   @Override
   public Loaded load(Id actor) {
     await(actor);
+    ViewPlace.kindOf(actor).ifPresent(forgetting::viewMoved); // a process may have ended before it removed turns
     return read(actor,
         () -> database.commit(dialect, connection -> Reads.load(connection, dialect, actor)));
   }
@@ -207,15 +209,25 @@ final class TableStore extends JdbcStore {
   private void hear(Commit commit) {
     if (commit.hasTurns()) histories.forEach(TableHistory::wake);
     commit.kindsOfSnapshots().forEach(forgetting::look);
+    commit.kindsOfViews().forEach(forgetting::viewMoved);
   }
 
   // ---- writing
 
   @Override
   public CompletionStage<Void> append(Turn turn) {
+    return store(turn, false);
+  }
+
+  @Override
+  public CompletionStage<Void> end(Turn turn) {
+    return store(turn, true);
+  }
+
+  private CompletionStage<Void> store(Turn turn, boolean ends) {
     check("a turn of ", turn.actor(), turn.body());
     for (var message : turn.sends()) check("a message for ", message.to(), message.body());
-    return add(new Entry.OfTurn(turn), turn.actor());
+    return add(new Entry.OfTurn(turn, ends), turn.actor());
   }
 
   @Override

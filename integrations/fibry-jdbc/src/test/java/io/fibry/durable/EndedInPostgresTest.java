@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EndedInPostgresTest extends EndedContract {
+  EndedInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}
