@@ -1,18 +1,31 @@
 package io.fibry.nats;
 
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.ViewPlace;
+import io.nats.client.api.MessageInfo;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Takes turns away that are older than is wanted, and behind a snapshot. It looks at the oldest
  * turns of a kind when it hears of the age, and when there are snapshots, now and then.
  * Thread-safe.
+ *
+ * <p>Also purges turns that later whole ones replaced: at once if no view of the kind may still
+ * have to read them, or else when all views have passed the whole turn. For that it looks for whole
+ * turns up to the place of the slowest view, when one begins and when one moves: from the beginning
+ * of the stream for the first time in this process, then from where it came to. So it finds what a
+ * process that ended has left. One thread at a time looks at a kind; another process may look, too,
+ * and purges the same.
  */
 final class Forgetting {
   private static final int OFTEN = 16; // times while a turn gets old
@@ -25,6 +38,7 @@ final class Forgetting {
   private final StreamStore store;
   private final Map<String, Age> ages = new ConcurrentHashMap<>(); // by kind
   private final Set<String> looking = ConcurrentHashMap.newKeySet(); // kinds
+  private final Map<String, Sweep> sweeps = new ConcurrentHashMap<>(); // by kind
 
   Forgetting(StreamStore store) {
     this.store = store;
@@ -83,5 +97,118 @@ final class Forgetting {
   private long covered(String subject) {
     return Optional.of(LogSubjects.actor(subject)).flatMap(id -> store.log().last(store.subjects().snapshot(id)))
         .map(last -> Snapshot.read(last).seq()).orElse(0L);
+  }
+
+  // ---- what whole turns replaced
+
+  /** Messages of an actor before this number have only turns that a later whole one replaced. */
+  void dead(Store.Id actor, long number) {
+    start("purging of " + actor, actor.kind(), () -> {
+      var unread = unread(actor.kind());
+      if (unread.isEmpty() || number <= unread.get().seq()) purge(actor, number);
+    });
+  }
+
+  private void purge(Store.Id actor, long number) {
+    store.log().purge(store.subjects().turns(actor), number - 1);
+  }
+
+  /** A view of the kind has begun, has moved, or was forgotten. */
+  void viewMoved(String kind) {
+    var sweep = sweeps.computeIfAbsent(kind, Sweep::new);
+    if (sweep.due.getAndIncrement() > 0) return; // the thread that runs sees it
+    boolean begun = false;
+    try {
+      start("purging of kind " + kind, kind, sweep::run);
+      begun = true;
+    } finally {
+      if (!begun) sweep.due.set(0);
+    }
+  }
+
+  private void start(String name, String kind, Runnable task) {
+    Thread.ofVirtual().name(name).start(() -> {
+      try {
+        task.run();
+      } catch (StoreClosedException over) {
+        // the next process does it
+      } catch (RuntimeException failure) {
+        if (!store.isClosed()) LoggerFactory.getLogger(NatsStore.class)
+            .warn("{} keeps turns of kind '{}' that were replaced for now", store, kind, failure);
+      }
+    });
+  }
+
+  /** The first place that some view of the kind has not passed; empty if there is no view. */
+  private Optional<StreamHistory.Position> unread(String kind) {
+    var all = store.log().subjects(store.subjects().turnsOf(Store.VIEWS)).keySet();
+    return store.log().lasts(all.stream().filter(one -> isOf(kind, one)).toList()).stream()
+        .flatMap(one -> view(one).stream()).map(view -> StreamHistory.Position.behind(view.place(), kind))
+        .min(Comparator.naturalOrder());
+  }
+
+  private static boolean isOf(String kind, String subject) {
+    return ViewPlace.kindOf(LogSubjects.actor(subject)).filter(kind::equals).isPresent();
+  }
+
+  /** Where a life has begun without a turn yet, it says nothing: the turn before does. */
+  private Optional<ViewPlace> view(MessageInfo last) {
+    var id = LogSubjects.actor(last.getSubject());
+    var entry = JournalEntry.read(last);
+    if (entry.number() == 0) return Optional.empty();
+    var bodies = new Bodies(store.log(), store.subjects(), id).upTo(last.getSeq(), entry);
+    return bodies.isEmpty() ? Optional.empty() : ViewPlace.of(id, bodies.getLast());
+  }
+
+  /** Of a kind; run by one thread at a time, which counts how often it was asked for meanwhile. */
+  private final class Sweep {
+    private final String kind;
+    private final AtomicInteger due = new AtomicInteger(); // 0: no thread runs
+    private long at = 1; // where it goes on; of the thread that runs
+
+    Sweep(String kind) {
+      this.kind = kind;
+    }
+
+    void run() {
+      boolean over = false;
+      try {
+        while (!over) {
+          int seen = due.get();
+          purge();
+          over = due.compareAndSet(seen, 0);
+        }
+      } finally {
+        if (!over) due.set(0); // it failed: the next move of a view tries again
+      }
+    }
+
+    private void purge() {
+      var unread = unread(kind);
+      String filter = store.subjects().turnsOf(kind);
+      for (var page = store.log().page(filter, at, PAGE); !page.isEmpty() && !store.isClosed(); page =
+          store.log().page(filter, at, PAGE)) {
+        var whole = new HashMap<String, Long>(); // the last message with a whole turn, by subject
+        for (var one : page) {
+          if (unread.isPresent() && !isPassed(one, unread.get())) {
+            purge(whole);
+            return;
+          }
+          if (JournalEntry.read(one).hasWhole()) whole.put(one.getSubject(), one.getSeq());
+          at = one.getSeq() + 1;
+        }
+        purge(whole);
+      }
+    }
+
+    /** All of its turns. */
+    private boolean isPassed(MessageInfo message, StreamHistory.Position unread) {
+      return message.getSeq() < unread.seq()
+          || message.getSeq() == unread.seq() && unread.index() >= JournalEntry.read(message).turns().size();
+    }
+
+    private void purge(Map<String, Long> whole) {
+      whole.forEach((subject, seq) -> store.log().purge(subject, seq - 1));
+    }
   }
 }

@@ -7,6 +7,7 @@ import io.fibry.store.Store.Turn;
 import io.fibry.store.Store.Waiting;
 import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.store.ViewPlace;
 import io.nats.client.api.MessageInfo;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -194,6 +195,7 @@ final class Keeper {
       for (var task : tasks) tell(task, outcome);
     }
     if (!over) store.hear(id.kind());
+    if (!over && tasks.stream().anyMatch(Task.Append::ends)) takeDeadAway();
   }
 
   /** With all that is done and still there, they do not fit into a message. */
@@ -207,6 +209,7 @@ final class Keeper {
   }
 
   private void stored(JournalEntry entry, List<JournalEntry.Done> removed, Collection<Waiting> sends) {
+    ViewPlace.kindOf(id).ifPresent(store.forgetting()::viewMoved);
     number = entry.number();
     messages++;
     letters.remove(removed);
@@ -264,7 +267,7 @@ final class Keeper {
 
   private void takeDeadAway() {
     messages = 0;
-    if (from > 1) log.purge(store.subjects().turns(id), from - 1);
+    if (from > 1) store.forgetting().dead(id, from);
   }
 
   /** Not over that of a store which has stored more: turns before that one may be gone. */
@@ -285,6 +288,7 @@ final class Keeper {
     boolean loaded = false;
     try {
       var last = beginLife(Optional.empty());
+      ViewPlace.kindOf(id).ifPresent(store.forgetting()::viewMoved); // a store that is gone may not have purged
       var bodies = last.map(one -> new Bodies(log, store.subjects(), id).upTo(one.seq, one.entry)).orElse(List.of());
       var waiting = letters.look();
       loaded = true;

@@ -46,13 +46,30 @@ final class StreamHistory implements History {
     this.kind = kind;
     this.filter = filter;
     this.poll = store.poll().toMillis();
-    var place = PLACE.matcher(after);
-    if (after.isEmpty()) this.seq = 1;
-    else if (place.matches()) {
-      this.seq = Long.parseLong(place.group(1));
-      this.index = Integer.parseInt(place.group(2)) + 1;
-    } else throw new IllegalArgumentException(
-        "'" + after + "' is no place in the history of kind '" + kind + "'");
+    var first = Position.behind(after, kind);
+    this.seq = first.seq;
+    this.index = first.index;
+  }
+
+  /**
+   * Where the next turn may be.
+   *
+   * @param seq of the message in the stream
+   * @param index of the turn in it, or how many it has: then the turn is in a later one
+   */
+  record Position(long seq, int index) implements Comparable<Position> {
+    /** @param place of the turn before; empty: the beginning */
+    static Position behind(String place, String kind) {
+      if (place.isEmpty()) return new Position(1, 0);
+      var form = PLACE.matcher(place);
+      if (form.matches()) return new Position(Long.parseLong(form.group(1)), Integer.parseInt(form.group(2)) + 1);
+      throw new IllegalArgumentException("'" + place + "' is no place in the history of kind '" + kind + "'");
+    }
+
+    @Override
+    public int compareTo(Position other) {
+      return seq != other.seq ? Long.compare(seq, other.seq) : Integer.compare(index, other.index);
+    }
   }
 
   String kind() {

@@ -221,11 +221,20 @@ final class StreamStore extends NatsStore {
 
   @Override
   public CompletionStage<Void> append(Turn turn) {
+    return store(turn, false);
+  }
+
+  @Override
+  public CompletionStage<Void> end(Turn turn) {
+    return store(turn, true);
+  }
+
+  private CompletionStage<Void> store(Turn turn, boolean ends) {
     check("a turn of ", turn.actor(), turn.body());
     for (var message : turn.sends()) check("a message for ", message.to(), message.body());
     if (turn.sends().size() > Keeper.mostSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
         + " sends " + turn.sends().size() + " messages; " + this + " takes at most " + Keeper.mostSends());
-    return add(turn.actor(), new Task.Append(turn));
+    return add(turn.actor(), new Task.Append(turn, ends));
   }
 
   /** Each actor has its own lane. */

@@ -21,14 +21,21 @@ abstract sealed class Task<T> extends CompletableFuture<T> {
   /** Stores a turn. */
   static final class Append extends Task<Void> {
     private final Store.Turn turn;
+    private final boolean ends;
 
-    Append(Store.Turn turn) {
+    /** @param ends the actor */
+    Append(Store.Turn turn, boolean ends) {
       super(turn.body().length + turn.sends().stream().mapToLong(one -> FIXED + one.body().length).sum());
       this.turn = turn;
+      this.ends = ends;
     }
 
     Store.Turn turn() {
       return turn;
+    }
+
+    boolean ends() {
+      return ends;
     }
   }
 

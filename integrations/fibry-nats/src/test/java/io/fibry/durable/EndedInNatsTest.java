@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EndedInNatsTest extends EndedContract {
+  EndedInNatsTest() {
+    super(InNats.maker());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class EndedInReplicasTest extends EndedContract {
+  EndedInReplicasTest() {
+    super(InReplicas.maker());
+  }
+}
