@@ -80,7 +80,7 @@ final class Absence {
   private ExitReason why(List<Member> members, Member before) {
     if (members.stream().noneMatch(one -> one.id().equals(before.id())))
       return lost("node '" + before.name() + "', which had actor '" + name + "', is gone");
-    return around.membership().ended(before.name(), name).map(Outcome::reason).orElseGet(ExitReason.Stopped::new);
+    return around.membership().ended(before.name(), name).map(Reply::reason).orElseGet(ExitReason.Stopped::new);
   }
 
   /** Somebody has the name, though no news of that has come. */

@@ -122,11 +122,11 @@ final class FarRequest<R> {
 
   private void ended(Wire wire, Throwable failure) {
     try {
-      boolean nobody = failure == null ? Outcome.isGone(wire) : loss(failure) == Loss.NOBODY;
+      boolean nobody = failure == null ? Reply.isGone(wire) : loss(failure) == Loss.NOBODY;
       if (nobody && !answer.isDone() && route.absent().get().isEmpty()
           && around.clock().nanoTime() + pause.toNanos() - end < 0)
         sendLater();
-      else if (failure == null) Outcome.tell(answer, sent, wire, around);
+      else if (failure == null) Reply.tell(answer, sent, wire, around);
       else answer.completeExceptionally(lost(failure));
     } catch (Throwable unreadable) { // of a codec, or of memory
       answer.completeExceptionally(new UnreachableException("the answer of actor '" + sent.to().actor()

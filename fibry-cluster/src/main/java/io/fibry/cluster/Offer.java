@@ -125,7 +125,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
       }
       case Begin begin -> context.watch(LastingAddress.owner(actor), End::new);
       case End end -> {
-        why = Outcome.brief(end.why);
+        why = Reply.brief(end.why);
         ending = true;
         context.self().sendPoisonPill();
       }

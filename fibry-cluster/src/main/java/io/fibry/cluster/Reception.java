@@ -29,7 +29,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
       return Optional.of(protocol.decode(wire.body()));
     } catch (RuntimeException unreadable) {
       Unreadable.log("'" + what + "' got a message", wire, unreadable);
-      wire.answerTo().ifPresent(to -> send(Outcome.ofFailure(to, unreadable)));
+      wire.answerTo().ifPresent(to -> send(Reply.ofFailure(to, unreadable)));
       return Optional.empty();
     }
   }
@@ -40,7 +40,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
       give(wire, message, actor.get());
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", what, wire, failure);
-      wire.answerTo().ifPresent(to -> send(Outcome.ofFailure(to, failure)));
+      wire.answerTo().ifPresent(to -> send(Reply.ofFailure(to, failure)));
     }
   }
 
@@ -63,7 +63,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
       giveAll(wire, group, first, actors, refusals);
       first += group.bodies().size();
     }
-    wire.answerTo().ifPresent(to -> send(Outcome.ofReceipt(to, new Tells.Receipt(refusals))));
+    wire.answerTo().ifPresent(to -> send(Reply.ofReceipt(to, new Tells.Receipt(refusals))));
   }
 
   private void giveAll(Wire wire, Tells.Group group, int first,
@@ -85,10 +85,10 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
           : Optional.of("'" + what + "' did not take it");
     } catch (CodecException unreadable) {
       Unreadable.log("'" + what + "' got a message", wire, unreadable);
-      return Optional.of(Outcome.brief(unreadable));
+      return Optional.of(Reply.brief(unreadable));
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).warn("'{}' does not get a message", what, failure);
-      return Optional.of(Outcome.brief(failure));
+      return Optional.of(Reply.brief(failure));
     }
   }
 
@@ -108,14 +108,14 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     var self = asker(wire.header(Route.KEY));
     if (wire.header(Route.KEEP).isPresent()) keep(wire, message, actor);
     else if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) {
-      if (self.waitsFor(wire)) send(Outcome.ofFailure(wire.answerTo().get(), self.ring(wire, request)));
+      if (self.waitsFor(wire)) send(Reply.ofFailure(wire.answerTo().get(), self.ring(wire, request)));
       else Askers.onBehalf(self.behind(wire), () -> ask(wire, request, actor));
     } else isSent(actor, message, self); // where it is refused, it is a dead letter here
   }
 
   private void keep(Wire wire, M message, Actor<? super M> actor) {
     boolean kept = actor.sendMessage(message); // false: it waits for nobody
-    wire.answerTo().ifPresent(to -> send(kept ? Outcome.ofKept(to) : Outcome.ofFull(to, what, 0)));
+    wire.answerTo().ifPresent(to -> send(kept ? Reply.ofKept(to) : Reply.ofFull(to, what, 0)));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
@@ -133,20 +133,20 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
 
   private void answer(String to, Object request, Object value, Throwable failure) {
     try {
-      send(failure == null ? Outcome.ofAnswer(to, request, value) : Outcome.ofFailure(to, failure));
+      send(failure == null ? Reply.ofAnswer(to, request, value) : Reply.ofFailure(to, failure));
     } catch (RuntimeException unwritable) {
-      send(Outcome.ofFailure(to, unwritable));
+      send(Reply.ofFailure(to, unwritable));
     }
   }
 
   void confirm(Wire question) {
-    question.answerTo().ifPresent(to -> send(Outcome.ofKept(to)));
+    question.answerTo().ifPresent(to -> send(Reply.ofKept(to)));
   }
 
   /** It was not handled. */
   void refuse(Wire wire, int capacity, boolean gone) {
     wire.answerTo()
-        .ifPresent(to -> send(gone ? Outcome.ofGone(to, what) : Outcome.ofFull(to, what, capacity)));
+        .ifPresent(to -> send(gone ? Reply.ofGone(to, what) : Reply.ofFull(to, what, capacity)));
   }
 
   private void send(Wire answer) {

@@ -111,7 +111,7 @@ final class Workers<M> extends Fronted<Workers<M>> {
   private void failed(Piece piece, Throwable failure) {
     if (piece.times() >= options.attempts()) {
       LOG.error("{} failed {} times, and is put aside", text(piece), piece.times(), failure);
-      putAside(piece, Outcome.brief(failure));
+      putAside(piece, Reply.brief(failure));
     } else {
       var pause = options.pauseAfter(piece.times());
       LOG.warn("{} failed, attempt {} of {}; again in {}", text(piece), piece.times(), options.attempts(), pause,

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** How a request ended, on its way back to its asker. */
-final class Outcome {
+final class Reply {
   private static final String STATUS = "Fb-S";
   private static final String TEXT = "Fb-Why";
   private static final String TYPE = "Fb-Type"; // of what the handler threw, or of the reason of an end
@@ -34,7 +34,7 @@ final class Outcome {
   private static final Map<String, Status> STATUSES =
       Stream.of(Status.values()).collect(Collectors.toUnmodifiableMap(Status::name, one -> one));
 
-  private Outcome() {}
+  private Reply() {}
 
   // ---- where it was handled
 
