@@ -2,7 +2,10 @@ package io.fibry;
 
 import io.fibry.engine.jvm.Texts;
 
-/** The actor had ended, or ended before it answered. */
+/**
+ * The actor had ended, or ended before it answered. The outcome is NOT_DONE if it had not begun
+ * with the request.
+ */
 public final class ActorStoppedException extends RequestException {
   private static final long serialVersionUID = 1;
 
@@ -17,7 +20,20 @@ public final class ActorStoppedException extends RequestException {
    * @param reason why it ended
    */
   public ActorStoppedException(String text, String actor, Object request, ExitReason reason) {
-    super(text, actor, request, reason instanceof ExitReason.Failed failed ? failed.cause() : null, false);
+    this(text, actor, request, reason, Outcome.UNKNOWN);
+  }
+
+  /**
+   * For libraries.
+   *
+   * @param text what happened
+   * @param actor its name
+   * @param request the message
+   * @param reason why it ended
+   * @param outcome whether the request is handled
+   */
+  public ActorStoppedException(String text, String actor, Object request, ExitReason reason, Outcome outcome) {
+    super(text, actor, request, reason instanceof ExitReason.Failed failed ? failed.cause() : null, false, outcome);
     this.reason = reason;
   }
 

@@ -21,7 +21,7 @@ public final class AskCycleException extends RequestException {
    * @param ring names; the first is also the last
    */
   public AskCycleException(String text, String actor, Object request, List<String> ring) {
-    super(text, actor, request, null, true);
+    super(text, actor, request, null, true, Outcome.UNKNOWN);
     this.ring = List.copyOf(Objects.requireNonNull(ring, "ring"));
   }
 

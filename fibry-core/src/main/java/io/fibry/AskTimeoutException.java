@@ -6,6 +6,7 @@ import java.time.Duration;
  * The answer did not come in time. The request is cancelled: if still queued, it is never handled.
  * The text says which message the actor is handling instead, for at least how long, for whom that
  * handler waits, and where the request stood in the queue. The cause shows where its handler was.
+ * The outcome is NOT_DONE if it is certain that the handler did not begin.
  */
 public final class AskTimeoutException extends RequestException {
   private static final long serialVersionUID = 1;
@@ -23,7 +24,22 @@ public final class AskTimeoutException extends RequestException {
    * @param handler has the stack of the actor's handler, or is null if it was handling nothing
    */
   public AskTimeoutException(String text, String actor, Object request, Duration waited, Throwable handler) {
-    super(text, actor, request, handler, true);
+    this(text, actor, request, waited, handler, Outcome.UNKNOWN);
+  }
+
+  /**
+   * For libraries.
+   *
+   * @param text what happened
+   * @param actor its name
+   * @param request the message
+   * @param waited the limit
+   * @param handler has the stack of the actor's handler, or is null if it was handling nothing
+   * @param outcome whether the request is handled
+   */
+  public AskTimeoutException(String text, String actor, Object request, Duration waited, Throwable handler,
+      Outcome outcome) {
+    super(text, actor, request, handler, true, outcome);
     this.waited = waited;
   }
 

@@ -1,6 +1,6 @@
 package io.fibry;
 
-/** A circuit breaker refused the request, because others before it failed. */
+/** A circuit breaker refused the request, because others before it failed. It is not handled. */
 public final class CircuitOpenException extends RequestException {
   private static final long serialVersionUID = 1;
 
@@ -12,6 +12,6 @@ public final class CircuitOpenException extends RequestException {
    * @param request the message
    */
   public CircuitOpenException(String text, String breaker, Object request) {
-    super(text, breaker, request, null, false);
+    super(text, breaker, request, null, false, Outcome.NOT_DONE);
   }
 }

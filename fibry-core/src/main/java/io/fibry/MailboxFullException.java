@@ -1,6 +1,6 @@
 package io.fibry;
 
-/** The mailbox refused the request. */
+/** The mailbox refused the request, which is not handled. */
 public final class MailboxFullException extends RequestException {
   private static final long serialVersionUID = 1;
 
@@ -16,7 +16,7 @@ public final class MailboxFullException extends RequestException {
    * @param capacity of the mailbox
    */
   public MailboxFullException(String text, String actor, Object request, int capacity) {
-    super(text, actor, request, null, false);
+    super(text, actor, request, null, false, Outcome.NOT_DONE);
     this.capacity = capacity;
   }
 

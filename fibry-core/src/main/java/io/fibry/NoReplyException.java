@@ -12,6 +12,6 @@ public final class NoReplyException extends RequestException {
    * @param request the message
    */
   public NoReplyException(String text, String actor, Object request) {
-    super(text, actor, request, null, false);
+    super(text, actor, request, null, false, Outcome.UNKNOWN);
   }
 }

@@ -3,6 +3,9 @@ package io.fibry;
 import io.fibry.engine.jvm.Texts;
 import java.io.IOException;
 import java.io.ObjectOutputStream;
+import java.util.Objects;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 
 /** Why a request got neither a value nor the handler's own exception. */
 public abstract sealed class RequestException extends RuntimeException
@@ -13,14 +16,17 @@ public abstract sealed class RequestException extends RuntimeException
   /** The name of the actor. */
   private final String actor;
   private final transient Object request;
+  private final Outcome outcome;
   /** Null until it is read: a {@code toString} is user code, and must not hold up an end. */
   private String shown;
 
   /** Only the stack of the asker's own thread says anything. */
-  RequestException(String text, String actor, Object request, Throwable cause, boolean onAskersThread) {
+  RequestException(String text, String actor, Object request, Throwable cause, boolean onAskersThread,
+      Outcome outcome) {
     super(text, cause, true, onAskersThread);
     this.actor = actor;
     this.request = request;
+    this.outcome = Objects.requireNonNull(outcome, "outcome");
   }
 
   /**
@@ -63,5 +69,29 @@ public abstract sealed class RequestException extends RuntimeException
   /** {@return the message} */
   public Object request() {
     return request;
+  }
+
+  /**
+   * {@return whether {@link #request} is handled} If a handler lets an exception of a request of
+   * its own through to its asker, this is about that other request: see {@link #outcomeOf}.
+   */
+  public Outcome outcome() {
+    return outcome;
+  }
+
+  /**
+   * Reads the outcome of a request from its failure.
+   *
+   * @param failure thrown by {@code ask}, or that of the future
+   * @param request the object that was sent
+   * @return the outcome of that request; UNKNOWN if the failure is about another one, or is not a
+   *     {@link RequestException}
+   */
+  public static Outcome outcomeOf(Throwable failure, Object request) {
+    Objects.requireNonNull(request, "request");
+    var cause = Objects.requireNonNull(failure, "failure");
+    while ((cause instanceof CompletionException || cause instanceof ExecutionException) && cause.getCause() != null)
+      cause = cause.getCause();
+    return cause instanceof RequestException told && told.request == request ? told.outcome : Outcome.UNKNOWN;
   }
 }

@@ -14,8 +14,9 @@ public abstract non-sealed class UnansweredException extends RequestException {
    * @param actor the name of the actor
    * @param request the message
    * @param cause the cause, or null if no other exception led to this one
+   * @param outcome whether the request is handled
    */
-  protected UnansweredException(String text, String actor, Object request, Throwable cause) {
-    super(text, actor, request, cause, false);
+  protected UnansweredException(String text, String actor, Object request, Throwable cause, Outcome outcome) {
+    super(text, actor, request, cause, false, outcome);
   }
 }

@@ -45,7 +45,7 @@ class ArchitectureTest {
           Set.of("Actor", "ActorBuilder", "ActorContext", "ActorFigures", "ActorScope", "ActorSystem",
               "ActorWithReturn", "Askers", "Carrier", "DeadLetter",
               "Done",
-              "ExitReason", "Exitable", "FailurePolicy", "Fronted", "LastingAddress", "Handler", "Request", "Sink",
+              "ExitReason", "Exitable", "FailurePolicy", "Fronted", "LastingAddress", "Handler", "Outcome", "Request", "Sink",
               "Steps", "Strategy",
               "RequestException",
               "ActorStoppedException", "CircuitOpenException", "UnansweredException", "AskCycleException",

@@ -6,6 +6,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.MailboxFullException;
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.Sink;
 import io.fibry.engine.cell.Behaviour;
@@ -184,7 +185,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     else if (refusal == Reason.EXPIRED) request.expire(message);
     else {
       owner().accounts().countUnhandled(refusal);
-      request.fail(refusal == Reason.UNDELIVERED ? stopped(message) : full(request, message));
+      request.fail(refusal == Reason.UNDELIVERED ? stopped(message, Outcome.NOT_DONE) : full(request, message));
     }
   }
 
@@ -315,8 +316,8 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final ActorStoppedException stopped(Object message) {
-    return Refusals.stopped(this, message, extras().reason());
+  public final ActorStoppedException stopped(Object message, Outcome outcome) {
+    return Refusals.stopped(this, message, extras().reason(), outcome);
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.fibry.ActorContext;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.Steps;
 import io.fibry.engine.message.Baggage;
@@ -85,7 +86,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
 
   /** After a cut-off, whose thread may come later, the asker is told of that. */
   final void fail(RequestFuture<?> one, Object asked, Throwable failure) {
-    one.fail(cell.phase == Cell.ENDED ? cell.front().stopped(asked) : failure);
+    one.fail(cell.phase == Cell.ENDED ? cell.front().stopped(asked, Outcome.UNKNOWN) : failure);
   }
 
   /** Returns the steps of the current message that have ended. */
@@ -225,7 +226,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     Objects.requireNonNull(givenUp, "givenUp");
     var promised = take(asked);
     var front = cell.front(); // a worker may end before
-    if (!front.extras().promise(promised, asked, givenUp)) promised.fail(front.stopped(asked));
+    if (!front.extras().promise(promised, asked, givenUp)) promised.fail(front.stopped(asked, Outcome.UNKNOWN));
     promised.checkGivenUp();
     value.whenComplete((answer, failure) -> keepPromise(promised, answer, failure));
   }

@@ -2,6 +2,7 @@ package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
+import io.fibry.Outcome;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.Stranded;
@@ -83,7 +84,7 @@ public final class Termination {
     if (request == null) DeadLetters.addAtEnd(cell, given);
     else {
       cell.owner().accounts().countUnhandled(Reason.UNDELIVERED);
-      request.fail(cell.front().stopped(given));
+      request.fail(cell.front().stopped(given, Outcome.NOT_DONE));
     }
   }
 
@@ -105,7 +106,7 @@ public final class Termination {
       for (var timer = attached.timers.poll(); timer != null; timer = attached.timers.poll()) end(cell, timer, notDue);
       if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
       for (var promised : attached.promised.entrySet())
-        promised.getKey().fail(cell.stopped(promised.getValue().message()));
+        promised.getKey().fail(cell.stopped(promised.getValue().message(), Outcome.UNKNOWN));
       for (var resource : attached.resources.reversed()) close(cell, resource);
       for (var telling : attached.letters) telling.run();
       for (var message : notDue) DeadLetters.add(cell, message, Reason.NOT_DUE, null);

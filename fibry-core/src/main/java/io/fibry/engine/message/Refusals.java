@@ -6,6 +6,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.ExitReason;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
+import io.fibry.Outcome;
 import io.fibry.RequestException;
 import io.fibry.engine.jvm.Texts;
 import io.fibry.text.Durations;
@@ -50,11 +51,12 @@ public final class Refusals {
     return cause == EXPIRED ? LATE : new Failed(cause);
   }
 
-  public static ActorStoppedException stopped(Named actor, Object request, ExitReason reason) {
+  public static ActorStoppedException stopped(Named actor, Object request, ExitReason reason,
+      Outcome outcome) {
     return new ActorStoppedException(
         "actor '" + actor.name() + "' ended (" + Texts.REASON + ") and did not answer " + actor.asked(request),
         actor.name(),
-        request, reason);
+        request, reason, outcome);
   }
 
   public static NoReplyException noReply(Named actor, Object request) {
@@ -79,7 +81,8 @@ public final class Refusals {
         actor.name(), request, capacity);
   }
 
-  static AskTimeoutException timeout(Named actor, Object request, Deadline deadline, boolean begun,
+  /** @param settled whether it can be begun no more */
+  static AskTimeoutException timeout(Named actor, Object request, Deadline deadline, boolean begun, boolean settled,
       Diagnosis diagnosis) {
     String why = diagnosis != null ? diagnosis.text()
         : begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not";
@@ -87,14 +90,14 @@ public final class Refusals {
     return new AskTimeoutException(
         "actor '" + actor.name() + "' did not answer " + actor.asked(request) + " within " + deadline + ": " + why
             + deadline.advice() + (stack == null ? "" : stack.place()),
-        actor.name(), request, deadline.limit, stack);
+        actor.name(), request, deadline.limit, stack, settled && !begun ? Outcome.NOT_DONE : Outcome.UNKNOWN);
   }
 
   /** No time was left to send the request. */
   public static AskTimeoutException tooLate(Named actor, Object request, Deadline deadline) {
     return new AskTimeoutException("actor '" + actor.name() + "' was not asked " + actor.asked(request)
         + ", since no time was left for it: " + deadline + deadline.advice(), actor.name(), request, deadline.limit,
-        null);
+        null, Outcome.NOT_DONE);
   }
 
   static AskCycleException cycle(Named actor, Object request, List<String> ring, String waits) {

@@ -2,6 +2,7 @@ package io.fibry.engine.message;
 
 import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.Outcome;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.Threads;
@@ -223,7 +224,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     try {
       diagnosis = recipient.diagnose(this);
     } catch (Throwable edge) {} // of stack or memory, or of the user's clock: the asker must still be told
-    return Refusals.timeout(recipient, given, until, isBegun(), diagnosis);
+    boolean settled = (state & SETTLED) != 0; // read before BEGUN, which then changes no more
+    return Refusals.timeout(recipient, given, until, isBegun(), settled, diagnosis);
   }
 
   /** For a future whose asker does not wait: it fails when the deadline is over. */
@@ -276,7 +278,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    */
   @Override
   public boolean stop(Object given) {
-    leave(Reason.UNDELIVERED, null, recipient.stopped(given));
+    leave(Reason.UNDELIVERED, null, recipient.stopped(given, Outcome.UNKNOWN));
     return true;
   }
 

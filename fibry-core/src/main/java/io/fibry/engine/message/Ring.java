@@ -1,6 +1,7 @@
 package io.fibry.engine.message;
 
 import io.fibry.AskCycleException;
+import io.fibry.Outcome;
 import io.fibry.RequestException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -65,7 +66,7 @@ public final class Ring {
   public RequestException exception() {
     var first = waits.getFirst();
     boolean closing = first.on.isEnding() && waits.stream().anyMatch(wait -> wait.message == Wait.CLOSE);
-    return closing ? first.on.stopped(first.request()) : cycle(waits);
+    return closing ? first.on.stopped(first.request(), Outcome.UNKNOWN) : cycle(waits);
   }
 
   private static AskCycleException cycle(List<Wait> ring) {

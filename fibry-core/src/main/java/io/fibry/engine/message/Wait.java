@@ -1,6 +1,7 @@
 package io.fibry.engine.message;
 
 import io.fibry.ActorStoppedException;
+import io.fibry.Outcome;
 import io.fibry.engine.jvm.CallerRuns;
 import io.fibry.engine.jvm.HandOver;
 import io.fibry.engine.queue.Blockers;
@@ -49,7 +50,7 @@ public final class Wait implements AutoCloseable {
     /** Whether it will be cut off. */
     boolean isCondemned();
 
-    ActorStoppedException stopped(Object message);
+    ActorStoppedException stopped(Object message, Outcome outcome);
   }
 
   /** A thread that runs a handler, and writes these fields. */

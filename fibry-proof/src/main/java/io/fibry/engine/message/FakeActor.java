@@ -3,6 +3,7 @@ package io.fibry.engine.message;
 import io.fibry.ActorStoppedException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
+import io.fibry.Outcome;
 import io.fibry.engine.queue.Blockers;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
@@ -133,8 +134,8 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public ActorStoppedException stopped(Object message) {
-    return Refusals.stopped(this, message, new ExitReason.Finished());
+  public ActorStoppedException stopped(Object message, Outcome outcome) {
+    return Refusals.stopped(this, message, new ExitReason.Finished(), outcome);
   }
 
   @Override

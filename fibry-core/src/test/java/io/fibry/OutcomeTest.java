@@ -1,0 +1,191 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.support.Patience;
+import io.fibry.support.Soak;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** An exception says whether its request was handled, or will be. */
+class OutcomeTest {
+  private static final Duration SHORT = Duration.ofMillis(1);
+
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("outcomes", o -> o.withScheduler(clock));
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private ActorWithReturn<Object, Object> worker(Mailbox<Object> mailbox) {
+    return scope.named("worker").mailbox(mailbox).onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((Object message) -> {
+          Gate.passOrThrow(message);
+          return message;
+        });
+  }
+
+  private static Outcome outcome(Future<?> answer, Object request) {
+    return RequestException.outcomeOf(Patience.failure(answer), request);
+  }
+
+  @Test
+  @Promise("4.19")
+  void refusedAndUnbegunRequestsAreNotDone() {
+    var worker = worker(Mailbox.bounded(1, Overflow.REJECT));
+    var gate = Gate.occupy(worker);
+    var waits = worker.sendMessageReturn("waits");
+
+    assertEquals(Outcome.NOT_DONE, assertThrows(MailboxFullException.class, () -> worker.ask("full")).outcome());
+    worker.sendPoisonPill();
+    gate.open();
+    Patience.value(waits);
+    Patience.ended(worker::waitForExit);
+    assertEquals(Outcome.NOT_DONE, assertThrows(ActorStoppedException.class, () -> worker.ask("ended")).outcome());
+  }
+
+  @Test
+  @Promise("4.19")
+  void timeOutIsNotDoneOnlyBeforeTheHandlerBegan() {
+    var worker = worker(Mailbox.unbounded());
+    var asking = new ArrayList<Thread>();
+    var failures = new ConcurrentHashMap<Object, Throwable>();
+    for (var request : List.of(new Gate(), "behind")) {
+      asking.add(Patience.elsewhere(() -> failures.put(request,
+          assertThrows(AskTimeoutException.class, () -> worker.ask(request, SHORT)))));
+      if (request instanceof Gate gate) Patience.await(gate.entered);
+      Patience.parked(asking.getLast());
+    }
+
+    clock.advance(SHORT);
+    asking.forEach(Patience::joined);
+
+    failures.forEach((request, failure) -> assertEquals(request instanceof Gate ? Outcome.UNKNOWN : Outcome.NOT_DONE,
+        RequestException.outcomeOf(failure, request), failure.getMessage()));
+    assertEquals(2, failures.size());
+  }
+
+  @Test
+  @Promise("4.19")
+  void exceptionOfAnotherRequestSaysNothing() {
+    var full = worker(Mailbox.bounded(1, Overflow.REJECT));
+    Gate.occupy(full);
+    full.sendMessage("waits");
+    var outer = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((String message) -> full.ask("inner"));
+
+    var failure = assertThrows(MailboxFullException.class, () -> outer.ask("outer"));
+
+    assertEquals("inner", failure.request());
+    assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(failure, "outer"));
+    assertEquals(Outcome.NOT_DONE, RequestException.outcomeOf(new CompletionException(failure), "inner"));
+    assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(new CancellationException(), "inner"));
+  }
+
+  /** Attacks the races of a begin with a kill, a limit and a drop: seeds differ, and are printed. */
+  @Test
+  @Promise("4.19")
+  void clientThatRepeatsOnlyWhatIsNotDoneDoesNothingTwice() throws Exception {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("outcomes of requests: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    var done = new ConcurrentHashMap<Object, AtomicInteger>();
+    var outcomes = new ConcurrentHashMap<Outcome, AtomicInteger>();
+    try (var real = ActorSystem.openScope("outcomes-of-many");
+        var workers = Entity.of(real, done);
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      int each = Soak.ON ? 20_000 : 400;
+      var sending = new ArrayList<Future<?>>();
+      for (int c = 0; c < 8; c++) {
+        int client = c;
+        var dice = new Random(random.nextLong());
+        sending.add(threads.submit(() -> {
+          for (int i = 0; i < each; i++) {
+            var request = client + ":" + i;
+            while (workers.outcome(request, dice, outcomes) == Outcome.NOT_DONE) LockSupport.parkNanos(1_000);
+          }
+        }));
+      }
+      while (sending.stream().anyMatch(one -> !one.isDone())) {
+        LockSupport.parkNanos(random.nextInt(200_000));
+        workers.replace(random.nextBoolean());
+      }
+      for (var one : sending) Patience.value(one);
+    }
+    done.forEach((request, times) -> assertEquals(1, times.get(), request + ", seed " + seed));
+    System.out.println(outcomes);
+    assertNotNull(outcomes.get(Outcome.NOT_DONE), "seed " + seed);
+    assertTrue(outcomes.getOrDefault(Outcome.UNKNOWN, new AtomicInteger()).get() > 0, "seed " + seed);
+  }
+
+  /** An actor that ends again and again, and has a successor. */
+  private static final class Entity implements AutoCloseable {
+    private final ActorScope scope;
+    private final ConcurrentHashMap<Object, AtomicInteger> done;
+    private volatile ActorWithReturn<String, String> actor;
+
+    private Entity(ActorScope scope, ConcurrentHashMap<Object, AtomicInteger> done) {
+      this.scope = scope;
+      this.done = done;
+      actor = make(Overflow.REJECT);
+    }
+
+    static Entity of(ActorScope scope, ConcurrentHashMap<Object, AtomicInteger> done) {
+      return new Entity(scope, done);
+    }
+
+    private ActorWithReturn<String, String> make(Overflow overflow) {
+      return scope.anonymous().mailbox(Mailbox.bounded(3, overflow)).onFailure(FailurePolicy.goOn().withoutLog())
+          .newActorWithReturn((String request) -> {
+            done.computeIfAbsent(request, none -> new AtomicInteger()).incrementAndGet();
+            LockSupport.parkNanos(request.hashCode() & 0x3fff);
+            return request;
+          });
+    }
+
+    void replace(boolean kill) {
+      var before = actor;
+      actor = make(kill ? Overflow.DROP_OLDEST : Overflow.BLOCK);
+      if (kill) before.kill();
+      else before.sendPoisonPill();
+    }
+
+    Outcome outcome(String request, Random dice, ConcurrentHashMap<Outcome, AtomicInteger> outcomes) {
+      var limit = Duration.ofNanos(1 + dice.nextInt(200_000));
+      try {
+        if (dice.nextBoolean()) actor.ask(request, limit);
+        else actor.sendMessageReturn(request, limit).join();
+        return null;
+      } catch (RequestException | CompletionException failure) {
+        var outcome = RequestException.outcomeOf(failure, request);
+        outcomes.computeIfAbsent(outcome, none -> new AtomicInteger()).incrementAndGet();
+        return outcome;
+      }
+    }
+
+    @Override
+    public void close() {
+      actor.kill();
+    }
+  }
+}
