@@ -9,6 +9,7 @@ import io.fibry.Exitable;
 import io.fibry.Fronted;
 import io.fibry.LastingAddress;
 import io.fibry.Request;
+import io.fibry.RequestException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;
@@ -17,10 +18,12 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -119,7 +122,8 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
   }
 
   private <R> Kept<R> kept(Store.Waiting waiting, Object message, boolean asked, long since) {
-    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(received), false, asked, since);
+    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(received), false,
+        asked ? Optional.of(new AtomicBoolean()) : Optional.empty(), since);
   }
 
   /** False: too many wait. The message is in hand until it is given, or released. */
@@ -170,7 +174,11 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     if (!isKept()) return front.ask(plain(request), awaitOrder(request, limit));
     var kept = keepRequest(request, limit);
     try {
-      return front.ask(kept, awaitOrder(request, limit));
+      return front.ask(kept, awaitOrder(kept, limit));
+    } catch (Throwable failure) {
+      if (isInterrupted(failure)) throw interrupted(kept, failure);
+      if (isUnanswered(kept, failure)) throw KeptException.of(id(), delivery, request, failure);
+      throw failure;
     } finally {
       delivery.release(key, kept.id());
     }
@@ -180,14 +188,14 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
     if (!isKept()) return inOrder(request, FOR_EVER, left -> front.sendMessageReturn(plain(request)));
     var kept = keepRequest(request, FOR_EVER);
-    return inHand(kept, () -> inOrder(request, FOR_EVER, left -> front.sendMessageReturn(kept)));
+    return inHand(kept, () -> inOrder(kept, FOR_EVER, left -> front.sendMessageReturn(kept)));
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
     if (!isKept()) return inOrder(request, limit, left -> front.sendMessageReturn(plain(request), left));
     var kept = keepRequest(request, limit);
-    return inHand(kept, () -> inOrder(request, limit, left -> front.sendMessageReturn(kept, left)));
+    return inHand(kept, () -> inOrder(kept, limit, left -> front.sendMessageReturn(kept, left)));
   }
 
   /** Until it is answered. */
@@ -196,8 +204,18 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     try {
       var answer = sending.get();
       sent = true;
-      answer.whenComplete((value, failure) -> delivery.release(key, kept.id()));
-      return answer; // whom its asker may cancel
+      CompletableFuture<R> told = answer.newIncompleteFuture(); // a handler that waits for it waits for that
+      answer.whenComplete((value, failure) -> {
+        delivery.release(key, kept.id());
+        if (failure == null) told.complete(value);
+        else told.completeExceptionally(isUnanswered(kept, failure)
+            ? KeptException.of(id(), delivery, kept.message(), failure) : failure);
+      });
+      told.whenComplete((value, failure) -> answer.cancel(true)); // where it has an answer, this does nothing
+      return told;
+    } catch (RuntimeException unborn) {
+      if (isInterrupted(unborn)) throw interrupted(kept, unborn);
+      throw KeptException.of(id(), delivery, kept.message(), unborn);
     } finally {
       if (!sent) delivery.release(key, kept.id());
     }
@@ -240,6 +258,23 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
         "actor '" + name() + "' was not asked " + delivery.how.asked(request) + " within " + limit.toMillis()
             + " ms, since messages that wait for it at the store come first",
         name(), request, limit, null);
+  }
+
+  /** Otherwise it is what the handler threw, also if that is of a request of its own. */
+  private static boolean isUnanswered(Kept<?> kept, Throwable failure) {
+    return failure instanceof RequestException none && none.request() == kept
+        || failure instanceof Exception && !kept.reached().orElseThrow().get(); // there is no actor
+  }
+
+  private static boolean isInterrupted(Throwable failure) {
+    return failure instanceof CancellationException && Thread.currentThread().isInterrupted();
+  }
+
+  private CancellationException interrupted(Kept<?> kept, Throwable cause) {
+    var told = new CancellationException("interrupted while waiting for the answer of " + id() + " to "
+        + delivery.how.asked(kept) + ", which is stored, and is handled without being sent again");
+    told.initCause(cause);
+    return told;
   }
 
   private NotStoredException notStored(Object request, StoreException why) {

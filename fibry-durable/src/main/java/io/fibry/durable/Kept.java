@@ -4,6 +4,8 @@ import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.store.Store;
 import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A message that waits at the store, on its way to its actor. In a mailbox it is a call to handle
@@ -13,22 +15,28 @@ import java.time.Instant;
  * @param id among those that wait for the actor
  * @param due as the store has it
  * @param looked it was looked up: its turn may be stored already
- * @param asked a sender waits for the answer
+ * @param reached a sender waits for the answer, and reads here whether its actor has begun with it;
+ *     empty: none waits
  * @param since when its sender began to store it, by {@link System#nanoTime}
  */
-record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, boolean asked, long since)
+record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, Optional<AtomicBoolean> reached,
+    long since)
     implements Request<Kept<R>, R> {
 
   /** One that waits at the store. Throws what its codec throws. */
   static Kept<Object> of(Store.Waiting one, Codec<?> messages) {
     var mail = Mail.read(one.body());
     Object message = mail.isRemoved() ? mail : messages.decode(mail.message());
-    return new Kept<>(one.id(), one.due(), message, mail, true, false, 0);
+    return new Kept<>(one.id(), one.due(), message, mail, true, Optional.empty(), 0);
   }
 
   /** As one that is looked up. */
   Kept<R> again() {
-    return new Kept<>(id, due, message, mail, true, asked, since);
+    return new Kept<>(id, due, message, mail, true, reached, since);
+  }
+
+  boolean asked() {
+    return reached.isPresent();
   }
 
   /** Reminders of one name are different messages. One that was aside is the same as before. */

@@ -2,8 +2,8 @@ package io.fibry.durable;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
-import io.fibry.ActorStoppedException;
 import io.fibry.NoReplyException;
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
@@ -12,7 +12,6 @@ import io.fibry.store.StoreException;
 import io.fibry.store.UnknownFieldsException;
 import io.fibry.store.recorder.Recorder;
 import io.fibry.text.Lines;
-import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -110,17 +109,27 @@ final class Live<S, E, M> {
   @SuppressWarnings("unchecked") // the address takes no others
   void handle(Object given, ActorContext<Object> core) throws Exception {
     if (given instanceof Kept<?> call && !call.asked()) handleUpTo((Kept<Object>) call, core);
+    else if (given instanceof Kept<?> asked) handleAsked((Kept<Object>) asked, core);
     else {
       readAgain();
-      if (given instanceof Kept<?> asked) handleAsked((Kept<Object>) asked, core);
-      else handle(new Turn<>(this, state, (M) given, core));
+      handle(new Turn<>(this, state, (M) given, core));
     }
   }
 
   /** Another life may have handled it, such as one on another node. */
   private void handleAsked(Kept<Object> asked, ActorContext<Object> core) throws Exception {
-    var turn = new Turn<>(this, state, asked, asked, core);
-    if (turns.waits(asked) || turn.known().isPresent()) handle(turn);
+    asked.reached().orElseThrow().set(true);
+    Turn<S, E, M> turn;
+    boolean waits;
+    try {
+      readAgain();
+      turn = new Turn<>(this, state, asked, asked, core);
+      waits = turns.waits(asked) || turn.known().isPresent();
+    } catch (Throwable unread) { // it goes on waiting
+      core.replyWhen(asked, CompletableFuture.failedFuture(KeptException.of(id, delivery, asked.message(), unread)));
+      throw unread;
+    }
+    if (waits) handle(turn);
     else core.replyWhen(asked, CompletableFuture.failedFuture(new NoReplyException(
         delivery.how.asked(asked) + " was handled by another life of " + id + ", whose answer is not known here",
         id.toString(), asked)));
@@ -157,7 +166,7 @@ final class Live<S, E, M> {
 
   private void handleKept(Turn<S, E, M> turn) throws Exception {
     if (isToBeHandled(turn)) handle(turn);
-    else leave(turn);
+    else leave(turn, false);
   }
 
   /** One that was aside. */
@@ -203,6 +212,7 @@ final class Live<S, E, M> {
 
   private void handle(Turn<S, E, M> turn) throws Exception {
     boolean given = false; // to the store
+    boolean failed = false;
     try {
       var known = turn.known();
       known.ifPresent(turn::answerAgain);
@@ -212,36 +222,29 @@ final class Live<S, E, M> {
       given = true;
       turn.confirm();
     } catch (Throwable failure) {
+      failed = true;
       doubtful = !Values.isValue(state);
-      if (!given) failed(turn, failure);
-      turn.fail(turns.last(), failure);
+      boolean again = !given && comesAgain(turn, failure);
+      turn.fail(turns.last(), again ? KeptException.of(id, delivery, turn.message(), failure) : failure);
       throw failure;
     } finally {
-      leave(turn);
+      leave(turn, failed);
     }
   }
 
-  private void leave(Turn<S, E, M> turn) {
-    var left = turn.leave(turns.last());
+  private void leave(Turn<S, E, M> turn, boolean failed) {
+    var left = turn.leave(turns.last(), failed);
     if (!left.isDone()) told = told.isDone() ? left : CompletableFuture.allOf(told, left);
   }
 
   // ---- what waits
 
-  /** Otherwise it may be handled when it comes again. */
-  boolean isOfTheMessage(Throwable failure) {
-    if (Thread.currentThread().isInterrupted()) return false;
-    for (var cause = failure; cause != null; cause = cause.getCause())
-      if (cause instanceof InterruptedException || cause instanceof CancellationException
-          || cause instanceof ClosedByInterruptException || cause instanceof StoreException
-          || cause instanceof ActorStoppedException || cause instanceof OutOfMemoryError)
-        return false;
-    return true;
-  }
-
-  private void failed(Turn<S, E, M> turn, Throwable failure) {
-    if (turn.kept().isEmpty() || turn.isCutOff()) return; // another life handles it
-    boolean aside = isOfTheMessage(failure);
+  /** True: it goes on waiting, as its asker must know. */
+  private boolean comesAgain(Turn<S, E, M> turn, Throwable failure) {
+    if (turn.kept().isEmpty() || turn.isCutOff()) return false; // another life handles it
+    boolean asked = turn.kept().get().asked();
+    boolean ofTheMessage = Fault.isOfTheMessage(failure);
+    boolean aside = ofTheMessage;
     try {
       if (aside) putAside(turn, Lines.thrown(failure));
       else beginNot(turn.kept().get());
@@ -249,7 +252,8 @@ final class Live<S, E, M> {
       aside = false;
       failure.addSuppressed(again);
     }
-    if (!aside && !turn.kept().get().asked()) delivery.halt(id.key()); // it goes on waiting
+    if (!aside && !asked) delivery.halt(id.key()); // it goes on waiting
+    return asked && !ofTheMessage; // where it cannot be put aside, the store may have removed it
   }
 
   /**
@@ -382,8 +386,12 @@ final class Live<S, E, M> {
     return ledger.answer(message, delivery.now());
   }
 
-  NotStoredException notStored(Object request, Throwable failure) {
-    return NotStoredException.ofTurn(id.toString(), delivery.how.asked(request), request, Turns.cause(failure));
+  /** A failed turn removes its message, which is done in no other turn. */
+  NotStoredException notStored(Turn<S, E, M> turn, Throwable refused, boolean failed) {
+    var cause = Turns.cause(refused);
+    boolean kept = turn.kept().filter(Kept::asked).isPresent() && !(failed && cause.outcome() == Outcome.UNKNOWN);
+    return NotStoredException.ofTurn(id.toString(), delivery.how.asked(turn.message()), turn.message(), cause,
+        kept ? Outcome.WILL_BE_DONE : cause.outcome());
   }
 
   void awaitLast() throws InterruptedException {

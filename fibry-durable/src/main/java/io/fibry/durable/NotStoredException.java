@@ -1,37 +1,34 @@
 package io.fibry.durable;
 
+import io.fibry.Outcome;
 import io.fibry.UnansweredException;
 import io.fibry.store.StoreException;
 import io.fibry.text.Lines;
 
 /**
  * A request was handled, but its turn, or one before it, could not be stored; or it was to be kept,
- * and could not be stored itself.
+ * and could not be stored itself. The outcome is NOT_DONE if nothing of it is stored, UNKNOWN if
+ * the store did not say, and WILL_BE_DONE if the request itself is stored: it comes again.
  */
 public final class NotStoredException extends UnansweredException {
   private static final long serialVersionUID = 1;
 
-  /** Nobody knows what is on the disk. */
-  private final boolean unknown;
-
-  private NotStoredException(String text, String actor, Object request, StoreException cause) {
-    super(text + (cause.unknown() ? "; it may be stored all the same: " : ": ") + Lines.message(cause), actor, request,
-        cause);
-    this.unknown = cause.unknown();
+  private NotStoredException(String text, String actor, Object request, StoreException cause, Outcome outcome) {
+    super(text + switch (outcome) {
+      case NOT_DONE -> ": ";
+      case WILL_BE_DONE -> "; it keeps it, and handles it once without being sent it again: ";
+      case UNKNOWN -> "; it may be stored all the same: ";
+    } + Lines.message(cause), actor, request, cause, outcome);
   }
 
-  static NotStoredException ofTurn(String actor, String asked, Object request, StoreException cause) {
+  static NotStoredException ofTurn(String actor, String asked, Object request, StoreException cause,
+      Outcome outcome) {
     return new NotStoredException(actor + " handled " + asked + ", and could not store what it did", actor, request,
-        cause);
+        cause, outcome);
   }
 
   static NotStoredException ofMessage(String actor, String asked, Object request, StoreException cause) {
     return new NotStoredException(actor + " does not get " + asked + ", since it could not be kept", actor, request,
-        cause);
-  }
-
-  /** {@return whether nobody knows; otherwise nothing of it is stored, nor ever will be} */
-  public boolean unknown() {
-    return unknown;
+        cause, cause.outcome());
   }
 }

@@ -120,7 +120,7 @@ final class Steps {
     try {
       return new Note.Step(id, name, Optional.of(effect.call()), "");
     } catch (Throwable failure) {
-      if (!live.isOfTheMessage(failure)) throw failure;
+      if (!Fault.isOfTheMessage(failure)) throw failure;
       throw failed(id, name, failure);
     } finally {
       running = "";

@@ -357,7 +357,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   /** The handler threw: that is all that the asker gets. */
   void fail(CompletableFuture<Void> before, Throwable failure) {
     boolean stored = before.isDone() && !before.isCompletedExceptionally();
-    if (answers.isEmpty() && !stored) promiseAnswer();
+    if (answers.isEmpty() && (!stored || failure instanceof KeptException)) promiseAnswer();
     answers.replaceAll(answer -> new Answer(answer.promised, CompletableFuture.failedFuture(failure)));
     afterwards.clear();
   }
@@ -372,18 +372,18 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   }
 
   /** What it answers leaves when all is stored; done when it has left. Never fails. */
-  CompletableFuture<Void> leave(CompletableFuture<Void> stored) {
+  CompletableFuture<Void> leave(CompletableFuture<Void> stored, boolean failed) {
     for (var task : afterwards)
       stored.thenRun(() -> Thread.ofVirtual().name("after " + live.id()).start(() -> run(task)));
     if (answers.isEmpty()) return CompletableFuture.completedFuture(null);
     return stored.handle((none, refused) -> {
-      for (var answer : answers) leave(answer, refused);
+      for (var answer : answers) leave(answer, refused, failed);
       return null;
     });
   }
 
-  private void leave(Answer answer, Throwable refused) {
-    if (refused != null) answer.promised.completeExceptionally(live.notStored(message, refused));
+  private void leave(Answer answer, Throwable refused, boolean failed) {
+    if (refused != null) answer.promised.completeExceptionally(live.notStored(this, refused, failed));
     else answer.value.whenComplete((result, failure) -> settle(answer.promised, result, failure));
   }
 

@@ -1,8 +1,8 @@
 package io.fibry.durable;
 
 import io.fibry.store.Store;
+import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;
-import io.fibry.store.StoreWriteException;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
@@ -193,7 +193,7 @@ final class Turns {
   static StoreException cause(Throwable failure) {
     var cause = failure instanceof CompletionException || failure instanceof ExecutionException ? failure.getCause()
         : failure;
-    return cause instanceof StoreException known ? known : new StoreWriteException("the store failed", cause);
+    return cause instanceof StoreException known ? known : new StoreBusyException("the store failed", cause);
   }
 
   /** Done when all so far are stored, or one is refused. */

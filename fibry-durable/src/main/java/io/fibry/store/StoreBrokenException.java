@@ -1,5 +1,8 @@
 package io.fibry.store;
 
+import io.fibry.Outcome;
+import java.util.Objects;
+
 /**
  * The disk failed in a way after which nobody knows what is on it. The store takes nothing more;
  * opened again, it tells what is there.
@@ -7,23 +10,22 @@ package io.fibry.store;
 public final class StoreBrokenException extends StoreException {
   private static final long serialVersionUID = 1;
 
-  /** It was being stored when the disk failed. */
-  private final boolean unknown;
+  private final Outcome outcome;
 
   /**
    * For stores.
    *
    * @param message which store, and what to do
    * @param cause how the disk failed
-   * @param unknown whether nobody knows if what was given is stored
+   * @param outcome NOT_DONE if what was given is certainly not stored, or else UNKNOWN
    */
-  public StoreBrokenException(String message, Throwable cause, boolean unknown) {
+  public StoreBrokenException(String message, Throwable cause, Outcome outcome) {
     super(message, cause);
-    this.unknown = unknown;
+    this.outcome = Objects.requireNonNull(outcome, "outcome");
   }
 
   @Override
-  public boolean unknown() {
-    return unknown;
+  public Outcome outcome() {
+    return outcome;
   }
 }

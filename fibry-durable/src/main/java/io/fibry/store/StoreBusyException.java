@@ -1,5 +1,7 @@
 package io.fibry.store;
 
+import io.fibry.Outcome;
+
 /**
  * A store has not said whether something is stored: a limit was over, or a connection was lost. It
  * may be stored all the same.
@@ -27,7 +29,7 @@ public final class StoreBusyException extends StoreException {
   }
 
   @Override
-  public boolean unknown() {
-    return true;
+  public Outcome outcome() {
+    return Outcome.UNKNOWN;
   }
 }

@@ -1,5 +1,7 @@
 package io.fibry.store;
 
+import io.fibry.Outcome;
+
 /** A store that cannot do what it was asked for. The text says which store, why, and what to do. */
 public abstract sealed class StoreException extends RuntimeException
     permits StoreBrokenException, StoreBusyException, StoreClosedException, StoreDamagedException, StoreFullException,
@@ -11,8 +13,8 @@ public abstract sealed class StoreException extends RuntimeException
     super(message, cause);
   }
 
-  /** {@return whether nobody knows if the turn is stored; otherwise it is not} */
-  public boolean unknown() {
-    return false;
+  /** {@return NOT_DONE if what was given is not stored and never will be, or else UNKNOWN} */
+  public Outcome outcome() {
+    return Outcome.NOT_DONE;
   }
 }

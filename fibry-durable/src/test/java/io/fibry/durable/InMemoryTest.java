@@ -1,11 +1,11 @@
 package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorFigures;
+import io.fibry.Outcome;
 import io.fibry.durable.Bank.Balance;
 import io.fibry.durable.Bank.Deposit;
 import io.fibry.durable.Bank.Withdraw;
@@ -31,7 +31,7 @@ class InMemoryTest extends DurableContract {
 
     assertEquals("account 'ada' handled Withdraw[cents=200], and could not store what it did: a write failed, as the "
         + "test has asked for", failure.getMessage());
-    assertFalse(failure.unknown());
+    assertEquals(Outcome.NOT_DONE, failure.outcome());
     assertEquals(500, ada.ask(new Balance()));
   }
 

@@ -8,6 +8,7 @@ import io.fibry.store.StoreWriteException;
 import io.fibry.support.Logged;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -39,7 +40,7 @@ class RefusalsTest {
     var refusals = new Refusals(nanos::get);
     try (var logged = new Logged()) {
       for (int i = 1; i <= 700; i++) {
-        var kept = new Kept<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0]), false, false, 0);
+        var kept = new Kept<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0]), false, Optional.empty(), 0);
         refusals.putAside(new Store.Id("account", "ada"), kept, "java.io.IOException: no\nway");
         if (i == 7) refusals.putAside(new Store.Id("desk", "bob"), kept, "java.io.IOException: no");
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));

@@ -1,12 +1,14 @@
 package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.NoReplyException;
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
@@ -82,10 +84,12 @@ class TwoLivesTest {
   void aRequestThatAnotherLifeHasHandledIsNotHandledAgain() {
     var till = TILL.newActor(scope.named("t"), late());
 
-    var failure = assertThrows(NoReplyException.class, () -> till.ask(new Add(5)));
+    var failure = assertThrows(KeptException.class, () -> till.ask(new Add(5)));
 
+    assertEquals(Outcome.WILL_BE_DONE, failure.outcome());
+    assertInstanceOf(NoReplyException.class, failure.getCause());
     assertEquals("Add[cents=5] was handled by another life of till 't', whose answer is not known here",
-        failure.getMessage());
+        failure.getCause().getMessage());
     assertEquals(5, till.ask(new Sum()));
     assertEquals(7, till.ask(new Add(2)));
   }

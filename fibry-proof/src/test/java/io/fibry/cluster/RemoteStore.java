@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.Outcome;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBrokenException;
@@ -83,6 +84,6 @@ final class RemoteStore {
   }
 
   private static StoreBrokenException unknown(String what) {
-    return new StoreBrokenException(what + ": no answer", new LostException(Loss.UNKNOWN, "it was lost"), true);
+    return new StoreBrokenException(what + ": no answer", new LostException(Loss.UNKNOWN, "it was lost"), Outcome.UNKNOWN);
   }
 }

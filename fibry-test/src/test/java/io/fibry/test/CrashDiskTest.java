@@ -3,6 +3,7 @@ package io.fibry.test;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.durable.NotStoredException;
@@ -56,7 +57,7 @@ class CrashDiskTest {
         if (operation.equals("force")) throw new UncheckedIOException(new IOException("made up, for a test"));
       });
 
-      assertEquals(true, assertThrows(NotStoredException.class, () -> counter.ask(new Count())).unknown());
+      assertEquals(Outcome.UNKNOWN, assertThrows(NotStoredException.class, () -> counter.ask(new Count())).outcome());
     }
   }
 

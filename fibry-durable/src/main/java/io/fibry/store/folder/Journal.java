@@ -1,8 +1,8 @@
 package io.fibry.store.folder;
 
+import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
-import io.fibry.store.StoreWriteException;
 import io.fibry.store.recorder.Recorder;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -161,7 +161,7 @@ final class Journal {
 
   private void failWithoutMemory(Throwable failure) {
     try {
-      fail(new StoreWriteException("the journal could not write", failure));
+      fail(new StoreBusyException("the journal failed while it wrote", failure)); // it may be in the file
     } catch (Throwable again) {
       // what was not told is still in the batch, and is written with the next one
     }

@@ -1,5 +1,6 @@
 package io.fibry.store.folder;
 
+import io.fibry.Outcome;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
@@ -141,7 +142,8 @@ final class Log {
   }
 
   private void checkWhole() {
-    if (broken) throw new StoreBrokenException(why == null ? disk + " is broken" : Lines.message(why), why, false);
+    if (broken) throw new StoreBrokenException(why == null ? disk + " is broken" : Lines.message(why), why,
+        Outcome.NOT_DONE);
   }
 
   private boolean fits(long size) {
@@ -239,7 +241,7 @@ final class Log {
   private StoreBrokenException broken(String what, Throwable failure) {
     broken = true;
     why = new StoreBrokenException(disk + ": " + what
-        + ". The store takes nothing more: close it, see to the disk, and open it again", failure, true);
+        + ". The store takes nothing more: close it, see to the disk, and open it again", failure, Outcome.UNKNOWN);
     Journal.log(() -> LoggerFactory.getLogger(Log.class).error("a store is broken", why));
     Journal.log(() -> Recorder.broken(disk, what, failure));
     return why;

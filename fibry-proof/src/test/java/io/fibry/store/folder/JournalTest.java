@@ -1,11 +1,10 @@
 package io.fibry.store.folder;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Outcome;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
@@ -224,13 +223,13 @@ class JournalTest {
 
     var lost = add(journal, "perhaps");
     assertInstanceOf(StoreBrokenException.class, lost.failure());
-    assertTrue(lost.failure().unknown());
+    assertEquals(Outcome.UNKNOWN, lost.failure().outcome());
     disk.beforeEach(operation -> {
       throw new AssertionError(operation);
     });
     var later = add(journal, "never");
     assertInstanceOf(StoreBrokenException.class, later.failure());
-    assertFalse(later.failure().unknown());
+    assertEquals(Outcome.NOT_DONE, later.failure().outcome());
     journal.close();
   }
 
@@ -246,7 +245,7 @@ class JournalTest {
 
     var refused = add(journal, "refused");
     assertEquals("made up, for a test", refused.failure().getCause().getMessage());
-    assertFalse(refused.failure().unknown());
+    assertEquals(Outcome.NOT_DONE, refused.failure().outcome());
     add(journal, "stored").fate.get();
     journal.close();
 
@@ -268,7 +267,7 @@ class JournalTest {
     add(journal, half).fate.get();
     var refused = add(journal, half);
     assertInstanceOf(StoreFullException.class, refused.failure());
-    assertFalse(refused.failure().unknown());
+    assertEquals(Outcome.NOT_DONE, refused.failure().outcome());
     add(journal, "a small one has room").fate.get();
 
     disk.beforeEach(operation -> {});

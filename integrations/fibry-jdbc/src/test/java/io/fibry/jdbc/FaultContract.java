@@ -15,6 +15,7 @@ import com.zaxxer.hikari.pool.HikariPool.PoolInitializationException;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.durable.NotStoredException;
@@ -82,7 +83,7 @@ abstract class FaultContract extends AtADatabase {
 
     var failure = assertThrows(NotStoredException.class, () -> counter.ask(new Count(false)));
 
-    assertTrue(failure.unknown());
+    assertEquals(Outcome.UNKNOWN, failure.outcome());
     assertTrue(failure.getMessage().startsWith("counter 'ada' handled Count[look=false], and could not store what it "
         + "did; it may be stored all the same: the store in jdbc:"), failure.getMessage());
     assertTrue(failure.getMessage().endsWith(
@@ -98,7 +99,7 @@ abstract class FaultContract extends AtADatabase {
     assertEquals(1, counter.ask(new Count(false)));
     faults.onNextCommit(Faults::loseBefore);
 
-    assertTrue(assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).unknown());
+    assertEquals(Outcome.UNKNOWN, assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).outcome());
 
     assertEquals(1, counter.ask(new Count(true)));
     assertEquals(2, counter.ask(new Count(false)));
@@ -158,7 +159,7 @@ abstract class FaultContract extends AtADatabase {
       throw new SQLException("made up, for a test", "HYT00");
     });
 
-    assertTrue(assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).unknown());
+    assertEquals(Outcome.UNKNOWN, assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).outcome());
 
     assertEquals(2, counter.ask(new Count(true)));
   }
@@ -172,7 +173,7 @@ abstract class FaultContract extends AtADatabase {
 
     var failure = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
 
-    assertFalse(failure.unknown());
+    assertEquals(Outcome.NOT_DONE, failure.outcome());
     assertTrue(failure.getMessage().endsWith(" could not write: made up, for a test"), failure.getMessage());
     append(store, turn(ADA, store.load(ADA).life(), 1));
   }
@@ -211,7 +212,7 @@ abstract class FaultContract extends AtADatabase {
     faults.down(true);
 
     var refused = assertThrows(NotStoredException.class, () -> counter.ask(new Count(false)));
-    assertFalse(refused.unknown());
+    assertEquals(Outcome.NOT_DONE, refused.outcome());
     assertInstanceOf(StoreReadException.class, assertThrows(RuntimeException.class,
         () -> counter.ask(new Count(false)))); // its state is to be read again
     faults.down(false);

@@ -7,11 +7,11 @@ import static io.fibry.durable.Turning.fight;
 import static io.fibry.durable.Turning.refusal;
 import static io.fibry.durable.Turning.turn;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Outcome;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreException;
@@ -182,7 +182,7 @@ class PostgresTest extends AtADatabase {
 
     var failure = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
 
-    assertFalse(failure.unknown());
+    assertEquals(Outcome.NOT_DONE, failure.outcome());
     assertTrue(failure.getMessage().contains("in a read-only transaction"), failure.getMessage());
     execute("alter role " + user + " reset default_transaction_read_only");
     append(store, turn(ADA, life, 1));
@@ -306,7 +306,7 @@ class PostgresTest extends AtADatabase {
 
     assertEquals(1, after.last());
     held.countDown();
-    assertTrue(assertInstanceOf(StoreException.class, refusal(late)).unknown());
+    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(late)).outcome());
   }
 
   /** Views see what is before the oldest transaction under way. */
@@ -322,6 +322,6 @@ class PostgresTest extends AtADatabase {
       assertEquals("grace", history.next().getFirst().key());
     }
     held.countDown();
-    assertTrue(assertInstanceOf(StoreException.class, refusal(late)).unknown());
+    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(late)).outcome());
   }
 }

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OutcomeInAFolderTest extends OutcomeContract {
+  OutcomeInAFolderTest() {
+    super(Folders::new);
+  }
+}

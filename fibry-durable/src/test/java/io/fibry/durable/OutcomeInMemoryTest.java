@@ -1,0 +1,12 @@
+package io.fibry.durable;
+
+class OutcomeInMemoryTest extends OutcomeContract {
+  OutcomeInMemoryTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+
+  @Override
+  int each() {
+    return 150;
+  }
+}

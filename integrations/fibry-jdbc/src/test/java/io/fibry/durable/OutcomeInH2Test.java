@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OutcomeInH2Test extends OutcomeContract {
+  OutcomeInH2Test() {
+    super(InDatabases.h2());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OutcomeInPostgresTest extends OutcomeContract {
+  OutcomeInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class OutcomeInNatsTest extends OutcomeContract {
+  OutcomeInNatsTest() {
+    super(InNats.maker());
+  }
+}
