@@ -29,7 +29,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
       return Optional.of(protocol.decode(wire.body()));
     } catch (RuntimeException unreadable) {
       Unreadable.log("'" + what + "' got a message", wire, unreadable);
-      wire.answerTo().ifPresent(to -> send(Reply.ofFailure(to, unreadable)));
+      wire.answerTo().ifPresent(to -> send(Reply.ofFailure(to, wire, unreadable)));
       return Optional.empty();
     }
   }
@@ -40,7 +40,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
       give(wire, message, actor.get());
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", what, wire, failure);
-      wire.answerTo().ifPresent(to -> send(Reply.ofFailure(to, failure)));
+      wire.answerTo().ifPresent(to -> send(Reply.ofFailure(to, message, failure)));
     }
   }
 
@@ -108,7 +108,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     var self = asker(wire.header(Route.KEY));
     if (wire.header(Route.KEEP).isPresent()) keep(wire, message, actor);
     else if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) {
-      if (self.waitsFor(wire)) send(Reply.ofFailure(wire.answerTo().get(), self.ring(wire, request)));
+      if (self.waitsFor(wire)) send(Reply.ofFailure(wire.answerTo().get(), request, self.ring(wire, request)));
       else Askers.onBehalf(self.behind(wire), () -> ask(wire, request, actor));
     } else isSent(actor, message, self); // where it is refused, it is a dead letter here
   }
@@ -133,9 +133,9 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
 
   private void answer(String to, Object request, Object value, Throwable failure) {
     try {
-      send(failure == null ? Reply.ofAnswer(to, request, value) : Reply.ofFailure(to, failure));
+      send(failure == null ? Reply.ofAnswer(to, request, value) : Reply.ofFailure(to, request, failure));
     } catch (RuntimeException unwritable) {
-      send(Reply.ofFailure(to, unwritable));
+      send(Reply.ofFailure(to, request, unwritable));
     }
   }
 

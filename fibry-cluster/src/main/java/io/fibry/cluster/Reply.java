@@ -6,6 +6,8 @@ import io.fibry.AskTimeoutException;
 import io.fibry.ExitReason;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
+import io.fibry.Outcome;
+import io.fibry.RequestException;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.HashMap;
@@ -23,6 +25,7 @@ final class Reply {
   private static final String TEXT = "Fb-Why";
   private static final String TYPE = "Fb-Type"; // of what the handler threw, or of the reason of an end
   private static final String RING = "Fb-Ring";
+  private static final String OUTCOME = "Fb-Outcome"; // of the request; none: it is not known
   private static final String NUMBER = "Fb-Number"; // the capacity of a mailbox, or milliseconds
   private static final int MOST_TEXT = 1_000; // letters of a text
   private static final byte[] NOTHING = {};
@@ -30,6 +33,9 @@ final class Reply {
   private enum Status {
     OK, FAILED, FULL, STOPPED, LATE, NO_REPLY, CYCLE, GONE
   }
+
+  private static final Map<String, Outcome> OUTCOMES =
+      Stream.of(Outcome.values()).collect(Collectors.toUnmodifiableMap(Outcome::name, one -> one));
 
   private static final Map<String, Status> STATUSES =
       Stream.of(Status.values()).collect(Collectors.toUnmodifiableMap(Status::name, one -> one));
@@ -53,7 +59,7 @@ final class Reply {
 
   static Wire ofFull(String to, String actor, int capacity) {
     return wire(to, Status.FULL, "actor '" + actor + "' has " + capacity + " messages of other nodes waiting already",
-        Map.of(NUMBER, Integer.toString(capacity)));
+        Map.of(NUMBER, Integer.toString(capacity), OUTCOME, Outcome.NOT_DONE.name()));
   }
 
   /** It was not handled. */
@@ -61,18 +67,26 @@ final class Reply {
     return wire(to, Status.GONE, "a node has just taken back its offer of actor '" + actor + "'", Map.of());
   }
 
-  static Wire ofFailure(String to, Throwable thrown) {
+  /** The outcome of another request, such as one that the handler sent itself, is left out. */
+  static Wire ofFailure(String to, Object request, Throwable thrown) {
     var failure = thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
-    String text = brief(Lines.message(failure));
-    return switch (failure) {
-      case MailboxFullException full -> wire(to, Status.FULL, text, Map.of(NUMBER, Integer.toString(full.capacity())));
-      case ActorStoppedException stopped -> wire(to, Status.STOPPED, text, Map.of(TYPE, typeOf(stopped.reason())));
-      case AskTimeoutException late -> wire(to, Status.LATE, text,
-          Map.of(NUMBER, Long.toString(late.waited().toMillis())));
-      case NoReplyException none -> wire(to, Status.NO_REPLY, text, Map.of());
-      case AskCycleException cycle -> wire(to, Status.CYCLE, text, Map.of(RING, String.join("\t", cycle.ring())));
-      default -> wire(to, Status.FAILED, text, Map.of(TYPE, failure.getClass().getName()));
+    var more = new HashMap<String, String>();
+    if (failure instanceof RequestException none && none.request() == request)
+      more.put(OUTCOME, none.outcome().name());
+    var status = switch (failure) {
+      case MailboxFullException full -> with(more, NUMBER, Integer.toString(full.capacity()), Status.FULL);
+      case ActorStoppedException stopped -> with(more, TYPE, typeOf(stopped.reason()), Status.STOPPED);
+      case AskTimeoutException late -> with(more, NUMBER, Long.toString(late.waited().toMillis()), Status.LATE);
+      case NoReplyException none -> Status.NO_REPLY;
+      case AskCycleException cycle -> with(more, RING, String.join("\t", cycle.ring()), Status.CYCLE);
+      default -> with(more, TYPE, failure.getClass().getName(), Status.FAILED);
     };
+    return wire(to, status, brief(Lines.message(failure)), more);
+  }
+
+  private static Status with(Map<String, String> headers, String name, String value, Status status) {
+    headers.put(name, value);
+    return status;
   }
 
   /** What was thrown, in a line. */
@@ -117,17 +131,23 @@ final class Reply {
     var request = sent.request();
     String actor = sent.to().actor();
     String text = wire.header(TEXT).map(Lines::escaped).orElse("no reason was told");
+    var outcome = wire.header(OUTCOME).map(OUTCOMES::get).orElse(Outcome.UNKNOWN);
     if (status.isEmpty()) return new UnreachableException(
         "the answer of actor '" + actor + "' to " + asked + " is none: " + wire, actor, request, null, true);
     return switch (status.get()) {
-      case FULL -> new MailboxFullException(text, actor, request, (int) number(wire));
-      case STOPPED -> new ActorStoppedException(text, actor, request, reason(wire, text));
-      case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null);
+      case FULL -> outcome == Outcome.NOT_DONE ? new MailboxFullException(text, actor, request, (int) number(wire))
+          : new UnreachableException(text, actor, request, null, outcome); // of another request, or of an old node
+      case STOPPED -> new ActorStoppedException(text, actor, request, reason(wire, text), outcome);
+      case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null, outcome);
       case NO_REPLY -> new NoReplyException(text, actor, request);
       case GONE -> new UnreachableException(asked + " did not reach actor '" + actor + "': " + text, actor, request,
           null, false);
       case CYCLE -> new AskCycleException(text, actor, request, List.of(wire.header(RING).orElse(actor).split("\t")));
-      default -> new FarFailureException(text, wire.header(TYPE).orElse("an unknown class"));
+      default -> {
+        var failure = new FarFailureException(text, wire.header(TYPE).orElse("an unknown class"));
+        yield wire.header(OUTCOME).isEmpty() ? failure
+            : new UnreachableException(text, actor, request, failure, outcome);
+      }
     };
   }
 

@@ -2,16 +2,21 @@ package io.fibry.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
+import io.fibry.durable.KeptException;
 import io.fibry.durable.Once;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -19,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -183,6 +189,39 @@ abstract class DurableHomesContract {
     assertThrows(UnsupportedOperationException.class, () -> ada.sendMessages(List.of(new Pay(1))));
     join("b").host(KEPT, scope.anonymous(), LONG);
     assertEquals(100, ada.ask(new Sum()));
+  }
+
+  @Test
+  void remoteAskerLearnsThatItsKeptRequestWillBeDone() {
+    var begun = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    var kind = Durable.kind("held", Account.class).keepsMessages(9).state(0L)
+        .by((Long cents, Account message, DurableContext<Account> context) -> {
+          if (message instanceof Send) {
+            begun.countDown();
+            gate.await();
+            context.reply((Send) message, cents);
+            return cents;
+          }
+          return handle(cents, message, context);
+        });
+    join("a").host(kind, scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), LONG);
+    var ada = join("asking").entities(kind).actor("ada");
+    var held = ada.sendMessageReturn(new Send("nobody", 0));
+    Patience.await(begun);
+    var waits = ada.sendMessageReturn(new Give("first", 1));
+    Patience.eventually(() -> scope.report().waiting() == 1);
+    var full = new Give("second", 2);
+
+    var failure = assertThrows(UnreachableException.class, () -> ada.ask(full));
+
+    assertEquals(Outcome.WILL_BE_DONE, RequestException.outcomeOf(failure, full), failure::getMessage);
+    assertEquals(KeptException.class.getName(),
+        assertInstanceOf(FarFailureException.class, failure.getCause()).type());
+    gate.countDown();
+    Patience.value(held);
+    Patience.value(waits);
+    Patience.eventually(() -> untilAnswered(() -> ada.ask(new Sum())) == 3);
   }
 
   @Test

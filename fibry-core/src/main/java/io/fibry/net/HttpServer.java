@@ -12,7 +12,7 @@ import java.util.function.UnaryOperator;
  *
  * <p>A handler's {@code MailboxFullException}, {@code ActorStoppedException} or
  * {@code CircuitOpenException} is answered 503, its
- * {@code AskTimeoutException} 504, anything else it throws 500 with a number that is in the log.
+ * {@code AskTimeoutException}, or a request that is stored and got no answer, 504, anything else it throws 500 with a number that is in the log.
  * The failure policy is not asked.
  *
  * <p>{@code sendPoisonPill}, {@code close} and {@code askExit} close idle connections and let

@@ -8,7 +8,6 @@ import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
-import io.fibry.store.StoreException;
 import io.fibry.store.UnknownFieldsException;
 import io.fibry.store.recorder.Recorder;
 import io.fibry.text.Lines;

@@ -352,7 +352,7 @@ abstract class OutcomeContract extends AtAStore {
         switch (random.nextInt(6)) {
           case 0 -> lists.actor("ada").kill();
           case 1 -> lists.actor("ada").sendPoisonPill();
-          default -> clock.advance(Duration.ofMillis(random.nextInt(300)));
+          default -> clock.advance(Duration.ofMillis(random.nextInt(20)));
         }
       }
       flaky.failOneIn(0);

@@ -2,6 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.DeadLetter;
 import io.fibry.MailboxFullException;
+import io.fibry.Outcome;
 import io.fibry.cluster.Ledgers.Tell;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -80,7 +81,7 @@ final class History {
 
   static End end(Throwable failure) {
     return switch (failure) {
-      case UnreachableException far when !far.mayHaveRun() -> End.NOT_HANDLED;
+      case UnreachableException far when far.outcome() == Outcome.NOT_DONE -> End.NOT_HANDLED;
       case MailboxFullException full -> End.NOT_HANDLED;
       default -> End.UNKNOWN;
     };

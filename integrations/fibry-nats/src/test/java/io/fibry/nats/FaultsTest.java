@@ -8,6 +8,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Actor;
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.Engine;
@@ -145,7 +146,7 @@ class FaultsTest {
         try {
           return far.ask(new Count(), Duration.ofMillis(200)) < 0;
         } catch (UnreachableException cut) {
-          return !cut.mayHaveRun();
+          return cut.outcome() == Outcome.NOT_DONE;
         } catch (RuntimeException unknown) {
           return false;
         }

@@ -2,6 +2,7 @@ package io.fibry.nats;
 
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
+import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
@@ -169,7 +170,7 @@ final class Ledgers implements AutoCloseable {
     } catch (RequestException | CancellationException | FarFailureException failure) {
       String type = failure instanceof FarFailureException far ? far.type() : failure.getClass().getName();
       failures.computeIfAbsent(type, none -> new LongAdder()).increment();
-      if (request instanceof Add && failure instanceof UnreachableException lost && !lost.mayHaveRun())
+      if (request instanceof Add && failure instanceof UnreachableException lost && lost.outcome() == Outcome.NOT_DONE)
         unhandled.put(id, lost.getMessage());
       return false;
     }
