@@ -17,8 +17,8 @@ import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Future;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -102,7 +102,7 @@ class OutcomeTest {
     assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(new CancellationException(), "inner"));
   }
 
-  /** Attacks the races of a begin with a kill, a limit and a drop: seeds differ, and are printed. */
+  /** Attacks the races of a begin with a kill, a limit and a drop. */
   @Test
   @Promise("4.19")
   void clientThatRepeatsOnlyWhatIsNotDoneDoesNothingTwice() throws Exception {

@@ -304,7 +304,9 @@ abstract class TellsContract {
     Patience.eventually(() -> handled.sum() + letters.size() >= sent);
 
     long certain = letters.stream()
-        .filter(one -> one.cause().orElseThrow() instanceof UnreachableException far && far.outcome() == Outcome.NOT_DONE).count();
+        .filter(one -> one.cause().orElseThrow() instanceof UnreachableException far
+            && far.outcome() == Outcome.NOT_DONE)
+        .count();
     assertTrue(handled.sum() + certain <= sent, () -> handled + " handled, " + certain + " lost, of " + sent);
     assertFalse(IntStream.range(0, 20).anyMatch(key -> clerks.actor("k" + key).ask(new Seen()) != rounds));
   }

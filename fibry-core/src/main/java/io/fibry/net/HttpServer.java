@@ -11,9 +11,9 @@ import java.util.function.UnaryOperator;
  * {@code Strategy.CALLER} there is one connection at a time. Thread-safe.
  *
  * <p>A handler's {@code MailboxFullException}, {@code ActorStoppedException} or
- * {@code CircuitOpenException} is answered 503, its
- * {@code AskTimeoutException}, or a request that is stored and got no answer, 504, anything else it throws 500 with a number that is in the log.
- * The failure policy is not asked.
+ * {@code CircuitOpenException} is answered 503, its {@code AskTimeoutException} 504, as is a stored
+ * request without an answer. Anything else it throws is a 500 with a number that is in the log. The
+ * failure policy is not asked.
  *
  * <p>{@code sendPoisonPill}, {@code close} and {@code askExit} close idle connections and let
  * exchanges finish within the drain limit; {@code kill} cuts them. A scope ends its servers first.

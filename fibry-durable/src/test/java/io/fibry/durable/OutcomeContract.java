@@ -140,8 +140,8 @@ abstract class OutcomeContract extends AtAStore {
       var future = ada.sendMessageReturn(d);
 
       check(KeptException.class, Outcome.WILL_BE_DONE, failure, c);
-      assertEquals("list 'ada' keeps Put[item=c], and handles it once without being sent it again, but does not answer: "
-          + "its mailbox is full (2 messages)", failure.getMessage());
+      assertEquals("list 'ada' keeps Put[item=c], and handles it once without being sent it again, but does not "
+          + "answer: its mailbox is full (2 messages)", failure.getMessage());
       assertInstanceOf(MailboxFullException.class, failure.getCause());
       check(KeptException.class, Outcome.WILL_BE_DONE, Patience.failure(future), d);
       gate.countDown();
@@ -294,7 +294,7 @@ abstract class OutcomeContract extends AtAStore {
     checkDone(How.LOST_BEHIND.name());
   }
 
-  /** A handler waits for the future that its address gave it: rings are found, and it can be cancelled. */
+  /** A ring is found where a handler waits for the future, which can also be cancelled. */
   @Test
   void futureOfAKeptRequestIsThatOfTheActor() {
     var failures = new ArrayBlockingQueue<Throwable>(1);
@@ -325,8 +325,8 @@ abstract class OutcomeContract extends AtAStore {
   }
 
   /**
-   * Clients believe the outcome: they repeat at NOT_DONE, and at nothing else. Their actor is killed,
-   * passivated and out of room, its store fails, and handlers do.
+   * Clients believe the outcome: they repeat at NOT_DONE, and at nothing else. Their actor is
+   * killed, passivated and out of room, its store fails, and handlers do.
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

@@ -84,6 +84,7 @@ final class RemoteStore {
   }
 
   private static StoreBrokenException unknown(String what) {
-    return new StoreBrokenException(what + ": no answer", new LostException(Loss.UNKNOWN, "it was lost"), Outcome.UNKNOWN);
+    return new StoreBrokenException(what + ": no answer", new LostException(Loss.UNKNOWN, "it was lost"),
+        Outcome.UNKNOWN);
   }
 }

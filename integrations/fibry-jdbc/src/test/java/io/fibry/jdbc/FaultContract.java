@@ -99,7 +99,8 @@ abstract class FaultContract extends AtADatabase {
     assertEquals(1, counter.ask(new Count(false)));
     faults.onNextCommit(Faults::loseBefore);
 
-    assertEquals(Outcome.UNKNOWN, assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).outcome());
+    assertEquals(Outcome.UNKNOWN,
+        assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).outcome());
 
     assertEquals(1, counter.ask(new Count(true)));
     assertEquals(2, counter.ask(new Count(false)));
@@ -159,7 +160,8 @@ abstract class FaultContract extends AtADatabase {
       throw new SQLException("made up, for a test", "HYT00");
     });
 
-    assertEquals(Outcome.UNKNOWN, assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).outcome());
+    assertEquals(Outcome.UNKNOWN,
+        assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).outcome());
 
     assertEquals(2, counter.ask(new Count(true)));
   }

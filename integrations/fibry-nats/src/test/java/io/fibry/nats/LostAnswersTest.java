@@ -156,7 +156,8 @@ class LostAnswersTest extends AtAStream {
       Patience.eventually(() -> messages(subjects.turns(ADA)) < 90);
     });
 
-    assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 2)))).outcome());
+    assertEquals(Outcome.UNKNOWN,
+        assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 2)))).outcome());
   }
 
   /** One after the other they would take longer than the test may. */
