@@ -309,6 +309,26 @@ public interface ActorBuilder<M> {
      */
     Executor carrying(Actor<?> to, Object message);
 
+    /**
+     * Captures what each {@link TextCarrier} of the scope takes along from this thread, for a
+     * message that leaves the process.
+     *
+     * @param to will be sent the message
+     * @param message is sent
+     * @return printable ASCII, of at most 2,048 bytes; empty: nothing
+     */
+    String carriedText(Actor<?> to, Object message);
+
+    /**
+     * Lets a message from outside of the process find what its sender had.
+     *
+     * @param to will be sent the message
+     * @param message has arrived
+     * @param text as {@link #carriedText} returned it there
+     * @return runs code on the calling thread, with what the text says set there
+     */
+    Executor carrying(Actor<?> to, Object message, String text);
+
     /** {@return the scope that the actors are made in} */
     ActorScope scope();
 

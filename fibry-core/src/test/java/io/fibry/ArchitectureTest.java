@@ -46,7 +46,7 @@ class ArchitectureTest {
               "ActorWithReturn", "Askers", "Carrier", "DeadLetter",
               "Done",
               "ExitReason", "Exitable", "FailurePolicy", "Fronted", "LastingAddress", "Handler", "Outcome", "Request",
-              "Sink", "Steps", "Strategy",
+              "Sink", "Steps", "Strategy", "TextCarrier",
               "RequestException",
               "ActorStoppedException", "CircuitOpenException", "UnansweredException", "AskCycleException",
               "AskTimeoutException",

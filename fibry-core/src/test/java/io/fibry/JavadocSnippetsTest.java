@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -252,6 +253,42 @@ class JavadocSnippetsTest {
       assertEquals("alice asks", actor.ask("asks"));
     } finally {
       ActorSystem.configure(options -> before);
+    }
+  }
+
+  @Test
+  void textCarrier() {
+    var tenant = new ThreadLocal<String>();
+    // @start region="textCarrier"
+    class Tenant implements TextCarrier<String> {
+      @Override
+      public String capture() { // on the sender's thread
+        return tenant.get();
+      }
+
+      @Override
+      public AutoCloseable set(String captured) { // on the handler's
+        tenant.set(captured);
+        return tenant::remove;
+      }
+
+      @Override
+      public Map<String, String> write(String captured) { // in the process of the sender
+        return Map.of("tenant", captured);
+      }
+
+      @Override
+      public String read(Map<String, String> texts) { // in that of the handler
+        return texts.get("tenant");
+      }
+    }
+    // @end
+    try (ActorScope scope = ActorSystem.openScope("shop", options -> options.withCarrier(new Tenant()))) {
+      var actor = scope.anonymous().newActorWithReturn((String message) -> tenant.get() + " " + message);
+      tenant.set("acme");
+
+      assertEquals("acme asks", actor.ask("asks"));
+      assertEquals("tenant=acme", scope.anonymous().forBlocks().carriedText(actor, "asks"));
     }
   }
 

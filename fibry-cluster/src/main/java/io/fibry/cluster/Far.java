@@ -62,12 +62,13 @@ final class Far<M> implements Actor<M>, LastingAddress {
   // ---- messages
 
   private Relay.Tell tell(M message) {
-    return new Relay.Tell(to, message, protocol.encode(message));
+    return new Relay.Tell(to, message, protocol.encode(message), sending.context(this, message));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
   private <R> Relay.Call<R> call(Request<?, R> request) {
-    return new Relay.Call<>(to, request, protocol.encode((M) Objects.requireNonNull(request, "request")));
+    byte[] body = protocol.encode((M) Objects.requireNonNull(request, "request"));
+    return new Relay.Call<>(to, request, body, sending.context(this, request));
   }
 
   @SuppressWarnings("unchecked") // the relay takes any message
@@ -82,7 +83,8 @@ final class Far<M> implements Actor<M>, LastingAddress {
 
   private boolean keep(M message) {
     try {
-      return relay.ask(any(new Relay.Keep(to, message, protocol.encode(message))), longest);
+      var kept = new Relay.Keep(to, message, protocol.encode(message), sending.context(this, message));
+      return relay.ask(any(kept), longest);
     } catch (RequestException | CancellationException unknown) {
       LoggerFactory.getLogger(Cluster.class).warn("nobody knows whether '{}' keeps a message", to.actor(), unknown);
       return false;

@@ -19,29 +19,29 @@ import java.util.concurrent.Executor;
 final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
   private static final int WAITING = 1_024; // then the oldest are dropped
 
-  private final Engine engine;
+  private final Surroundings around;
   private final String subject;
   private final String name;
   private final Protocol<M> protocol;
   private final Topic<M> here;
+  private final Actor<Wire> gate;
 
   private FarTopic(Surroundings around, String subject, String name, Protocol<M> protocol) {
-    this.engine = around.engine();
+    this.around = around;
     this.subject = subject;
     this.name = name;
     this.protocol = protocol;
     this.here = Topic.of(around.scope().named("topic " + name));
+    this.gate = around.own().mailbox(Mailbox.bounded(WAITING, Overflow.DROP_OLDEST)).newActor(this::hear);
+    here.closeOnExit(gate::kill);
   }
 
   /** It gets what is published from now on. */
   static <M> FarTopic<M> begin(Surroundings around, String subject, String name, Protocol<M> protocol) {
     var topic = new FarTopic<M>(around, subject, name, protocol);
-    Actor<Wire> gate = around.own().mailbox(Mailbox.bounded(WAITING, Overflow.DROP_OLDEST))
-        .newActor(topic::hear);
-    topic.here.closeOnExit(gate::kill);
     boolean listens = false;
     try {
-      topic.here.closeOnExit(around.engine().subscribe(subject, Optional.empty(), gate::sendMessage));
+      topic.here.closeOnExit(around.engine().subscribe(subject, Optional.empty(), topic.gate::sendMessage));
       listens = true;
       return topic;
     } finally {
@@ -61,7 +61,7 @@ final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
       Unreadable.log("topic '" + name + "' got news", wire, unreadable);
       return;
     }
-    here.publish(message);
+    around.how().carrying(gate, message, wire.header(Route.CONTEXT).orElse("")).execute(() -> here.publish(message));
   }
 
   @Override
@@ -72,7 +72,13 @@ final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
   @Override
   public void publish(M message) {
     if (here.onExit().isDone()) here.publish(message); // its dead letter
-    else engine.publish(Wire.to(subject, Map.of(), protocol.encode(message)));
+    else around.engine().publish(Wire.to(subject, headers(message), protocol.encode(message)));
+  }
+
+  private Map<String, String> headers(M message) {
+    String context = around.how().carriedText(gate, message);
+    return context.isEmpty() ? Map.of(Route.FROM, around.node())
+        : Map.of(Route.FROM, around.node(), Route.CONTEXT, context);
   }
 
   @Override

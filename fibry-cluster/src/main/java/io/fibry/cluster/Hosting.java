@@ -329,7 +329,7 @@ final class Hosting<M> {
   private void hold(Slot slot, String life) {
     slot.waits = slot.isHanded();
     var reception = new Reception<>(around.engine(), kind, around.node() + "." + life, protocol, around.underWay(),
-        () -> around.lease().isValid(life));
+        () -> around.lease().isValid(life), around.how());
     String subject = around.subjects().ofPart(kind, slot.number);
     parts.set(slot.number, Part.hold(around, subject, reception,
         key -> Keys.part(key, slots.size()) == slot.number, birth::look, hand -> hand(slot.number, hand)));

@@ -55,7 +55,8 @@ final class Offer<M> extends Fronted<Offer<M>> {
   /** Ends with the actor that it answers. */
   static <M> Offer<M> begin(Surroundings around, String subject, String name, Protocol<M> protocol,
       Actor<? super M> actor) {
-    var reception = new Reception<>(around.engine(), name, around.life(), protocol, around.underWay(), () -> true);
+    var reception = new Reception<>(around.engine(), name, around.life(), protocol, around.underWay(), () -> true,
+        around.how());
     return new Offer<>(around.own(), around, subject, reception, actor);
   }
 

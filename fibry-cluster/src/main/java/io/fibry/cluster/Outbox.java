@@ -83,7 +83,7 @@ final class Outbox {
 
   private static int weight(List<Tell> tells) {
     long sum = 0;
-    for (var one : tells) sum += Math.max(LEAST_WEIGHT, one.body().length);
+    for (var one : tells) sum += Math.max(LEAST_WEIGHT, one.bytes());
     return (int) Math.min(ROOM, sum);
   }
 
@@ -143,7 +143,7 @@ final class Outbox {
     int weight = 0;
     long bytes = 0;
     for (var next = gathered.peek(); next != null && tells.size() < mostTells; next = gathered.peek()) {
-      for (var one : next.tells) bytes += one.body().length;
+      for (var one : next.tells) bytes += one.bytes();
       if (bytes > MOST_BYTES && !tells.isEmpty()) break;
       gathered.remove();
       tells.addAll(next.tells);

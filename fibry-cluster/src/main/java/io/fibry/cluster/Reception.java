@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.Askers;
 import io.fibry.Request;
 import io.fibry.codec.CodecException;
@@ -19,9 +20,11 @@ import org.slf4j.LoggerFactory;
  * @param life of this node
  * @param underWay what is asked and not answered yet
  * @param mayAnswer false: others have given this node up, so what it says may be old
+ * @param how has the carriers, which set on this thread what those of the sender wrote: the
+ *     carriers of the actor then capture it
  */
 record Reception<M>(Engine engine, String what, String life, Protocol<M> protocol, UnderWay underWay,
-    BooleanSupplier mayAnswer) {
+    BooleanSupplier mayAnswer, ActorBuilder.ForBlocks<Object> how) {
 
   /** Empty: its sender is told that nobody can read it. */
   Optional<M> read(Wire wire) {
@@ -72,16 +75,17 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     Askers.onBehalf(List.of(asker(group.key()).toString()), () -> {
       for (int i = 0; i < group.bodies().size(); i++) {
         int index = first + i;
-        refusal(wire, group.bodies().get(i), actor).ifPresent(why -> refusals.add(new Tells.Refusal(index, why)));
+        refusal(wire, group.bodies().get(i), group.context(i), actor).ifPresent(why -> refusals.add(new Tells.Refusal(index, why)));
       }
     });
   }
 
   /** Empty: its actor has taken it. */
-  private Optional<String> refusal(Wire wire, byte[] body, Optional<? extends Actor<? super M>> actor) {
+  private Optional<String> refusal(Wire wire, byte[] body, String context,
+      Optional<? extends Actor<? super M>> actor) {
     if (actor.isEmpty()) return Optional.of("it is no key of this part");
     try {
-      return actor.get().sendMessage(protocol.decode(body)) ? Optional.empty()
+      return isSent(actor.get(), protocol.decode(body), context) ? Optional.empty()
           : Optional.of("'" + what + "' did not take it");
     } catch (CodecException unreadable) {
       Unreadable.log("'" + what + "' got a message", wire, unreadable);
@@ -97,20 +101,24 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     return new Asker(life, key.map(text -> what + "/" + text).orElse(what));
   }
 
-  /** Nobody waits for it; what its handler asks is asked by this actor. */
-  private boolean isSent(Actor<? super M> actor, M message, Asker self) {
+  private boolean isSent(Actor<? super M> actor, M message, String context) {
     var sent = new boolean[1];
-    Askers.onBehalf(List.of(self.toString()), () -> sent[0] = actor.sendMessage(message));
+    how.carrying(actor, message, context).execute(() -> sent[0] = actor.sendMessage(message));
     return sent[0];
   }
 
   private void give(Wire wire, M message, Actor<? super M> actor) {
+    how.carrying(actor, message, wire.header(Route.CONTEXT).orElse(""))
+        .execute(() -> giveInContext(wire, message, actor));
+  }
+
+  private void giveInContext(Wire wire, M message, Actor<? super M> actor) {
     var self = asker(wire.header(Route.KEY));
     if (wire.header(Route.KEEP).isPresent()) keep(wire, message, actor);
     else if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) {
       if (self.waitsFor(wire)) send(Reply.ofFailure(wire.answerTo().get(), request, self.ring(wire, request)));
       else Askers.onBehalf(self.behind(wire), () -> ask(wire, request, actor));
-    } else isSent(actor, message, self); // where it is refused, it is a dead letter here
+    } else Askers.onBehalf(List.of(self.toString()), () -> actor.sendMessage(message)); // or it is a dead letter here
   }
 
   private void keep(Wire wire, M message, Actor<? super M> actor) {

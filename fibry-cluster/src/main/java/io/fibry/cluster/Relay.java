@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.Askers;
 import io.fibry.FailurePolicy;
@@ -25,8 +26,16 @@ final class Relay {
    */
   record Address(String actor, Optional<String> key, boolean keeps) {}
 
-  /** A message, already bytes. */
-  record Tell(Address to, Object message, byte[] body) {
+  /**
+   * A message, already bytes.
+   *
+   * @param context what the carriers wrote; empty: nothing
+   */
+  record Tell(Address to, Object message, byte[] body, String context) {
+    int bytes() {
+      return body.length + context.length();
+    }
+
     @Override
     public String toString() {
       return message.toString();
@@ -39,6 +48,9 @@ final class Relay {
 
     byte[] body();
 
+    /** What the carriers wrote; empty: nothing. */
+    String context();
+
     /** As texts show it. */
     Request<?, R> request();
 
@@ -48,14 +60,16 @@ final class Relay {
     }
 
     default Map<String, String> headers(Route route) {
-      return route.headers(to().key());
+      var headers = route.headers(to().key());
+      if (!context().isEmpty()) headers.put(Route.CONTEXT, context());
+      return headers;
     }
 
     R answer(byte[] bytes);
   }
 
   /** A request. */
-  record Call<R>(Address to, Request<?, R> request, byte[] body) implements Request<Call<R>, R>, Sent<R> {
+  record Call<R>(Address to, Request<?, R> request, byte[] body, String context) implements Request<Call<R>, R>, Sent<R> {
     @Override
     public R answer(byte[] bytes) {
       return Protocol.decodeAnswer(request, bytes);
@@ -68,7 +82,7 @@ final class Relay {
   }
 
   /** A message that is to be stored before it is handled. */
-  record Keep(Address to, Object message, byte[] body) implements Request<Keep, Boolean>, Sent<Boolean> {
+  record Keep(Address to, Object message, byte[] body, String context) implements Request<Keep, Boolean>, Sent<Boolean> {
     @Override
     public Request<?, Boolean> request() {
       return this;
@@ -100,6 +114,7 @@ final class Relay {
   private final Surroundings around;
   private final Route route;
   private final Duration longest; // for requests without a limit, and receipts
+  private final ActorBuilder.ForBlocks<Object> how; // has the carriers
   private final Outbox outbox;
   private final Actor<Object> actor;
 
@@ -107,6 +122,7 @@ final class Relay {
     this.around = around;
     this.route = route;
     this.longest = longest;
+    this.how = around.how();
     this.outbox =
         new Outbox(longest, route.mostTells(), tells -> new FarRequest<>(around, route, tells, longest), around::asked);
     this.actor = around.scope().named(route.name()).forBlocks().uncounted().onFailure(FailurePolicy.goOn())
@@ -115,6 +131,11 @@ final class Relay {
 
   static Relay begin(Surroundings around, Route route, Duration longest) {
     return new Relay(around, route, longest);
+  }
+
+  /** What the carriers of the node's scope write of this thread, for a message. */
+  String context(Actor<?> to, Object message) {
+    return how.carriedText(to, message);
   }
 
   /** What requests are sent to. */

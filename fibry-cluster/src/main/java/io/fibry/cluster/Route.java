@@ -30,6 +30,8 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
   static final String ID = "Fb-Id";
   static final String TIME_LEFT = "Fb-Ttl"; // milliseconds
   static final String ASKERS = "Fb-Chain"; // who waits for the answer
+  static final String CONTEXT = "Fb-Ctx"; // texts of the sender's carriers; none: they wrote none
+  static final String FROM = "Fb-From"; // the node that published news
 
   static Route toName(String name, Subjects subjects, Supplier<String> ids) {
     return new Route("far " + name, FEW_TELLS, subjects.ofName(name), subjects.ofTakingBack(), ids,

@@ -21,6 +21,11 @@ record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects s
     return own(scope);
   }
 
+  /** {@return what the carriers of the node's scope, and its clock, are known by} */
+  ActorBuilder.ForBlocks<Object> how() {
+    return scope.anonymous().forBlocks();
+  }
+
   static ActorBuilder<Object> own(ActorScope scope) {
     return scope.anonymous().forBlocks().uncounted().onFailure(FailurePolicy.goOn());
   }

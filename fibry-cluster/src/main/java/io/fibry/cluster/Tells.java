@@ -20,8 +20,14 @@ record Tells(List<Relay.Tell> tells, byte[] body) implements Request<Tells, Tell
    * Messages of an actor.
    *
    * @param key empty: it is no entity
+   * @param contexts what the carriers wrote for each message; empty: nothing for any of them, or
+   *     the node is older
    */
-  record Group(Optional<String> key, List<byte[]> bodies) {}
+  record Group(Optional<String> key, List<byte[]> bodies, List<String> contexts) {
+    String context(int index) {
+      return index < contexts.size() ? contexts.get(index) : "";
+    }
+  }
 
   private record Groups(List<Group> groups) {}
 
@@ -45,10 +51,16 @@ record Tells(List<Relay.Tell> tells, byte[] body) implements Request<Tells, Tell
     var groups = new ArrayList<Group>(byActor.size());
     var inOrder = new ArrayList<Relay.Tell>(tells.size());
     byActor.forEach((to, all) -> {
-      groups.add(new Group(to.key(), all.stream().map(Relay.Tell::body).toList()));
+      groups.add(group(to, all));
       inOrder.addAll(all);
     });
     return new Tells(inOrder, GROUPS.encode(new Groups(groups)));
+  }
+
+  private static Group group(Relay.Address to, List<Relay.Tell> all) {
+    boolean any = all.stream().anyMatch(one -> !one.context().isEmpty());
+    return new Group(to.key(), all.stream().map(Relay.Tell::body).toList(),
+        any ? all.stream().map(Relay.Tell::context).toList() : List.of());
   }
 
   /** Throws if these bytes are none. */
@@ -63,6 +75,12 @@ record Tells(List<Relay.Tell> tells, byte[] body) implements Request<Tells, Tell
   @Override
   public Relay.Address to() {
     return tells.getFirst().to();
+  }
+
+  /** Each message has its own. */
+  @Override
+  public String context() {
+    return "";
   }
 
   @Override

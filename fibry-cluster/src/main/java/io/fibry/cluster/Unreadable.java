@@ -22,7 +22,8 @@ final class Unreadable {
    * Logs that messages cannot be read.
    *
    * @param messages who got them, such as "'till' got a message"
-   * @param sent contains the messages; the subject of its answers has the name of the sending node
+   * @param sent contains the messages; a header, or the subject of its answers, has the name of the
+   *     sending node
    */
   static void log(String messages, Wire sent, Throwable why) {
     long now = System.nanoTime();
@@ -32,7 +33,8 @@ final class Unreadable {
       return;
     }
     int more = OMITTED.getAndSet(0);
-    LoggerFactory.getLogger(Cluster.class).warn("{} that cannot be read{}{}", messages,
+    LoggerFactory.getLogger(Cluster.class).warn("{} that cannot be read{}{}{}", messages,
+        sent.header(Route.FROM).map(node -> "; sent by node '" + Lines.line(node) + "'").orElse(""),
         sent.answerTo().map(to -> "; answers go to " + Lines.line(to)).orElse(""),
         more == 0 ? "" : "; " + more + " more since the last such line were not logged", why);
   }

@@ -84,7 +84,9 @@ class DurablePartTest {
   void aRequestThatIsKeptIsAnsweredBeforeItsPartIsGiven() {
     var part = Part.hold(
         new Surroundings(scope, scope.anonymous().forBlocks().scheduler(), engine, null, null, null, "a", LONG, null),
-        "part", new Reception<>(engine, "list", "a.1", PROTOCOL, new UnderWay(), () -> true), key -> true, key -> {},
+        "part", new Reception<>(engine, "list", "a.1", PROTOCOL, new UnderWay(), () -> true,
+            ActorSystem.anonymous().forBlocks()),
+        key -> true, key -> {},
         hand -> {});
     part.open(lists(), true);
     Sharing.look(store, ADA);

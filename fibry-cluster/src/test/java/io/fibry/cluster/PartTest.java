@@ -29,7 +29,9 @@ class PartTest {
   private volatile boolean isAlive = true; // in the eyes of others
   private final Part<Pay> part = Part.hold(
       new Surroundings(scope, scope.anonymous().forBlocks().scheduler(), engine, null, null, null, "a", LONG, null),
-      "part", new Reception<>(engine, "account", "a.1", PROTOCOL, new UnderWay(), () -> isAlive), key -> true,
+      "part", new Reception<>(engine, "account", "a.1", PROTOCOL, new UnderWay(), () -> isAlive,
+          ActorSystem.anonymous().forBlocks()),
+      key -> true,
       key -> {}, handed::add);
 
   @AfterEach

@@ -17,6 +17,7 @@ import io.fibry.engine.cell.Owner;
 import io.fibry.engine.cell.Settings;
 import io.fibry.engine.jvm.Texts;
 import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.CarriedText;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Luggage;
 import io.fibry.engine.queue.GuardedQueue;
@@ -230,6 +231,16 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   @Override
   public Executor carrying(Actor<?> to, Object message) {
     return Luggage.of(owner.options().carriers(), to, message);
+  }
+
+  @Override
+  public String carriedText(Actor<?> to, Object message) {
+    return CarriedText.of(owner.options().carriers(), to, message);
+  }
+
+  @Override
+  public Executor carrying(Actor<?> to, Object message, String text) {
+    return Luggage.ofText(owner.options().carriers(), to, message, text);
   }
 
   @Override

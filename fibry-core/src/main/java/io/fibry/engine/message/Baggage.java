@@ -103,7 +103,7 @@ public final class Baggage {
     }
   }
 
-  private static void logFailure(String verb, Carrier<?> carrier, Actor<?> actor, Throwable failure) {
+  static void logFailure(String verb, Carrier<?> carrier, Actor<?> actor, Throwable failure) {
     Log.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", Texts.shown(carrier), verb,
         actor.name(), failure);
   }

@@ -13,6 +13,12 @@ public record Luggage(List<Carrier<?>> carriers, Actor<?> to, Object message, Ba
     return new Luggage(carriers, to, message, Baggage.of(Baggage.captured(carriers, to, message)));
   }
 
+  /** Of a text that was written in another process. */
+  public static Luggage ofText(List<Carrier<?>> carriers, Actor<?> to, Object message, String text) {
+    boolean any = !carriers.isEmpty() && !text.isEmpty();
+    return new Luggage(carriers, to, message, any ? Baggage.of(CarriedText.captured(carriers, to, text)) : null);
+  }
+
   @Override
   public void execute(Runnable code) {
     var toClose = baggage == null ? null : baggage.room();
