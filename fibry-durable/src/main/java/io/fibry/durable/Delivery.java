@@ -334,7 +334,7 @@ final class Delivery implements AutoCloseable {
       var actor = actors.apply(key);
       while (called < batch.size()) {
         var kept = batch.get(called++);
-        answers.put(kept.id(), call(actor, key, kept));
+        answers.put(kept.id(), kept.inContext(how, actor, () -> call(actor, key, kept)));
       }
     } finally {
       for (; called < batch.size(); called++) over(key); // all were counted before: none is the last too early

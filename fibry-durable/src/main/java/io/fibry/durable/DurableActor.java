@@ -80,9 +80,9 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     return new DurableActor<>(front, kind, delivery, key, host, bytes);
   }
 
-  private Store.Waiting waiting(M message) {
-    return received.length > 0 ? kind.waiting(key, received, delivery.now())
-        : kind.waiting(key, message, delivery.now());
+  private Store.Waiting waiting(M message, String context) {
+    return received.length > 0 ? kind.waiting(key, received, delivery.now(), context)
+        : kind.waiting(key, message, delivery.now(), context);
   }
 
   private Store.Id id() {
@@ -95,7 +95,8 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
   public boolean sendMessage(M message) {
     if (!isKept()) return front.sendMessage(message);
     long since = System.nanoTime();
-    var waiting = waiting(message);
+    String context = delivery.how.carriedText(this, message);
+    var waiting = waiting(message, context);
     try {
       if (!keep(waiting, FOR_EVER)) return false;
     } catch (InterruptedException interrupt) {
@@ -107,7 +108,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
       Home.of(delivery.store()).refusals().tell(id() + " does not get a message, since it could not be kept", refused);
       return false;
     }
-    delivery.give(front, key, kept(waiting, message, false, since));
+    delivery.give(front, key, kept(waiting, message, context, false, since));
     return true; // though the actor may be unable to take it now
   }
 
@@ -121,8 +122,8 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     return kind.keeps() > 0 && !host.onExit().isDone();
   }
 
-  private <R> Kept<R> kept(Store.Waiting waiting, Object message, boolean asked, long since) {
-    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(received), false,
+  private <R> Kept<R> kept(Store.Waiting waiting, Object message, String context, boolean asked, long since) {
+    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(received, context), false,
         asked ? Optional.of(new AtomicBoolean()) : Optional.empty(), since);
   }
 
@@ -309,9 +310,10 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     if (!Objects.requireNonNull(limit, "limit").isPositive()) // before it is kept
       throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     long since = System.nanoTime();
-    var waiting = waiting((M) request);
+    String context = delivery.how.carriedText(this, request);
+    var waiting = waiting((M) request, context);
     try {
-      if (keep(waiting, limit)) return kept(waiting, request, true, since);
+      if (keep(waiting, limit)) return kept(waiting, request, context, true, since);
       throw notStored(request,
           new StoreFullException(kind.keeps() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {

@@ -1,11 +1,15 @@
 package io.fibry.durable;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.store.Store;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * A message that waits at the store, on its way to its actor. In a mailbox it is a call to handle
@@ -28,6 +32,13 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
     var mail = Mail.read(one.body());
     Object message = mail.isRemoved() ? mail : messages.decode(mail.message());
     return new Kept<>(one.id(), one.due(), message, mail, true, Optional.empty(), 0);
+  }
+
+  /** With what the carriers of its sender wrote, which those of the actor capture on this thread. */
+  <A> A inContext(ActorBuilder.ForBlocks<?> how, Actor<Object> to, Supplier<A> sending) {
+    var answer = new ArrayList<A>(1);
+    how.carrying(to, message, mail.context().orElse("")).execute(() -> answer.add(sending.get()));
+    return answer.getFirst();
   }
 
   /** As one that is looked up. */

@@ -198,14 +198,14 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   }
 
   /** A message that waits: due at once. */
-  Store.Waiting waiting(String key, M message, Instant now) {
+  Store.Waiting waiting(String key, M message, Instant now, String context) {
     var to = id(checkedKey(key));
-    return waiting(key,
-        messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null")), now);
+    byte[] bytes = messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
+    return waiting(key, bytes, now, context);
   }
 
-  Store.Waiting waiting(String key, byte[] bytes, Instant now) {
-    return new Store.Waiting(id(checkedKey(key)), Mail.sent(now), Store.Waiting.ALWAYS, Mail.of(bytes).bytes());
+  Store.Waiting waiting(String key, byte[] bytes, Instant now, String context) {
+    return new Store.Waiting(id(checkedKey(key)), Mail.sent(now), Store.Waiting.ALWAYS, Mail.of(bytes, context).bytes());
   }
 
   @Override

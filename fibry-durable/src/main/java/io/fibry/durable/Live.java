@@ -11,6 +11,7 @@ import io.fibry.store.Store;
 import io.fibry.store.UnknownFieldsException;
 import io.fibry.store.recorder.Recorder;
 import io.fibry.text.Lines;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -100,6 +101,10 @@ final class Live<S, E, M> {
 
   Codec<Object> answersTo(Request<?, ?> request) {
     return definition.kind().messages().answersTo(request.getClass());
+  }
+
+  Mail mail(ActorContext<Object> core, M message, Optional<Duration> every) {
+    return Mail.of(encodeMessage(message), every, delivery.how.carriedText(core.self(), message));
   }
 
   // ---- messages

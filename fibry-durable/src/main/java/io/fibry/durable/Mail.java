@@ -14,8 +14,9 @@ import java.util.UUID;
  *
  * @param every a reminder that comes again and again
  * @param failed it waits for a human; once it is due, it is removed
+ * @param context what the carriers of its sender wrote; empty: nothing
  */
-record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
+record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, Optional<String> context) {
   /** Why, and when. */
   record Failed(String reason, Instant at) {}
 
@@ -26,8 +27,12 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
   private static final String REMINDER = "r:";
   private static final String ASIDE = "x:";
 
-  static Mail of(byte[] message) {
-    return new Mail(message, Optional.empty(), Optional.empty());
+  static Mail of(byte[] message, String context) {
+    return of(message, Optional.empty(), context);
+  }
+
+  static Mail of(byte[] message, Optional<Duration> every, String context) {
+    return new Mail(message, every, Optional.empty(), context.isEmpty() ? Optional.empty() : Optional.of(context));
   }
 
   static Mail read(byte[] bytes) {
@@ -36,7 +41,7 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
 
   /** It is to be handled. */
   Mail again() {
-    return of(message);
+    return new Mail(message, Optional.empty(), Optional.empty(), context);
   }
 
   /** Of one that is due: it was aside, and its actor forgets it. */

@@ -1,5 +1,6 @@
 package io.fibry.durable;
 
+import io.fibry.Actor;
 import io.fibry.store.Store;
 import io.fibry.text.Lines;
 import java.time.Duration;
@@ -27,16 +28,16 @@ final class Outgoing {
     this.delivery = delivery;
   }
 
-  <N> void send(Durable<N> to, String key, N message) {
-    messages.add(((Definition<?, ?, N>) Objects.requireNonNull(to, "to")).kind().waiting(key, message, delivery.now()));
+  <N> void send(Durable<N> to, String key, N message, Actor<?> self) {
+    var kind = ((Definition<?, ?, N>) Objects.requireNonNull(to, "to")).kind();
+    messages.add(kind.waiting(key, message, delivery.now(), delivery.how.carriedText(self, message)));
   }
 
-  void remind(String name, byte[] message, Duration delay, Optional<Duration> every) {
+  void remind(String name, Mail mail, Duration delay) {
     String id = id(name);
     if (!delay.isPositive() || delay.compareTo(LONGEST) > 0)
       throw new IllegalArgumentException("reminder '" + Lines.line(name) + "' of " + from + " would come after " + delay
           + "; give more than zero, and at most 100 years");
-    var mail = new Mail(message, every, Optional.empty());
     own.put(id, Optional.of(new Store.Waiting(from, id, inMillis(delivery.now().plus(delay)), mail.bytes())));
   }
 
@@ -74,7 +75,7 @@ final class Outgoing {
   /** The message waits for a human. */
   void putAside(Kept<?> kept, byte[] message, String reason) {
     var why = new Mail.Failed(Mail.brief(reason), delivery.now());
-    var mail = new Mail(message, Optional.empty(), Optional.of(why));
+    var mail = new Mail(message, Optional.empty(), Optional.of(why), kept.mail().context());
     messages.add(new Store.Waiting(from, Mail.aside(kept.unique()), Store.Waiting.NEVER, mail.bytes()));
   }
 

@@ -94,19 +94,19 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   @Override
   public <N> void sendMessage(Durable<N> to, String key, N other) {
     checkOfTurn();
-    outgoing.send(to, key, other);
+    outgoing.send(to, key, other, core.self());
   }
 
   @Override
   public void remind(String name, M later, Duration delay) {
     checkOfTurn();
-    outgoing.remind(name, live.encodeMessage(later), Objects.requireNonNull(delay, "delay"), Optional.empty());
+    outgoing.remind(name, live.mail(core, later, Optional.empty()), Objects.requireNonNull(delay, "delay"));
   }
 
   @Override
   public void remindEvery(String name, M later, Duration period) {
     checkOfTurn();
-    outgoing.remind(name, live.encodeMessage(later), Objects.requireNonNull(period, "period"), Optional.of(period));
+    outgoing.remind(name, live.mail(core, later, Optional.ofNullable(period)), Objects.requireNonNull(period, "period"));
   }
 
   @Override

@@ -40,7 +40,8 @@ class RefusalsTest {
     var refusals = new Refusals(nanos::get);
     try (var logged = new Logged()) {
       for (int i = 1; i <= 700; i++) {
-        var kept = new Kept<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0]), false, Optional.empty(), 0);
+        var kept =
+            new Kept<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0], ""), false, Optional.empty(), 0);
         refusals.putAside(new Store.Id("account", "ada"), kept, "java.io.IOException: no\nway");
         if (i == 7) refusals.putAside(new Store.Id("desk", "bob"), kept, "java.io.IOException: no");
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class CarriedInAFolderTest extends CarriedContract {
+  CarriedInAFolderTest() {
+    super(Folders::new);
+  }
+}

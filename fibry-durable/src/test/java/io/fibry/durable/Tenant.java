@@ -1,0 +1,47 @@
+package io.fibry.durable;
+
+import io.fibry.Handler;
+import io.fibry.TextCarrier;
+import java.util.Map;
+
+/** Carries the tenant of a thread. Thread-safe. */
+final class Tenant implements TextCarrier<String> {
+  private static final ThreadLocal<String> NAME = new ThreadLocal<>();
+
+  static String here() {
+    return NAME.get() == null ? "nobody" : NAME.get();
+  }
+
+  static void with(String name, Handler.Task code) {
+    NAME.set(name);
+    try {
+      code.run();
+    } catch (Exception failure) {
+      throw new AssertionError(failure);
+    } finally {
+      NAME.remove();
+    }
+  }
+
+  @Override
+  public String capture() {
+    return NAME.get();
+  }
+
+  @Override
+  public AutoCloseable set(String captured) {
+    String before = NAME.get();
+    NAME.set(captured);
+    return () -> NAME.set(before);
+  }
+
+  @Override
+  public Map<String, String> write(String captured) {
+    return Map.of("tenant", captured);
+  }
+
+  @Override
+  public String read(Map<String, String> texts) {
+    return texts.get("tenant");
+  }
+}

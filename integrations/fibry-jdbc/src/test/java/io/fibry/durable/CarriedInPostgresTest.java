@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class CarriedInPostgresTest extends CarriedContract {
+  CarriedInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class CarriedInNatsTest extends CarriedContract {
+  CarriedInNatsTest() {
+    super(InNats.maker());
+  }
+}
