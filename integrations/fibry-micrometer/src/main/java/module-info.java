@@ -8,6 +8,7 @@ module io.fibry.micrometer {
   requires static context.propagation;
   requires static io.fibry.cluster;
   requires static io.fibry.durable;
+  requires static micrometer.tracing;
   requires static org.jspecify;
 
   exports io.fibry.micrometer;

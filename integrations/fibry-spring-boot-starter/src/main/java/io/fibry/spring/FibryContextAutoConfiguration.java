@@ -6,6 +6,8 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 
 /** Messages carry what context-propagation captures, such as the observation with its trace. */
 @AutoConfiguration
@@ -14,7 +16,9 @@ import org.springframework.context.annotation.Bean;
 public final class FibryContextAutoConfiguration {
   FibryContextAutoConfiguration() {}
 
+  /** Before other carriers: it clears the trace where there is no observation. */
   @Bean
+  @Order(Ordered.HIGHEST_PRECEDENCE)
   ContextCarrier fibryContextCarrier() {
     return new ContextCarrier();
   }

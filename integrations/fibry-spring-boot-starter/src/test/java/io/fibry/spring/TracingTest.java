@@ -1,0 +1,120 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.fibry.ActorScope;
+import io.fibry.Carrier;
+import io.fibry.Request;
+import io.fibry.cluster.Cluster;
+import io.fibry.cluster.MemoryNetwork;
+import io.fibry.cluster.Network;
+import io.fibry.durable.Durable;
+import io.fibry.micrometer.TraceCarrier;
+import io.fibry.pool.Entities;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.Span;
+import io.micrometer.tracing.TraceContext;
+import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
+import io.micrometer.tracing.propagation.Propagator;
+import io.micrometer.tracing.test.simple.SimpleTracer;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Two applications are nodes: what one begins, the other continues in the same trace. */
+class TracingTest {
+  record Who() implements Request<Who, String> {}
+
+  /** As that of a bridge. */
+  private record TraceParent(Tracer tracer) implements Propagator {
+    @Override
+    public List<String> fields() {
+      return List.of("traceparent");
+    }
+
+    @Override
+    public <C> void inject(TraceContext context, C carrier, Setter<C> setter) {
+      setter.set(carrier, "traceparent", "00-" + context.traceId() + "-" + context.spanId() + "-01");
+    }
+
+    @Override
+    public <C> Span.Builder extract(C carrier, Getter<C> getter) {
+      var parts = getter.get(carrier, "traceparent").split("-");
+      return tracer.spanBuilder().setParent(
+          tracer.traceContextBuilder().traceId(parts[1]).spanId(parts[2]).sampled(true).build());
+    }
+  }
+
+  private final Network network = MemoryNetwork.create();
+  private final ApplicationContextRunner untraced = new ApplicationContextRunner()
+      .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class,
+          FibryTracingAutoConfiguration.class, FibryClusterAutoConfiguration.class))
+      .withBean(Network.class, () -> network)
+      .withPropertyValues("fibry.name=shop", "fibry.cluster.parts=4", "fibry.cluster.lease=1m");
+
+  /** Each application has its own. */
+  private ApplicationContextRunner runner(String node) {
+    var tracer = new SimpleTracer();
+    var registry = ObservationRegistry.create();
+    registry.observationConfig().observationHandler(new DefaultTracingObservationHandler(tracer));
+    return untraced.withPropertyValues("fibry.cluster.node=" + node).withBean(SimpleTracer.class, () -> tracer)
+        .withBean(Propagator.class, () -> new TraceParent(tracer))
+        .withBean(ObservationRegistry.class, () -> registry);
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Home {
+    @Bean
+    Entities<String, Who> entities(Cluster cluster, ActorScope scope, SimpleTracer tracer,
+        ObservationRegistry registry) {
+      Supplier<String> trace = () -> tracer.currentSpan().context().traceId();
+      Durable<Who> traces = Durable.kind("traces", Who.class).state(0).by((n, who, context) -> {
+        context.reply(who, Observation.createNotStarted("handled", registry).observe(trace));
+        return n;
+      });
+      return cluster.host(traces, scope.anonymous(), Duration.ofMinutes(5));
+    }
+  }
+
+  @Test
+  void spanAtTheHomeHasTheTraceOfTheAsker() {
+    runner("home").withUserConfiguration(Home.class).run(home -> runner("asker").run(asker -> {
+      assertNull(home.getStartupFailure());
+      assertNull(asker.getStartupFailure());
+      var who = asker.getBean(Cluster.class).entities("traces", Who.class).actor("k");
+      var tracer = asker.getBean(SimpleTracer.class);
+
+      Observation.createNotStarted("request", asker.getBean(ObservationRegistry.class))
+          .observe(() -> assertEquals(tracer.currentSpan().context().traceId(), who.ask(new Who())));
+    }));
+  }
+
+  @Test
+  void carrierOfTracesComesLast() {
+    runner("n1").run(context -> {
+      var carriers = context.getBean(ScopeOptions.class).carriers();
+      assertEquals(2, carriers.size());
+      assertEquals(TraceCarrier.class, carriers.getLast().getClass());
+    });
+  }
+
+  @Test
+  void withoutATracerThereIsNone() {
+    untraced.run(context -> assertEquals(1, context.getBeanNamesForType(Carrier.class).length));
+    runner("n1").withPropertyValues("fibry.propagate-context=false")
+        .run(context -> assertEquals(0, context.getBeanNamesForType(Carrier.class).length));
+    untraced.withClassLoader(new FilteredClassLoader(Tracer.class, Propagator.class)).run(context -> {
+      assertNull(context.getStartupFailure());
+      assertEquals(1, context.getBeanNamesForType(Carrier.class).length);
+    });
+  }
+}
