@@ -8,10 +8,9 @@ import io.fibry.ActorSystem;
 import io.fibry.durable.Durable;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -43,18 +42,11 @@ class IdleNodeTest {
 
   private Store counted() {
     var store = MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime()));
-    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
-        (proxy, method, arguments) -> {
-          if (method.getName().equals("hashCode")) return System.identityHashCode(proxy);
-          if (method.getName().equals("equals")) return proxy == arguments[0];
-          String name = method.getName() + (method.getParameterCount() == 2 ? " of a kind" : "");
-          reads.computeIfAbsent(name, none -> new AtomicInteger()).incrementAndGet();
-          try {
-            return method.invoke(store, arguments);
-          } catch (InvocationTargetException thrown) {
-            throw thrown.getCause();
-          }
-        });
+    return Intercepted.of(Store.class, store, (method, given, call) -> {
+      String name = method.getName() + (given.length == 2 ? " of a kind" : "");
+      reads.computeIfAbsent(name, none -> new AtomicInteger()).incrementAndGet();
+      return call.pass();
+    });
   }
 
   private Map<String, Integer> read() {

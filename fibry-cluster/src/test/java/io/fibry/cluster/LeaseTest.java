@@ -14,10 +14,9 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Request;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.pool.Entities;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -60,24 +59,19 @@ class LeaseTest {
   }
 
   private Engine failing(Engine engine) {
-    return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
-        (proxy, method, arguments) -> {
-          boolean ofTable = method.getReturnType() != void.class && !method.getName().equals("subscribe")
-              && !method.getName().equals("request") && !method.getName().equals("watch")
-              && !method.getName().equals("mostBytes");
-          if (ofTable && fault == Fault.SLOW) {
-            held.countDown();
-            letGo.await();
-          }
-          if (ofTable && fault == Fault.CUT) throw new LostException(Loss.CUT, "made up");
-          try {
-            var answer = method.invoke(engine, arguments);
-            if (ofTable && fault == Fault.DEAF) throw new LostException(Loss.UNKNOWN, "made up");
-            return answer;
-          } catch (InvocationTargetException thrown) {
-            throw thrown.getCause();
-          }
-        });
+    return Intercepted.of(Engine.class, engine, (method, given, call) -> {
+      boolean ofTable = method.getReturnType() != void.class && !method.getName().equals("subscribe")
+          && !method.getName().equals("request") && !method.getName().equals("watch")
+          && !method.getName().equals("mostBytes");
+      if (ofTable && fault == Fault.SLOW) {
+        held.countDown();
+        letGo.await();
+      }
+      if (ofTable && fault == Fault.CUT) throw new LostException(Loss.CUT, "made up");
+      var answer = call.pass();
+      if (ofTable && fault == Fault.DEAF) throw new LostException(Loss.UNKNOWN, "made up");
+      return answer;
+    });
   }
 
   private Entities<String, Where> home(Cluster node) {

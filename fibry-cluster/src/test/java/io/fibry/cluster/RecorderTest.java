@@ -13,10 +13,9 @@ import io.fibry.Request;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -172,14 +171,9 @@ class RecorderTest {
   }
 
   private static Engine failing(Engine engine, AtomicBoolean cut) {
-    return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
-        (proxy, method, arguments) -> {
-          if (method.getName().equals("update") && cut.get()) throw new LostException(Loss.CUT, "made up");
-          try {
-            return method.invoke(engine, arguments);
-          } catch (InvocationTargetException thrown) {
-            throw thrown.getCause();
-          }
-        });
+    return Intercepted.of(Engine.class, engine, (method, given, call) -> {
+      if (method.getName().equals("update") && cut.get()) throw new LostException(Loss.CUT, "made up");
+      return call.pass();
+    });
   }
 }

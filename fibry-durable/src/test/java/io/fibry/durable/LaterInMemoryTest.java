@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Remind;
 import io.fibry.store.Store;
-import java.lang.reflect.Proxy;
+import io.fibry.support.Intercepted;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -34,15 +34,12 @@ class LaterInMemoryTest extends LaterContract {
 
   /** Once, before it says so. */
   private Store whoseTimeJumpsWhenNothingIsDue(Duration jump) {
-    var store = this.store;
     var jumped = new AtomicBoolean();
-    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
-        (proxy, method, given) -> {
-          if (method.getDeclaringClass() == Object.class && method.getName().equals("equals")) return proxy == given[0];
-          var answer = method.invoke(store, given);
-          if (List.of().equals(answer) && method.getName().equals("waiting") && jumped.compareAndSet(false, true))
-            clock.advance(jump);
-          return answer;
-        });
+    return Intercepted.of(Store.class, store, (method, given, call) -> {
+      var answer = call.pass();
+      if (List.of().equals(answer) && method.getName().equals("waiting") && jumped.compareAndSet(false, true))
+        clock.advance(jump);
+      return answer;
+    });
   }
 }

@@ -9,9 +9,7 @@ import io.fibry.durable.Bank.Deposit;
 import io.fibry.durable.Bank.Withdraw;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
+import io.fibry.support.Intercepted;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -30,20 +28,13 @@ class LeaveTest {
     private final MemoryStore kept = MemoryStore.open();
     private final Map<Object, SortedSet<Long>> begun = new ConcurrentHashMap<>();
     private final Map<Object, SortedSet<Long>> left = new ConcurrentHashMap<>();
-    private final Store store = (Store) Proxy.newProxyInstance(Store.class.getClassLoader(),
-        new Class<?>[] {Store.class}, (proxy, method, given) -> call(method, given));
-
-    private Object call(Method method, Object[] given) throws Throwable {
+    private final Store store = Intercepted.of(Store.class, kept, (method, given, call) -> {
       if (method.getName().equals("leave")) note(left, given[0], (long) given[1]);
-      try {
-        Object answer = method.invoke(kept, given);
-        if (answer instanceof Store.Loaded loaded) note(begun, given[0], loaded.life());
-        if (method.getName().equals("begin")) note(begun, given[0], (long) answer);
-        return answer;
-      } catch (InvocationTargetException failure) {
-        throw failure.getCause();
-      }
-    }
+      Object answer = call.pass();
+      if (answer instanceof Store.Loaded loaded) note(begun, given[0], loaded.life());
+      if (method.getName().equals("begin")) note(begun, given[0], (long) answer);
+      return answer;
+    });
 
     private static void note(Map<Object, SortedSet<Long>> lives, Object actor, long life) {
       lives.computeIfAbsent(actor, none -> new ConcurrentSkipListSet<>()).add(life);

@@ -12,9 +12,8 @@ import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -60,16 +59,11 @@ class TwoLivesTest {
 
   /** Another life handles the next message, after it is stored and before its sender knows. */
   private Store late() {
-    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
-        (proxy, method, arguments) -> {
-          try {
-            var answer = method.invoke(store, arguments);
-            if (method.getName().equals("accept") && meanwhile.getAndSet(false)) handleElsewhere();
-            return answer;
-          } catch (InvocationTargetException thrown) {
-            throw thrown.getCause();
-          }
-        });
+    return Intercepted.of(Store.class, store, (method, given, call) -> {
+      var answer = call.pass();
+      if (method.getName().equals("accept") && meanwhile.getAndSet(false)) handleElsewhere();
+      return answer;
+    });
   }
 
   private void handleElsewhere() {

@@ -5,9 +5,8 @@ import io.fibry.cluster.LostException.Loss;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreException;
+import io.fibry.support.Intercepted;
 import io.fibry.time.Scheduler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -32,21 +31,12 @@ final class RemoteStore {
 
   static Store of(RemoteNetwork network, Machine machine, Store store) {
     var way = new RemoteStore(network, machine);
-    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
-        (proxy, method, arguments) -> switch (method.getName()) {
-          case "append" -> way.later("stores", () -> store.append((Store.Turn) arguments[0]));
-          case "accept" -> way.later("keeps", () -> store.accept((Store.Waiting) arguments[0], (int) arguments[1]));
-          case "load" -> way.now("loads", () -> store.load((Store.Id) arguments[0]));
-          case "hashCode" -> System.identityHashCode(proxy);
-          case "equals" -> proxy == arguments[0];
-          default -> {
-            try {
-              yield method.invoke(store, arguments);
-            } catch (InvocationTargetException thrown) {
-              throw thrown.getCause();
-            }
-          }
-        });
+    return Intercepted.of(Store.class, store, (method, given, call) -> switch (method.getName()) {
+      case "append" -> way.later("stores", () -> store.append((Store.Turn) given[0]));
+      case "accept" -> way.later("keeps", () -> store.accept((Store.Waiting) given[0], (int) given[1]));
+      case "load" -> way.now("loads", () -> store.load((Store.Id) given[0]));
+      default -> call.pass();
+    });
   }
 
   private boolean reaches() {

@@ -9,7 +9,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.store.folder.FolderStore.Health;
-import java.lang.reflect.Proxy;
+import io.fibry.support.Intercepted;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -73,11 +73,10 @@ class StoreHealthTest {
   /** Simulates a database that is away. */
   @Test
   void aStoreThatCannotBeReadIsDownAndSaysWhy() {
-    var away = (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
-        (proxy, method, arguments) -> {
-          if (method.getName().equals("toString")) return "the store in jdbc:postgresql://db/shop";
-          throw new StoreReadException("connection refused", null);
-        });
+    var away = Intercepted.of(Store.class, MemoryStore.open(), (method, given, call) -> {
+      if (method.getName().equals("toString")) return "the store in jdbc:postgresql://db/shop";
+      throw new StoreReadException("connection refused", null);
+    });
 
     var now = StoreHealth.now(Map.of("database", away, "memory", MemoryStore.open()));
 
