@@ -16,8 +16,6 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
@@ -174,26 +172,28 @@ final class Far<M> implements Actor<M>, LastingAddress {
 
   @Override
   public void waitForExit() {
-    isOver(onExit(), Long.MAX_VALUE);
-  }
-
-  @Override
-  public boolean waitForExit(Duration limit) {
-    return isOver(onExit(), TimeUnit.NANOSECONDS.convert(limit));
-  }
-
-  private boolean isOver(CompletableFuture<ExitReason> over, long nanos) {
     try {
-      over.get(nanos, TimeUnit.NANOSECONDS);
-      return true;
-    } catch (TimeoutException later) {
-      return false;
+      onExit().get();
     } catch (ExecutionException none) {
       throw new AssertionError(none);
     } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while waiting for the end of actor '" + to.actor() + "'");
+      throw interrupted();
     }
+  }
+
+  /** By the clock of the node. */
+  @Override
+  public boolean waitForExit(Duration limit) {
+    try {
+      return sending.clock().awaitDone(onExit(), Objects.requireNonNull(limit, "limit"));
+    } catch (InterruptedException interrupt) {
+      throw interrupted();
+    }
+  }
+
+  private CancellationException interrupted() {
+    Thread.currentThread().interrupt();
+    return new CancellationException("interrupted while waiting for the end of actor '" + to.actor() + "'");
   }
 
   @Override

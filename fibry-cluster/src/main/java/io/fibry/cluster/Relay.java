@@ -6,6 +6,7 @@ import io.fibry.ActorContext;
 import io.fibry.Askers;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
+import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -136,6 +137,10 @@ final class Relay {
   /** What the carriers of the node's scope write of this thread, for a message. */
   String context(Actor<?> to, Object message) {
     return how.carriedText(to, message);
+  }
+
+  Scheduler clock() {
+    return around.clock();
   }
 
   /** What requests are sent to. */

@@ -16,6 +16,7 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -162,6 +163,28 @@ abstract class AbsenceContract {
       assertFalse(end.isDone());
       second.kill();
       assertEquals(new ExitReason.Killed(), value(end));
+    }
+  }
+
+  /** The limit passes by the clock of the node that waits, and not before. */
+  @Test
+  void waitForTheEndIsLimitedByTheClockOfTheNode() {
+    offered(till());
+    var clock = new ManualClock();
+    try (ActorScope timed = ActorSystem.openScope("absence-timed", options -> options.withScheduler(clock));
+        var c = Cluster.join(app, network, options -> options.withNode("c").withScope(timed))) {
+      var ended = new CompletableFuture<Boolean>();
+      var waiter = Thread.startVirtualThread(
+          () -> ended.complete(c.actor("till", Ping.class).waitForExit(Duration.ofHours(1))));
+      Patience.eventually(() -> waiter.getState() == Thread.State.WAITING);
+      assertFalse(ended.isDone());
+
+      Patience.eventually(() -> { // it may wait for a server before
+        clock.advance(Duration.ofHours(1));
+        return ended.isDone();
+      });
+
+      assertFalse(ended.join());
     }
   }
 
