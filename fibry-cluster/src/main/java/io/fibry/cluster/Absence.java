@@ -29,7 +29,7 @@ final class Absence {
   private final String name;
   private final Surroundings around;
   private final CompletableFuture<ExitReason> end = new CompletableFuture<>();
-  private Optional<Member> last = Optional.empty(); // that was seen to offer it
+  private Optional<Member> last = Optional.empty(); // that offers it, or was the last one to do so
 
   private Absence(String name, Surroundings around) {
     this.name = name;
@@ -42,7 +42,7 @@ final class Absence {
     absence.learn(around.membership().now()); // before it ends, which may be soon
     Actor<Object> actor = around.own().newActor(absence::handle);
     actor.closeOnExit(() -> absence.end.complete(lost("this node has left its app")));
-    Subscription news = around.membership().all().subscribe(members -> actor.sendMessage(new News(members)));
+    Subscription news = around.membership().followEach(members -> actor.sendMessage(new News(members)));
     absence.end.thenRun(() -> {
       news.close();
       actor.sendPoisonPill();

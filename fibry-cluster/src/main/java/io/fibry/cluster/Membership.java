@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 /** Which nodes are alive, as the table says. Thread-safe. */
 final class Membership implements AutoCloseable {
@@ -25,6 +26,7 @@ final class Membership implements AutoCloseable {
   private final Scheduler clock;
   private final String keys;
   private final Subscription news;
+  private final List<Consumer<List<Member>>> followers = new ArrayList<>(); // guarded by itself
 
   Membership(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects) {
     this.clock = clock;
@@ -39,6 +41,27 @@ final class Membership implements AutoCloseable {
 
   List<Member> now() {
     return all.value();
+  }
+
+  /**
+   * Follows each change, while a slow subscriber of {@link #all} gets the last one only. The reader
+   * gets the members of now first. It is called by this thread, then by the engine's, and must not
+   * wait.
+   *
+   * <p>Nothing is missed between the two, and nothing comes in another order: a change is written to
+   * {@code all} before its reader is called, and both calls hold the monitor. A change may come
+   * twice.
+   */
+  Subscription followEach(Consumer<List<Member>> reader) {
+    synchronized (followers) {
+      reader.accept(now());
+      followers.add(reader);
+    }
+    return () -> {
+      synchronized (followers) {
+        followers.remove(reader);
+      }
+    };
   }
 
   /** The owner is alive, and this node has known it for so long. */
@@ -92,7 +115,11 @@ final class Membership implements AutoCloseable {
     var sorted = List.copyOf(now);
     knownSince.keySet().retainAll(sorted.stream().map(Member::id).toList());
     for (var member : sorted) knownSince.putIfAbsent(member.id(), clock.nanoTime());
-    if (!sorted.equals(all.value())) all.set(sorted);
+    if (sorted.equals(all.value())) return;
+    all.set(sorted);
+    synchronized (followers) {
+      followers.forEach(one -> one.accept(sorted));
+    }
   }
 
   @Override
