@@ -66,4 +66,19 @@ class UnreadableTest {
       assertTrue(lines.getFirst().contains("; answers go to "), lines::getFirst);
     }
   }
+
+  @Test
+  void lineOfUnreadableNewsNamesTheNodeThatPublishedThem() {
+    var network = MemoryNetwork.create();
+    try (var log = new Logged();
+        ActorScope scope = ActorSystem.openScope("unreadable-test");
+        var old = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
+        var newer = Cluster.join("flood", network, options -> options.withNode("newer").withScope(scope))) {
+      old.topic("pays", Count.class).subscribeToLatest(count -> {});
+      Patience.eventually(() -> { // the last line of another test was less than a second ago
+        newer.topic("pays", Pay.class).publish(new Pay(7, List.of("x")));
+        return !log.lines("topic 'pays' got news that cannot be read; sent by node 'newer'").isEmpty();
+      });
+    }
+  }
 }
