@@ -87,13 +87,27 @@ final class Reads {
       bodies.add(turn.body);
       before = turn.number;
     }
-    if (before != last) throw damaged(actor, before + 1);
+    if (before != last) throw damagedAtTheEnd(actor, before, last);
     return bodies;
   }
 
   private static StoreDamagedException damaged(Store.Id actor, long number) {
     return new StoreDamagedException("turn " + number + " of " + actor
         + " is missing in the table fibry_turn. Other actors are not concerned; put the row back");
+  }
+
+  /** The row of the actor and its turns differ, such as after one table was put back alone. */
+  private static StoreDamagedException damagedAtTheEnd(Store.Id actor, long stored, long last) {
+    long first = Math.min(stored, last) + 1;
+    long end = Math.max(stored, last);
+    boolean one = first == end;
+    String turns = (one ? "turn " + end : "turns " + first + " to " + end) + " of " + actor + (one ? " is " : " are ");
+    String what = stored > last ? "in the table fibry_turn, though fibry_actor says that turn " + last + " is the last"
+        : "missing at the end of the table fibry_turn";
+    String choice = stored > last ? "" : one ? "put the row back, or give the turn up: "
+        : "put the rows back, or give the turns up: ";
+    return new StoreDamagedException(turns + what + ". Other actors are not concerned; " + choice
+        + "set last to " + stored + " in the row of the actor in fibry_actor");
   }
 
   /** Those behind one. */

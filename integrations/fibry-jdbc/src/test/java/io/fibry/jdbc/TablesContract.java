@@ -102,13 +102,51 @@ abstract class TablesContract extends AtADatabase {
 
       var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
 
-      assertEquals("turn " + missing + " of account 'ada' is missing in the table fibry_turn. "
-          + "Other actors are not concerned; put the row back", failure.getMessage());
+      assertEquals("turn " + missing + " of account 'ada' is missing " + (missing == 3 ? "at the end of" : "in")
+          + " the table fibry_turn. Other actors are not concerned; put the row back"
+          + (missing == 3 ? ", or give the turn up: set last to 2 in the row of the actor in fibry_actor" : ""),
+          failure.getMessage());
       execute("insert into fibry_turn select * from kept");
       execute("drop table kept");
     }
     assertEquals(3, store.load(ADA).bodies().size());
     assertEquals(1, store.load(GRACE).bodies().size());
+  }
+
+  @Test
+  void missingLastTurnsCanBeGivenUp() throws Exception {
+    var store = open();
+    long life = store.load(ADA).life();
+    for (int i = 1; i <= 4; i++) append(store, turn(ADA, life, i));
+    execute("delete from fibry_turn where actor = 'ada' and number > 2");
+
+    var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
+    assertEquals("turns 3 to 4 of account 'ada' are missing at the end of the table fibry_turn. Other actors are not "
+        + "concerned; put the rows back, or give the turns up: set last to 2 in the row of the actor in fibry_actor",
+        failure.getMessage());
+    execute("update fibry_actor set last = 2 where actor = 'ada'"); // as it says
+
+    var loaded = store.load(ADA);
+    assertEquals(2, loaded.last());
+    append(store, turn(ADA, loaded.life(), 3));
+    assertEquals(3, store.load(ADA).bodies().size());
+  }
+
+  /** Such as after the table of actors was put back alone. */
+  @Test
+  void turnsBehindTheLastAreFoundOut() throws Exception {
+    var store = open();
+    long life = store.load(ADA).life();
+    for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));
+    execute("update fibry_actor set last = 2 where actor = 'ada'");
+
+    var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
+
+    assertEquals("turn 3 of account 'ada' is in the table fibry_turn, though fibry_actor says that turn 2 is the last. "
+        + "Other actors are not concerned; set last to 3 in the row of the actor in fibry_actor",
+        failure.getMessage());
+    execute("update fibry_actor set last = 3 where actor = 'ada'"); // as it says
+    assertEquals(3, store.load(ADA).bodies().size());
   }
 
   @Test

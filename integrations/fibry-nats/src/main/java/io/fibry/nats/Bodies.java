@@ -65,6 +65,6 @@ final class Bodies {
 
   private StoreDamagedException missing() {
     return new StoreDamagedException("turn " + next + " of " + id + " is missing in stream " + subjects.stream()
-        + ". Other actors are not concerned");
+        + ". Other actors are not concerned; put back a copy of the stream");
   }
 }

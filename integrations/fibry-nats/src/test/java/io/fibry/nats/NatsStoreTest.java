@@ -218,8 +218,8 @@ class NatsStoreTest extends AtAStream {
 
     var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
 
-    assertEquals("turn 2 of account 'ada' is missing in stream FB_" + app + "_log. Other actors are not concerned",
-        failure.getMessage());
+    assertEquals("turn 2 of account 'ada' is missing in stream FB_" + app + "_log. Other actors are not concerned; "
+        + "put back a copy of the stream", failure.getMessage());
     assertEquals(1, store.load(GRACE).bodies().size());
   }
 
