@@ -75,7 +75,8 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     Askers.onBehalf(List.of(asker(group.key()).toString()), () -> {
       for (int i = 0; i < group.bodies().size(); i++) {
         int index = first + i;
-        refusal(wire, group.bodies().get(i), group.context(i), actor).ifPresent(why -> refusals.add(new Tells.Refusal(index, why)));
+        refusal(wire, group.bodies().get(i), group.context(i), actor)
+            .ifPresent(why -> refusals.add(new Tells.Refusal(index, why)));
       }
     });
   }

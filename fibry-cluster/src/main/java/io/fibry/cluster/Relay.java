@@ -70,7 +70,8 @@ final class Relay {
   }
 
   /** A request. */
-  record Call<R>(Address to, Request<?, R> request, byte[] body, String context) implements Request<Call<R>, R>, Sent<R> {
+  record Call<R>(Address to, Request<?, R> request, byte[] body, String context)
+      implements Request<Call<R>, R>, Sent<R> {
     @Override
     public R answer(byte[] bytes) {
       return Protocol.decodeAnswer(request, bytes);
@@ -83,7 +84,8 @@ final class Relay {
   }
 
   /** A message that is to be stored before it is handled. */
-  record Keep(Address to, Object message, byte[] body, String context) implements Request<Keep, Boolean>, Sent<Boolean> {
+  record Keep(Address to, Object message, byte[] body, String context)
+      implements Request<Keep, Boolean>, Sent<Boolean> {
     @Override
     public Request<?, Boolean> request() {
       return this;

@@ -106,7 +106,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   @Override
   public void remindEvery(String name, M later, Duration period) {
     checkOfTurn();
-    outgoing.remind(name, live.mail(core, later, Optional.ofNullable(period)), Objects.requireNonNull(period, "period"));
+    outgoing.remind(name, live.mail(core, later, Optional.of(Objects.requireNonNull(period, "period"))), period);
   }
 
   @Override

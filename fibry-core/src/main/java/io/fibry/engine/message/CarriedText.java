@@ -59,8 +59,9 @@ public final class CarriedText {
   /** At most one line a second for each class of carriers. */
   private static void logTooLong(Carrier<?> carrier, Actor<?> to, int length) {
     int omitted = TOO_LONG.admit(carrier.getClass(), "", System.nanoTime());
-    if (omitted != FailureLog.OMITTED) Log.LOG.warn("what carrier {} writes for a message to actor '{}' is left out: it "
-        + "has {} bytes, and all carriers together may write {}{}", Texts.shown(carrier), to.name(), length, MOST,
+    if (omitted == FailureLog.OMITTED) return;
+    Log.LOG.warn("what carrier {} writes for a message to actor '{}' is left out: it has {} bytes, and all carriers "
+        + "together may write {}{}", Texts.shown(carrier), to.name(), length, MOST,
         omitted == 0 ? "" : "; " + omitted + " more messages since the last such line");
   }
 

@@ -177,7 +177,8 @@ final class Index {
   void check() {
     forEachAwake(where -> {
       if (where.hasGap()) throw new StoreDamagedException(
-          store.get() + " is damaged: a turn of " + where.actor() + " is missing in front of others. Nothing was changed; "
+          store.get() + " is damaged: a turn of " + where.actor()
+              + " is missing in front of others. Nothing was changed; "
               + "put back a copy of the folder, or save what is whole by FolderStore.salvage");
     });
   }

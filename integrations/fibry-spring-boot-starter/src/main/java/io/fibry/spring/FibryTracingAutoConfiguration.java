@@ -11,14 +11,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Traces cross to other nodes of a cluster, and wait at a store with messages, if Micrometer Tracing
- * has a tracer and a propagator. These come from Spring Boot: from 3.5 by the first two
- * configurations named here, from 4 by the others.
+ * Traces go to other nodes of a cluster, and are stored with messages, if there are a tracer and a
+ * propagator of Micrometer Tracing. Spring Boot 3.5 makes these by the first two configurations
+ * named here, Spring Boot 4 by the others.
  */
 @AutoConfiguration(afterName = {"org.springframework.boot.actuate.autoconfigure.tracing.BraveAutoConfiguration",
-    "org.springframework.boot.actuate.autoconfigure.tracing.OpenTelemetryTracingAutoConfiguration",
-    "org.springframework.boot.micrometer.tracing.brave.autoconfigure.BraveAutoConfiguration",
-    "org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration"})
+  "org.springframework.boot.actuate.autoconfigure.tracing.OpenTelemetryTracingAutoConfiguration",
+  "org.springframework.boot.micrometer.tracing.brave.autoconfigure.BraveAutoConfiguration",
+  "org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration"})
 @ConditionalOnClass({Tracer.class, Propagator.class})
 @ConditionalOnBean({Tracer.class, Propagator.class})
 @ConditionalOnBooleanProperty(name = "fibry.propagate-context", matchIfMissing = true)
