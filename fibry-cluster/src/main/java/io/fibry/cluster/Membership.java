@@ -48,8 +48,8 @@ final class Membership implements AutoCloseable {
    * gets the members of now first. It is called by this thread, then by the engine's, and must not
    * wait.
    *
-   * <p>Nothing is missed between the two, and nothing comes in another order: a change is written to
-   * {@code all} before its reader is called, and both calls hold the monitor. A change may come
+   * <p>Nothing is missed between the two, and nothing comes in another order: a change is written
+   * to {@code all} before its reader is called, and both calls hold the monitor. A change may come
    * twice.
    */
   Subscription followEach(Consumer<List<Member>> reader) {

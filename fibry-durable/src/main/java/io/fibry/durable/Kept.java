@@ -34,7 +34,7 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
     return new Kept<>(one.id(), one.due(), message, mail, true, Optional.empty(), 0);
   }
 
-  /** With what the carriers of its sender wrote, which those of the actor capture on this thread. */
+  /** Sets here what the carriers of its sender wrote, for those of the actor to capture. */
   <A> A inContext(ActorBuilder.ForBlocks<?> how, Actor<Object> to, Supplier<A> sending) {
     var answer = new ArrayList<A>(1);
     how.carrying(to, message, mail.context().orElse("")).execute(() -> answer.add(sending.get()));
