@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The end of a name is that of the last actor that had it, though several ends are told at once. */
+/** The end of a name is that of the last actor that had it, though several end at once. */
 class LastOfferTest {
   record Ping() implements Request<Ping, String> {}
 

@@ -48,10 +48,11 @@ class ReadmeTest {
   @Test
   void itsCodeIsRunByATest() throws Exception {
     var run = unindented(Files.readString(SOURCES.resolve("Shop.java"))
-        + Files.readString(SOURCES.resolve("ContextCarrierTest.java")));
+        + Files.readString(SOURCES.resolve("ContextCarrierTest.java"))
+        + Files.readString(SOURCES.resolve("TraceCarrierTest.java")));
     var shown = BLOCK.matcher(readme()).results().map(found -> found.group(1)).toList();
 
-    assertEquals(2, shown.size());
+    assertEquals(3, shown.size());
     assertEquals(List.of(), shown.stream().filter(block -> !run.contains(unindented(block))).toList());
   }
 
