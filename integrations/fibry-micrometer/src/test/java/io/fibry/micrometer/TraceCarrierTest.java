@@ -149,7 +149,8 @@ class TraceCarrierTest {
     try (var store = MemoryStore.open(); var sender = first.newActor(here.scope.named("f"), store)) {
       inATrace(() -> {
         sender.sendMessage(new Order());
-        sender.close(); // its turn is stored
+        sender.sendPoisonPill();
+        Patience.ended(sender::waitForExit); // its turn is stored
         var actor = order.newActor(there.scope.named("o"), store);
         Patience.eventually(() -> !TRACES.isEmpty());
         assertEquals(trace(), TRACES.poll());
