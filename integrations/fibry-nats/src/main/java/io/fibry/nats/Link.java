@@ -3,6 +3,7 @@ package io.fibry.nats;
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.pubsub.Subscription;
+import io.fibry.text.Lines;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
 import io.nats.client.MessageHandler;
@@ -27,16 +28,21 @@ final class Link implements AutoCloseable {
 
   Link(Connection connection, Troubles troubles) {
     this.connection = connection;
-    this.requests = new Requests(connection);
+    this.requests = new Requests(connection, troubles.program().answers());
     this.troubles = troubles;
-    listen(requests.answers(), Optional.empty(), requests::answered);
+    for (var subject : requests.answers()) listen(subject, Optional.empty(), requests::answered);
     troubles.onDenied((toSend, subject) -> {
-      if (toSend) requests.denied(subject);
+      if (toSend) requests.denied(subject, Lines.message(program().denied(true, subject)));
     });
   }
 
   Connection connection() {
     return connection;
+  }
+
+  /** {@return who is connected} */
+  Program program() {
+    return troubles.program();
   }
 
   Requests requests() {
@@ -77,7 +83,7 @@ final class Link implements AutoCloseable {
       if (group.isPresent()) made.subscribe(subject, group.get());
       else made.subscribe(subject);
       flush(() -> connection.flush(PATIENCE));
-      if (isDenied(subject)) throw denied("subscribe to " + subject);
+      if (isDenied(subject)) throw program().denied(false, subject);
       listens = true;
       return () -> drain(made);
     } catch (IllegalStateException | TimeoutException cut) {
@@ -129,10 +135,6 @@ final class Link implements AutoCloseable {
     } finally {
       if (interrupted) Thread.currentThread().interrupt();
     }
-  }
-
-  private static LostException denied(String what) {
-    return new LostException(Loss.DENIED, "the server of NATS does not let this program " + what);
   }
 
   private static LostException cut(String what, Exception why) {

@@ -2,6 +2,7 @@ package io.fibry.nats;
 
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
+import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
@@ -61,18 +62,24 @@ class Log {
   private final JetStreamManagement management;
   private final String stream;
   private final Duration limit;
+  private final Purges purges;
   private final Semaphore batches = new Semaphore(MOST_BATCHES);
 
   Log(Link link, String stream, Duration limit) throws IOException {
+    this(link, stream, limit, Purges.byServer(stream));
+  }
+
+  Log(Link link, String stream, Duration limit, Purges purges) throws IOException {
     this.link = link;
+    this.purges = purges;
     this.management = link.connection().jetStreamManagement();
     this.stream = stream;
     this.limit = limit;
   }
 
-  void make(String[] subjects, int replicas) throws IOException {
-    Streams.make(management, StreamConfiguration.builder().name(stream).subjects(subjects).replicas(replicas)
-        .duplicateWindow(Streams.IDS_KNOWN).allowAtomicPublish(true).allowDirect(true).allowRollup(true).build());
+  void make(String[] subjects, int replicas, Role role) throws IOException {
+    Streams.make(management, role, StreamConfiguration.builder().name(stream).subjects(subjects).replicas(replicas)
+        .duplicateWindow(Streams.IDS_KNOWN).allowAtomicPublish(true).allowDirect(true).build());
   }
 
   int mostBytes() {
@@ -86,9 +93,12 @@ class Log {
     return publish(one, new Headers().put("Nats-Msg-Id", id));
   }
 
-  /** In place of those before. */
+  /** If the last message of its subject has this number, which nobody reads from then on. */
   CompletableFuture<Stored> replace(Addition one, long before) {
-    return publish(one, expecting(before).put("Nats-Rollup", "sub"));
+    return publish(one, expecting(before)).thenApply(stored -> {
+      if (stored instanceof Stored.Here && before > 0) purge(one.subject, before); // otherwise the next one does
+      return stored;
+    });
   }
 
   /**
@@ -137,9 +147,11 @@ class Log {
 
   /** Takes messages away, up to this one. */
   CompletableFuture<Stored> purge(String subject, long last) {
-    String api = "$JS.API.STREAM.PURGE." + stream;
-    return link.requests().ask(json(api, "{\"filter\":\"" + subject + "\",\"seq\":" + (last + 1) + "}"), api, PATIENCE)
-        .handle(Stored::of);
+    String api = purges.subject();
+    var call = json(api, "{\"filter\":\"" + subject + "\",\"seq\":" + (last + 1) + "}");
+    var answer = purges.byKeeper() ? link.requests().askProgram(call, api, PATIENCE)
+        : link.requests().ask(call, api, PATIENCE);
+    return answer.handle(Stored::of).thenApply(purges::tell);
   }
 
   /** Takes one away. */
@@ -147,6 +159,11 @@ class Log {
     String api = "$JS.API.STREAM.MSG.DELETE." + stream;
     return link.requests().ask(json(api, "{\"seq\":" + number + ",\"no_erase\":true}"), api, PATIENCE)
         .handle(Stored::of);
+  }
+
+  /** {@return whether keepers purge for this program} */
+  boolean asksKeepers() {
+    return purges.byKeeper();
   }
 
   private static NatsMessage.Builder json(String subject, String text) {

@@ -31,7 +31,7 @@ record LogSubjects(String app) {
   }
 
   String snapshot(Store.Id actor) {
-    return "fb." + app + ".s." + of(actor);
+    return allSnapshots() + of(actor);
   }
 
   String message(Store.Id to, String id) {
@@ -50,15 +50,24 @@ record LogSubjects(String app) {
 
   /** Filters: all that there is. */
   String[] all() {
-    return new String[] {allTurns() + ">", "fb." + app + ".s.>", allMessages() + ">"};
+    return new String[] {allTurns() + ">", allSnapshots() + ">", allMessages() + ">"};
   }
 
   String allTurns() {
     return "fb." + app + ".j.";
   }
 
+  String allSnapshots() {
+    return "fb." + app + ".s.";
+  }
+
   String allMessages() {
     return "fb." + app + ".m.";
+  }
+
+  /** {@return whether this is a subject of one actor's turns, of its snapshot, or of one message} */
+  boolean isOfOne(String subject) {
+    return subject.matches("fb\\.\\Q" + app + "\\E\\.(?:[js](?:\\.[\\w=-]+){2}|m(?:\\.[\\w=-]+){3})");
   }
 
   private static String of(Store.Id actor) {

@@ -4,11 +4,9 @@ import io.fibry.cluster.Engine;
 import io.fibry.cluster.Wire;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
-import io.nats.client.impl.NatsMessage;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -16,9 +14,8 @@ import java.util.function.Supplier;
 
 /** A connection to NATS. */
 final class NatsEngine implements Engine {
-  private static final int HEADERS = 8 << 10; // bytes for them, of the limit of a message
-
   private final Link link;
+  private final Messages messages;
   private final NatsTable table;
   private final Supplier<Store> opening;
   private final Supplier<Log> working;
@@ -28,41 +25,29 @@ final class NatsEngine implements Engine {
 
   NatsEngine(Link link, NatsTable table, Supplier<Store> opening, Supplier<Log> working) {
     this.link = link;
+    this.messages = new Messages(link);
     this.table = table;
     this.opening = opening;
     this.working = working;
     link.onReconnected(table::reconnected);
+    Directory.begin(messages, table, link.program().app());
   }
 
   // ---- messages
 
   @Override
   public void publish(Wire message) {
-    link.requests().publish(checked(message).build());
+    messages.publish(message);
   }
 
   @Override
   public CompletionStage<Wire> request(Wire message, Duration limit) {
-    var answer = new CompletableFuture<Wire>();
-    link.requests().ask(checked(message), message.subject(), limit).whenComplete((found, failure) -> {
-      if (failure == null) answer.complete(Envelope.open(found));
-      else answer.completeExceptionally(failure);
-    });
-    return answer;
-  }
-
-  /** With room for its headers, which the server counts, too. */
-  private NatsMessage.Builder checked(Wire message) {
-    message.checkSize(mostBytes());
-    var headers = Envelope.headers(message);
-    if (headers.serializedLength() > HEADERS) throw new IllegalArgumentException("a message to " + message.subject()
-        + " has headers of " + headers.serializedLength() + " bytes; at most " + HEADERS + " can be sent");
-    return Envelope.of(message, headers);
+    return messages.request(message, limit);
   }
 
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
-    return link.listen(subject, group, message -> reader.accept(Envelope.open(message)));
+    return messages.subscribe(subject, group, reader);
   }
 
   // ---- the table
@@ -110,7 +95,7 @@ final class NatsEngine implements Engine {
 
   @Override
   public int mostBytes() {
-    return link.mostBytes() - HEADERS;
+    return messages.mostBytes();
   }
 
   @Override

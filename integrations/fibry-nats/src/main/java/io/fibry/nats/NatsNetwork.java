@@ -37,12 +37,37 @@ public final class NatsNetwork implements Network {
 
   private final String servers;
   private final int replicas;
+  private final Role role;
   private final UnaryOperator<Options.Builder> more;
 
-  private NatsNetwork(String servers, int replicas, UnaryOperator<Options.Builder> more) {
+  private NatsNetwork(String servers, int replicas, Role role, UnaryOperator<Options.Builder> more) {
     this.servers = servers;
     this.replicas = replicas;
+    this.role = role;
     this.more = more;
+  }
+
+  /** What a program may do. Its server enforces it by {@link #permissions(String, Role)}. */
+  public enum Role {
+    /**
+     * All that an app needs: makes its streams, and deletes turns that no store reads any more, and
+     * messages that are done. A program has this role unless {@link #withRole} says otherwise.
+     */
+    KEEPER,
+    /**
+     * All that a node does, but it can neither make streams nor delete turns, snapshots and messages
+     * of durable actors. It asks a keeper to do that, which deletes only what no store reads any
+     * more. If no store with the role KEEPER is open, they stay for now: work continues, but an actor
+     * stores with each turn which messages it has done, and refuses turns when these are too many for
+     * a message of NATS, some ten thousand. A node can change what actors know, and take work from
+     * queues.
+     */
+    NODE,
+    /**
+     * Asks actors that others offer, and entities, and reads which nodes are alive. It is no member,
+     * and has no store, no topics, no queues and no entities of its own.
+     */
+    ASKER
   }
 
   /**
@@ -53,8 +78,8 @@ public final class NatsNetwork implements Network {
    * @return what it keeps is on one server, unless {@link #withReplicas} says more
    */
   public static NatsNetwork at(String servers) {
-    var network = new NatsNetwork(Objects.requireNonNull(servers, "servers"), 1, builder -> builder);
-    network.options("check", "check"); // its URLs
+    var network = new NatsNetwork(Objects.requireNonNull(servers, "servers"), 1, Role.KEEPER, builder -> builder);
+    network.options(new Program("check", "check", Role.KEEPER)); // its URLs
     return network;
   }
 
@@ -67,7 +92,7 @@ public final class NatsNetwork implements Network {
   public NatsNetwork withReplicas(int servers) {
     if (servers != 1 && servers != 3 && servers != 5) throw new IllegalArgumentException(
         servers + " replicas; take 1, 3 or 5, since a majority decides");
-    return new NatsNetwork(this.servers, servers, more);
+    return new NatsNetwork(this.servers, servers, role, more);
   }
 
   /**
@@ -101,27 +126,48 @@ public final class NatsNetwork implements Network {
    */
   public NatsNetwork withOptions(UnaryOperator<Options.Builder> options) {
     Objects.requireNonNull(options, "options");
-    return new NatsNetwork(servers, replicas, builder -> options.apply(more.apply(builder)));
+    return new NatsNetwork(servers, replicas, role, builder -> options.apply(more.apply(builder)));
   }
 
   /**
-   * What a server must let the nodes of an app do, and no more, for a user in its configuration:
-   * {@code {user: bank, password: .., permissions: {..}}}. They cannot delete streams, nor reach
-   * other apps. Where the streams are there already, take out the subjects with {@code
-   * STREAM.CREATE}.
+   * What this program does, which its user must be permitted to do.
+   *
+   * @param role by default {@link Role#KEEPER}
+   * @return a changed copy
+   */
+  public NatsNetwork withRole(Role role) {
+    return new NatsNetwork(servers, replicas, Objects.requireNonNull(role, "role"), more);
+  }
+
+  /**
+   * What a server must let the keepers of an app do, as {@link #permissions(String, Role)} says.
    *
    * @param app of the nodes
    * @return what stands between the braces of {@code permissions}
    */
   public static String permissions(String app) {
-    return Permissions.of(checked(app));
+    return permissions(app, Role.KEEPER);
   }
 
-  private Options.Builder options(String app, String node) {
+  /**
+   * What a server must let the programs of an app do, and no more, for a user in its configuration:
+   * {@code {user: bank, password: .., permissions: {..}}}. They cannot delete streams, nor reach
+   * other apps. Only keepers can purge a stream. The server permits that for all messages of a stream
+   * or for none, so give the other roles to programs that you trust less.
+   *
+   * @param app of the nodes
+   * @param role of the program, which says so by {@link #withRole}
+   * @return what stands between the braces of {@code permissions}
+   */
+  public static String permissions(String app, Role role) {
+    return Permissions.of(checked(app), Objects.requireNonNull(role, "role")).text();
+  }
+
+  private Options.Builder options(Program program) {
     try {
       return more.apply(Options.builder().servers(Addresses.split(servers)).connectionTimeout(CONNECTING)
-          .pingInterval(PING).maxPingsOut(3)).connectionName(app + "/" + node)
-          .inboxPrefix("fb." + app + ".r." + node + ".");
+          .pingInterval(PING).maxPingsOut(3))
+          .connectionName(program.app() + "/" + program.node()).inboxPrefix(program.inboxes());
     } catch (IllegalArgumentException refused) {
       if (!Addresses.mayShow(Lines.message(refused))) throw new IllegalArgumentException(
           "a URL of a server of NATS is malformed; write nats://n1:4222,nats://n2:4222, and special characters "
@@ -139,7 +185,7 @@ public final class NatsNetwork implements Network {
     var link = link(app, node);
     boolean usable = false;
     try {
-      var engine = new NatsEngine(link, NatsTable.of(link.connection(), app, replicas, times),
+      var engine = role == Role.ASKER ? new AskingEngine(link) : new NatsEngine(link, NatsTable.of(link.connection(), app, replicas, role, times),
           () -> store(link, app, NatsStore.Options.USUAL, () -> {}), () -> work(link, app));
       usable = true;
       return engine;
@@ -149,6 +195,7 @@ public final class NatsNetwork implements Network {
   }
 
   NatsStore openStore(String app, NatsStore.Options options) {
+    if (role == Role.ASKER) throw new Program(checked(app), "store", role).denied("open a store", Role.NODE);
     var link = link(checked(app), "store-" + UUID.randomUUID().toString().substring(0, 8));
     boolean usable = false;
     try {
@@ -169,17 +216,27 @@ public final class NatsNetwork implements Network {
   private NatsStore store(Link link, String app, NatsStore.Options options, Runnable closing) {
     var subjects = new LogSubjects(app);
     try {
-      var log = new Log(link, subjects.stream(), options.limit());
-      log.make(subjects.all(), replicas);
-      return new StreamStore(log, subjects, options, closing);
+      var log = new Log(link, subjects.stream(), options.limit(), purges(app));
+      log.make(subjects.all(), replicas, role);
+      return keeping(link, new StreamStore(log, subjects, options, closing));
     } catch (IOException cut) {
       throw silent(cut);
     }
   }
 
+  Purges purges(String app) {
+    return role == Role.KEEPER ? Purges.byServer(new LogSubjects(app).stream()) : Purges.byKeeper(app);
+  }
+
+  /** A keeper deletes for nodes until its connection is closed. */
+  private StreamStore keeping(Link link, StreamStore store) {
+    if (role == Role.KEEPER) Purging.begin(store, link);
+    return store;
+  }
+
   private Log work(Link link, String app) {
     try {
-      NatsQueue.make(link.connection().jetStreamManagement(), app, replicas);
+      NatsQueue.make(link.connection().jetStreamManagement(), app, replicas, role);
       return new Log(link, NatsQueue.stream(app), NatsStore.Options.USUAL.limit());
     } catch (IOException cut) {
       throw silent(cut);
@@ -191,10 +248,11 @@ public final class NatsNetwork implements Network {
   }
 
   Link link(String app, String node) {
-    var troubles = new Troubles(app + "/" + node);
+    var program = new Program(app, node, role);
+    var troubles = new Troubles(program);
     var threads = Thread.ofVirtual().name("nats-" + node).factory();
     var callbacks = Executors.newSingleThreadExecutor(threads);
-    var options = options(app, node).maxReconnects(-1).reconnectBufferSize(0)
+    var options = options(program).maxReconnects(-1).reconnectBufferSize(0)
         .maxMessagesInOutgoingQueue(MOST_OUTGOING).executor(Executors.newThreadPerTaskExecutor(threads))
         .callbackExecutor(callbacks).connectThreadFactory(threads).errorListener(troubles)
         .connectionListener(troubles).build();

@@ -4,6 +4,7 @@ import io.fibry.cluster.Engine;
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.cluster.Wire;
+import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreReadException;
@@ -41,8 +42,8 @@ final class NatsQueue implements Engine.Queue {
   }
 
   /** Of the stream with all queues of an app. */
-  static void make(JetStreamManagement management, String app, int replicas) throws IOException {
-    Streams.make(management,
+  static void make(JetStreamManagement management, String app, int replicas, Role role) throws IOException {
+    Streams.make(management, role,
         StreamConfiguration.builder().name(stream(app)).subjects("fb." + app + ".w.>").replicas(replicas)
             .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(Streams.IDS_KNOWN).allowDirect(true).build());
   }

@@ -4,6 +4,7 @@ import io.fibry.cluster.Engine;
 import io.fibry.cluster.Engine.Entry;
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
+import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.Watches.Listed;
 import io.fibry.pubsub.Subscription;
 import io.nats.client.Connection;
@@ -84,9 +85,9 @@ final class NatsTable implements Watches.Table, AutoCloseable {
     return "FB_" + app + "_own";
   }
 
-  static NatsTable of(Connection connection, String app, int replicas, Times times) {
+  static NatsTable of(Connection connection, String app, int replicas, Role role, Times times) {
     try {
-      Streams.make(connection.jetStreamManagement(), configuration(app, replicas, times.marked));
+      Streams.make(connection.jetStreamManagement(), role, configuration(app, replicas, times.marked));
       return new NatsTable(connection, app, times);
     } catch (IOException cut) {
       throw new LostException(Loss.CUT, "JetStream does not answer: " + Troubles.text(cut));

@@ -1,32 +1,117 @@
 package io.fibry.nats;
 
+import io.fibry.nats.NatsNetwork.Role;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What the nodes of an app must be allowed to send and to hear. */
-final class Permissions {
+/**
+ * The subjects that programs of an app may send to and hear, by their role.
+ *
+ * <p>The server checks the subject of a message, and not its body. So a program that may call the
+ * purge of a stream may delete all of it, and one that may publish to a stream with roll-ups may,
+ * too: so the stream of a store has none. A keeper publishes answers where its askers wish.
+ * {@link Messages} and {@link Purging} therefore check that subject, since the answer could be the
+ * call of a purge. For the same reason a node may not publish to the inboxes of {@link #INBOXES},
+ * where programs get what JetStream says, and an asker may not call JetStream, see
+ * {@link Directory}.
+ *
+ * @param publish subjects to send to
+ * @param notPublish exceptions to them
+ * @param subscribe subjects to hear
+ * @param notSubscribe exceptions to them
+ */
+record Permissions(List<String> publish, List<String> notPublish, List<String> subscribe,
+    List<String> notSubscribe) {
+  /** Of answers from JetStream. */
+  static final String INBOXES = ".i.";
+  /** Of answers from other programs. */
+  static final String ANSWERS = ".r.";
+  /** Of all answers to a program that can only ask. */
+  static final String TO_ASKERS = ".a.";
+
   private static final List<String> OF_STREAMS =
       List.of("STREAM.INFO.%s", "STREAM.CREATE.%s", "STREAM.MSG.GET.%s", "STREAM.PURGE.%s", "DIRECT.GET.%s",
           "CONSUMER.CREATE.%s", "CONSUMER.CREATE.%s.>", "CONSUMER.DELETE.%s.>");
+  private static final List<String> OF_TABLE =
+      List.of("STREAM.INFO.%s", "STREAM.MSG.GET.%s", "CONSUMER.CREATE.%s.>", "CONSUMER.DELETE.%s.>");
+  private static final List<String> OF_LOG = List.of("STREAM.INFO.%s", "STREAM.MSG.GET.%s", "DIRECT.GET.%s");
+  private static final List<String> OF_QUEUES = List.of("STREAM.INFO.%s", "STREAM.MSG.GET.%s", "DIRECT.GET.%s",
+      "CONSUMER.CREATE.%s.>");
   private static final List<String> OF_WORK =
       List.of("$JS.API.STREAM.MSG.DELETE.%s", "$JS.API.CONSUMER.MSG.NEXT.%s.>", "$JS.ACK.%s.>");
 
-  private Permissions() {}
-
-  /** In the form of a server's configuration. */
-  static String of(String app) {
-    var calls = Stream.of(NatsTable.stream(app), new LogSubjects(app).stream(), NatsQueue.stream(app))
-        .flatMap(stream -> OF_STREAMS.stream().map(call -> "$JS.API." + call.formatted(stream)));
-    var work = OF_WORK.stream().map(call -> call.formatted(NatsQueue.stream(app)));
-    var own = Stream.of("fb." + app + ".>", NatsTable.subjects(app) + ">", "$JS.API.INFO",
-        "$JS.FC." + NatsTable.stream(app) + ".>");
-    return "publish: { allow: [" + quoted(Stream.of(own, calls, work).flatMap(all -> all))
-        + "] }\nsubscribe: { allow: ["
-        + quoted(Stream.of("fb." + app + ".>")) + "] }\n";
+  static Permissions of(String app, Role role) {
+    String own = "fb." + app + ".";
+    String table = NatsTable.stream(app);
+    String log = new LogSubjects(app).stream();
+    String work = NatsQueue.stream(app);
+    var working = OF_WORK.stream().map(call -> call.formatted(work));
+    var flow = "$JS.FC." + table + ".>";
+    return switch (role) {
+      case KEEPER -> new Permissions(
+          all(Stream.of(own + ">", NatsTable.subjects(app) + ">", "$JS.API.INFO", flow), calls(OF_STREAMS, table),
+              calls(OF_STREAMS, log), calls(OF_STREAMS, work), working),
+          List.of(), List.of(own + ">"), List.of());
+      case NODE -> new Permissions(
+          all(Stream.of(own + ">", NatsTable.subjects(app) + ">", flow), calls(OF_TABLE, table), calls(OF_LOG, log),
+              calls(OF_QUEUES, work), working),
+          List.of(own.substring(0, own.length() - 1) + INBOXES + ">"), List.of(own + ">"),
+          List.of(Purging.subject(app)));
+      case ASKER -> new Permissions(
+          all(Stream.of(own + "n.*", own + "e.*.*", own + "c", Directory.subject(app))), List.of(),
+          List.of("fb." + app + TO_ASKERS + ">"), List.of());
+    };
   }
 
-  private static String quoted(Stream<String> subjects) {
-    return subjects.map(one -> '"' + one + '"').collect(Collectors.joining(", "));
+  private static Stream<String> calls(List<String> calls, String stream) {
+    return calls.stream().map(call -> "$JS.API." + call.formatted(stream));
+  }
+
+  @SafeVarargs
+  private static List<String> all(Stream<String>... parts) {
+    return Stream.of(parts).flatMap(part -> part).toList();
+  }
+
+  /** {@return the form of a server's configuration} */
+  String text() {
+    return "publish: " + text(publish, notPublish) + "\nsubscribe: " + text(subscribe, notSubscribe) + "\n";
+  }
+
+  private static String text(List<String> allowed, List<String> denied) {
+    return "{ allow: " + quoted(allowed) + (denied.isEmpty() ? "" : ", deny: " + quoted(denied)) + " }";
+  }
+
+  private static String quoted(List<String> subjects) {
+    return subjects.stream().map(one -> '"' + one + '"').collect(Collectors.joining(", ", "[", "]"));
+  }
+
+  // ---- refusals
+
+  /** {@return which role a program needs to send to the subject, or to hear it} */
+  static String needed(String app, boolean toSend, String subject) {
+    for (var role : List.of(Role.ASKER, Role.NODE, Role.KEEPER)) {
+      var permissions = of(app, role);
+      if (toSend ? permits(permissions.publish, permissions.notPublish, subject)
+          : permits(permissions.subscribe, permissions.notSubscribe, subject))
+        return "that needs the role " + role + ", and a user with NatsNetwork.permissions(\"" + app + "\", Role." + role
+            + ")";
+    }
+    return "no role of app '" + app + "' permits that";
+  }
+
+  private static boolean permits(List<String> allowed, List<String> denied, String subject) {
+    return allowed.stream().anyMatch(one -> matches(one, subject))
+        && denied.stream().noneMatch(one -> matches(one, subject));
+  }
+
+  private static boolean matches(String filter, String subject) {
+    var wanted = filter.split("\\.");
+    var names = subject.split("\\.");
+    for (int i = 0; i < wanted.length; i++) {
+      if (wanted[i].equals(">")) return names.length > i;
+      if (i >= names.length || !wanted[i].equals("*") && !wanted[i].equals(names[i])) return false;
+    }
+    return names.length == wanted.length;
   }
 }

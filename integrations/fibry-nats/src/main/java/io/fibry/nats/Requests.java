@@ -6,6 +6,7 @@ import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import io.nats.client.Connection;
 import io.nats.client.Message;
+import io.nats.client.NUID;
 import io.nats.client.impl.NatsMessage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,8 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Requests over a connection, with one subscription for all answers. Those of the client cost as
- * much as all the rest. Thread-safe.
+ * Requests over a connection, with one subscription for all answers of JetStream, and one for those
+ * of other programs, which cannot send to the first. Those of the client cost as much as all the
+ * rest. Thread-safe.
  */
 final class Requests {
   private static final int END = 204; // of several answers
@@ -26,10 +28,12 @@ final class Requests {
   /** A request without an answer so far. */
   private abstract static sealed class Asked<T> {
     final String subject;
+    final String from; // the beginning of the subject of its answer
     final CompletableFuture<T> answer = new CompletableFuture<>();
 
-    Asked(String subject) {
+    Asked(String subject, String from) {
       this.subject = subject;
+      this.from = from;
     }
 
     /** By the thread of the subscription. */
@@ -41,8 +45,8 @@ final class Requests {
   }
 
   private static final class One extends Asked<Message> {
-    One(String subject) {
-      super(subject);
+    One(String subject, String from) {
+      super(subject, from);
     }
 
     @Override
@@ -55,8 +59,8 @@ final class Requests {
   private static final class Several extends Asked<List<Message>> {
     private final List<Message> so = new ArrayList<>();
 
-    Several(String subject) {
-      super(subject);
+    Several(String subject, String from) {
+      super(subject, from);
     }
 
     @Override
@@ -73,32 +77,44 @@ final class Requests {
 
   private final Connection connection;
   private final String answers; // the beginning of their subjects
+  private final String programs; // of the answers of other programs
   private final AtomicLong numbers = new AtomicLong(); // of requests
   private final Map<Long, Asked<?>> asked = new ConcurrentHashMap<>(); // by number
   private volatile boolean closed;
 
-  /** Its link subscribes to {@link #answers}. */
-  Requests(Connection connection) {
+  /**
+   * Its link subscribes to {@link #answers}.
+   *
+   * @param programs the beginning of the subjects to which other programs answer
+   */
+  Requests(Connection connection, String programs) {
     this.connection = connection;
     this.answers = connection.createInbox() + ".";
+    this.programs = programs + NUID.nextGlobal() + ".";
   }
 
-  String answers() {
-    return answers + "*";
+  List<String> answers() {
+    return List.of(answers + "*", programs + "*");
   }
 
+  /** Asks JetStream. */
   CompletableFuture<Message> ask(NatsMessage.Builder message, String subject, Duration limit) {
-    return ask(message, new One(subject), limit);
+    return ask(message, new One(subject, answers), limit);
+  }
+
+  /** Asks another program of the app. */
+  CompletableFuture<Message> askProgram(NatsMessage.Builder message, String subject, Duration limit) {
+    return ask(message, new One(subject, programs), limit);
   }
 
   /** Until the server says that these are all. */
   CompletableFuture<List<Message>> askForSeveral(NatsMessage.Builder message, String subject, Duration limit) {
-    return ask(message, new Several(subject), limit);
+    return ask(message, new Several(subject, answers), limit);
   }
 
   private <T> CompletableFuture<T> ask(NatsMessage.Builder message, Asked<T> one, Duration limit) {
     long number = numbers.incrementAndGet();
-    var sent = message.replyTo(answers + number).build();
+    var sent = message.replyTo(one.from + number).build();
     var timer = Scheduler.system().after(limit,
         () -> one.fail(Loss.LATE, "no answer from " + one.subject + " came in time"));
     asked.put(number, one);
@@ -132,21 +148,21 @@ final class Requests {
 
   /** By the subscription. */
   void answered(Message message) {
-    var one = asked.get(number(message.getSubject()));
-    if (one != null) one.take(message); // otherwise it is late
+    String subject = message.getSubject();
+    var one = asked.get(number(subject));
+    if (one != null && subject.startsWith(one.from)) one.take(message); // otherwise it is late, or forged
   }
 
-  private long number(String subject) {
+  private static long number(String subject) {
     try {
-      return Long.parseLong(subject, answers.length(), subject.length(), 10);
+      return Long.parseLong(subject, subject.lastIndexOf('.') + 1, subject.length(), 10);
     } catch (NumberFormatException foreign) {
       return -1;
     }
   }
 
-  void denied(String subject) {
-    for (var one : asked.values()) if (one.subject.equals(subject))
-      one.fail(Loss.DENIED, "the server of NATS does not let this program send to " + subject);
+  void denied(String subject, String text) {
+    for (var one : asked.values()) if (one.subject.equals(subject)) one.fail(Loss.DENIED, text);
   }
 
   /** After the connection. */

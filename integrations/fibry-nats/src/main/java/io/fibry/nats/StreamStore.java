@@ -329,7 +329,7 @@ final class StreamStore extends NatsStore {
 
   @Override
   public void forget(String kind, Duration age) {
-    forgetting.begin(kind, age);
+    if (!log.asksKeepers()) forgetting.begin(kind, age); // a keeper could not know whether the age is the right one
   }
 
   @Override

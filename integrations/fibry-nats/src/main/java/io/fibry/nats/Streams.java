@@ -2,6 +2,7 @@ package io.fibry.nats;
 
 import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
+import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.text.Lines;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
@@ -26,18 +27,24 @@ final class Streams {
 
   private Streams() {}
 
-  static void make(JetStreamManagement management, StreamConfiguration wanted) throws IOException {
+  /** Only a keeper makes streams. */
+  static void make(JetStreamManagement management, Role role, StreamConfiguration wanted) throws IOException {
     try {
-      if (!isThere(management, wanted)) management.addStream(wanted);
+      if (isThere(management, role, wanted)) return;
+      if (role != Role.KEEPER) throw new IllegalStateException("stream " + wanted.getName()
+          + " is missing, and a program with the role " + role + " does not make it; start one with the role KEEPER, "
+          + "which does when it first uses the stream");
+      management.addStream(wanted);
     } catch (JetStreamApiException refused) {
       if (refused.getApiErrorCode() != ANOTHER) throw refused(wanted, refused);
-      compareAgain(management, wanted);
+      compareAgain(management, role, wanted);
     }
   }
 
-  private static void compareAgain(JetStreamManagement management, StreamConfiguration wanted) throws IOException {
+  private static void compareAgain(JetStreamManagement management, Role role, StreamConfiguration wanted)
+      throws IOException {
     try {
-      isThere(management, wanted);
+      isThere(management, role, wanted);
     } catch (JetStreamApiException refused) {
       throw refused(wanted, refused);
     }
@@ -48,10 +55,10 @@ final class Streams {
     return refused.getErrorCode() == 503 ? new LostException(Loss.CUT, text) : new IllegalStateException(text);
   }
 
-  private static boolean isThere(JetStreamManagement management, StreamConfiguration wanted)
+  private static boolean isThere(JetStreamManagement management, Role role, StreamConfiguration wanted)
       throws IOException, JetStreamApiException {
     try {
-      compare(wanted, management.getStreamInfo(wanted.getName()).getJv().map.get("config").map);
+      compare(wanted, role, management.getStreamInfo(wanted.getName()).getJv().map.get("config").map);
       return true;
     } catch (JetStreamApiException none) {
       if (none.getApiErrorCode() == NONE) return false;
@@ -62,13 +69,16 @@ final class Streams {
   /**
    * Refuses a stream whose settings differ from the wanted ones, also in a setting that this client
    * does not know, because by some of them the server drops messages that it has acknowledged.
-   * Harmless settings may differ; so may limits, if a full stream refuses new messages.
+   * Harmless settings may differ; so may limits, if a full stream refuses new messages. A
+   * store that an earlier version made allows roll-ups, by which each program that publishes can
+   * delete all of it: only keepers use such a stream.
    */
-  private static void compare(StreamConfiguration wanted, Map<String, JsonValue> there) {
+  private static void compare(StreamConfiguration wanted, Role role, Map<String, JsonValue> there) {
     var ours = JsonParser.parseUnchecked(wanted.toJson()).map;
     var fields = new TreeSet<>(there.keySet());
     fields.addAll(ours.keySet());
     fields.removeAll(HARMLESS);
+    if (role == Role.KEEPER && !wanted.getAllowRollup()) fields.remove("allow_rollup_hdrs");
     if (value(there, "discard").equals("\"new\"")) fields.removeAll(LIMITS); // then a full stream refuses
     var differences = fields.stream().filter(field -> !value(ours, field).equals(value(there, field)))
         .map(field -> Lines.escaped(field + " is " + value(there, field) + " instead of " + value(ours, field)))

@@ -28,13 +28,19 @@ final class Troubles implements ErrorListener, ConnectionListener {
     void denied(boolean toSend, String subject);
   }
 
+  private final Program program;
   private final String who;
   private final CopyOnWriteArrayList<Denied> readers = new CopyOnWriteArrayList<>();
   private final List<Runnable> onReconnected = new CopyOnWriteArrayList<>();
   private final CopyOnWriteArrayList<String> failures = new CopyOnWriteArrayList<>(); // the last distinct errors
 
-  Troubles(String who) {
-    this.who = who;
+  Troubles(Program program) {
+    this.program = program;
+    this.who = program.app() + "/" + program.node();
+  }
+
+  Program program() {
+    return program;
   }
 
   AutoCloseable onDenied(Denied reader) {

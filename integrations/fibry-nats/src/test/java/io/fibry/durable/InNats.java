@@ -2,10 +2,13 @@ package io.fibry.durable;
 
 import io.fibry.nats.FaultyStores;
 import io.fibry.nats.NatsNetwork;
+import io.fibry.nats.NatsNetwork.Role;
+import io.fibry.nats.NatsStore;
 import io.fibry.nats.Servers;
 import io.fibry.store.Store;
 import io.fibry.support.Patience;
 import java.time.InstantSource;
+import java.util.Optional;
 
 /** Stores in a stream of their own; a crash cuts the connection of the one before. */
 final class InNats implements TestStores {
@@ -14,15 +17,23 @@ final class InNats implements TestStores {
   private final InstantSource clock;
   private FaultyStores.One last;
 
-  private InNats(NatsNetwork network, InstantSource clock) {
-    this.network = network;
+  private final Optional<NatsStore> keeper;
+
+  private InNats(NatsNetwork network, Role role, InstantSource clock) {
+    this.network = network.withRole(role);
     this.clock = clock;
+    this.keeper = role == Role.KEEPER ? Optional.empty() : Optional.of(NatsStore.open(network, app));
   }
 
   /** Where there is no server, tests are skipped before they begin. */
   static Maker maker() {
+    return maker(Role.KEEPER);
+  }
+
+  /** A keeper is there, too. */
+  static Maker maker(Role role) {
     var network = NatsNetwork.at(Servers.shared().url());
-    return (folder, clock) -> new InNats(network, clock);
+    return (folder, clock) -> new InNats(network, role, clock);
   }
 
   @Override
@@ -45,5 +56,6 @@ final class InNats implements TestStores {
   @Override
   public void close() {
     last.cut();
+    keeper.ifPresent(NatsStore::close);
   }
 }

@@ -42,8 +42,8 @@ public final class FaultyStores {
     private volatile int mostOfPage = Integer.MAX_VALUE;
     private volatile List<MessageInfo> replica; // messages that pages are taken from; null: those of the servers
 
-    FaultyLog(Link link, String stream, Duration limit) throws IOException {
-      super(link, stream, limit);
+    FaultyLog(Link link, String stream, Duration limit, Purges purges) throws IOException {
+      super(link, stream, limit, purges);
     }
 
     @Override
@@ -220,8 +220,8 @@ public final class FaultyStores {
     var subjects = new LogSubjects(app);
     var link = network.link(app, "test");
     try {
-      var log = new FaultyLog(link, subjects.stream(), options.limit());
-      log.make(subjects.all(), 1);
+      var log = new FaultyLog(link, subjects.stream(), options.limit(), network.purges(app));
+      log.make(subjects.all(), 1, link.program().role());
       return new One(new StreamStore(log, subjects, options, link::close), link, log);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);

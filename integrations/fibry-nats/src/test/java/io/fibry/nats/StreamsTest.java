@@ -31,7 +31,7 @@ class StreamsTest {
     var tools = Nats.connect(Servers.shared().url());
     try {
       tools.jetStreamManagement().addStream(difference.apply(wanted()).build());
-      Streams.make(tools.jetStreamManagement(), wanted().build());
+      Streams.make(tools.jetStreamManagement(), NatsNetwork.Role.KEEPER, wanted().build());
     } finally {
       tools.close();
     }

@@ -1,0 +1,65 @@
+package io.fibry.nats;
+
+import io.fibry.cluster.Wire;
+import io.fibry.pubsub.Subscription;
+import io.fibry.text.Lines;
+import io.nats.client.Message;
+import io.nats.client.impl.NatsMessage;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Messages between the programs of an app, over a connection. Thread-safe. */
+final class Messages {
+  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final int HEADERS = 8 << 10; // bytes for them, of the limit of a message
+
+  private final Link link;
+
+  Messages(Link link) {
+    this.link = link;
+  }
+
+  void publish(Wire message) {
+    link.requests().publish(checked(message).build());
+  }
+
+  CompletionStage<Wire> request(Wire message, Duration limit) {
+    var answer = new CompletableFuture<Wire>();
+    link.requests().askProgram(checked(message), message.subject(), limit).whenComplete((found, failure) -> {
+      if (failure == null) answer.complete(open(found));
+      else answer.completeExceptionally(failure);
+    });
+    return answer;
+  }
+
+  /** With room for its headers, which the server counts, too. */
+  private NatsMessage.Builder checked(Wire message) {
+    message.checkSize(mostBytes());
+    var headers = Envelope.headers(message);
+    if (headers.serializedLength() > HEADERS) throw new IllegalArgumentException("a message to " + message.subject()
+        + " has headers of " + headers.serializedLength() + " bytes; at most " + HEADERS + " can be sent");
+    return Envelope.of(message, headers);
+  }
+
+  Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
+    return link.listen(subject, group, message -> reader.accept(open(message)));
+  }
+
+  /** Without the subject of its answer, if no program of this app hears answers there. */
+  private Wire open(Message message) {
+    var wire = Envelope.open(message);
+    if (wire.answerTo().isEmpty() || link.program().isAnswered(wire.answerTo().get())) return wire;
+    LOG.warn("{} sends no answer to {}, which a message to {} asked for", link.program(),
+        Lines.escaped(wire.answerTo().get()), Lines.escaped(wire.subject()));
+    return new Wire(wire.subject(), Optional.empty(), wire.headers(), wire.body());
+  }
+
+  int mostBytes() {
+    return link.mostBytes() - HEADERS;
+  }
+}

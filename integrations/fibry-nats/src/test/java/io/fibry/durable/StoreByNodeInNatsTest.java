@@ -1,0 +1,10 @@
+package io.fibry.durable;
+
+import io.fibry.nats.NatsNetwork.Role;
+
+/** The store of a program that may not delete: a keeper does it. */
+class StoreByNodeInNatsTest extends StoreContract {
+  StoreByNodeInNatsTest() {
+    super(InNats.maker(Role.NODE));
+  }
+}
