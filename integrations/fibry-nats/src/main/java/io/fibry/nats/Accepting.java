@@ -37,9 +37,10 @@ final class Accepting {
       for (var task : tasks)
         if (!room.contains(task)) task.complete(false);
         else given.add(given(task));
+      var end = log.end(); // the server knows ids from the first attempt on
       var first = given.stream().map(one -> one.attempt.make()).toList();
       for (var one : first) outcomes.add(one.join());
-      settle(given, outcomes);
+      settle(given, outcomes, end);
     } catch (Throwable failure) { // some may have left
       for (var one : given) one.task.completeExceptionally(store.doubt(failure, "a message for " + id));
       for (var one : tasks) one.completeExceptionally(store.refusal(failure));
@@ -82,8 +83,7 @@ final class Accepting {
   // ---- what became of them
 
   /** Those that are tried again have one limit. */
-  private void settle(List<Given> given, List<Stored> outcomes) {
-    long end = log.end();
+  private void settle(List<Given> given, List<Stored> outcomes, Log.End end) {
     for (int i = 0; i < given.size(); i++) {
       var one = given.get(i);
       var outcome = outcomes.get(i);

@@ -286,12 +286,12 @@ class Log {
   }
 
   private <T> T read(String what, Reading<T> reading) {
-    long end = end();
+    var end = end();
     for (int times = 1;; times++) try {
       return reading.read();
     } catch (JetStreamApiException | IOException | IllegalStateException | LostException failed) {
       if (link.isClosed()) throw new StoreClosedException("the connection to stream " + stream + " is closed");
-      if (!isPassing(failed) || System.nanoTime() - end > 0) throw new StoreReadException(
+      if (!isPassing(failed) || isOver(end)) throw new StoreReadException(
           what + " cannot be read from stream " + stream + ": " + Troubles.text(failed), failed);
       pause(times);
     } catch (InterruptedException interrupt) {
@@ -326,24 +326,42 @@ class Log {
     CompletableFuture<Stored> make();
   }
 
-  /** When what begins now is over, in {@link System#nanoTime}. */
-  long end() {
-    return System.nanoTime() + limit.toNanos();
+  /**
+   * When what begins now is over, by both clocks: a process that is stopped stops neither, and a
+   * machine that is suspended stops the first. Whichever says that it is over is believed.
+   */
+  record End(long nanos, long millis) {}
+
+  End end() {
+    return new End(System.nanoTime() + limit.toNanos(), wallMillis() + limit.toMillis());
+  }
+
+  boolean isOver(End end) {
+    return System.nanoTime() - end.nanos > 0 || wallMillis() - end.millis > 0;
+  }
+
+  /** Tests suspend their machine. */
+  long wallMillis() {
+    return System.currentTimeMillis();
   }
 
   /** Tries as long as that may help. */
   Stored settle(Attempt attempt) {
-    return settle(attempt, attempt.make().join(), end());
+    var end = end(); // the server knows ids from the first attempt on
+    return settle(attempt, attempt.make().join(), end);
   }
 
-  /** The same, after a first attempt. */
-  Stored settle(Attempt attempt, Stored first, long end) {
+  /**
+   * The same, after a first attempt. It looks at the clocks after the pause, in which the machine
+   * may have been suspended: the server could have forgotten the id of the first attempt by now.
+   */
+  Stored settle(Attempt attempt, Stored first, End end) {
     boolean unknown = false; // an attempt may have stored it
     var stored = first;
     for (int times = 1; stored instanceof Stored.Again again; times++) {
       unknown |= again.unknown();
-      if (link.isClosed() || System.nanoTime() - end > 0) return new Stored.Again(again.why(), unknown);
-      pause(times);
+      if (!isOver(end)) pause(times);
+      if (link.isClosed() || isOver(end)) return new Stored.Again(again.why(), unknown);
       stored = attempt.make().join();
     }
     if (!unknown) return stored;

@@ -88,16 +88,16 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
 
   // ---- refusals
 
-  /** {@return which role a program needs to send to the subject, or to hear it} */
-  static String needed(String app, boolean toSend, String subject) {
-    for (var role : List.of(Role.ASKER, Role.NODE, Role.KEEPER)) {
-      var permissions = of(app, role);
-      if (toSend ? permits(permissions.publish, permissions.notPublish, subject)
-          : permits(permissions.subscribe, permissions.notSubscribe, subject))
-        return "that needs the role " + role + ", and a user with NatsNetwork.permissions(\"" + app + "\", Role." + role
-            + ")";
-    }
-    return "no role of app '" + app + "' permits that";
+  /** {@return what a program needs to send to the subject, or to hear it: its own role, or the least} */
+  static String needed(String app, Role own, boolean toSend, String subject) {
+    return Stream.of(own, Role.ASKER, Role.NODE, Role.KEEPER)
+        .filter(role -> of(app, role).permits(toSend, subject)).findFirst()
+        .map(role -> "that needs a user with NatsNetwork.permissions(\"" + app + "\", Role." + role + ")")
+        .orElse("no role of app '" + app + "' permits that");
+  }
+
+  private boolean permits(boolean toSend, String subject) {
+    return toSend ? permits(publish, notPublish, subject) : permits(subscribe, notSubscribe, subject);
   }
 
   private static boolean permits(List<String> allowed, List<String> denied, String subject) {

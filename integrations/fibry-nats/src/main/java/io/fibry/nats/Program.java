@@ -32,7 +32,7 @@ record Program(String app, String node, Role role) {
   /** {@return a refusal of the server, and the role that it takes} */
   LostException denied(boolean toSend, String subject) {
     return new LostException(Loss.DENIED, "the server of NATS does not let " + this + (toSend ? " send" : " subscribe")
-        + " to " + subject + "; " + Permissions.needed(app, toSend, subject));
+        + " to " + subject + "; " + Permissions.needed(app, role, toSend, subject));
   }
 
   /** {@return a refusal of what the role has no use for} */

@@ -294,9 +294,11 @@ class FaultsTest {
       var refused =
           assertThrows(LostException.class, () -> few.offer("hidden", Count.class, counter()));
 
-      assertEquals("Count[] did not reach actor 'secret': the server of NATS does not let this program send to "
-          + "fb.faults.n.secret", failure.getMessage());
-      assertEquals("the server of NATS does not let this program subscribe to fb.faults.n.hidden",
+      assertEquals("Count[] did not reach actor 'secret': the server of NATS does not let node 'few' of app "
+          + "'faults' with the role KEEPER send to fb.faults.n.secret; that needs a user with "
+          + "NatsNetwork.permissions(\"faults\", Role.KEEPER)", failure.getMessage());
+      assertEquals("the server of NATS does not let node 'few' of app 'faults' with the role KEEPER subscribe to "
+          + "fb.faults.n.hidden; that needs a user with NatsNetwork.permissions(\"faults\", Role.KEEPER)",
           refused.getMessage());
       few.offer("shown", Count.class, counter());
     }

@@ -39,11 +39,17 @@ public final class FaultyStores {
     private final AtomicInteger refused = new AtomicInteger();
     private volatile boolean failsPurges;
     private volatile boolean down;
+    private volatile Duration suspended = Duration.ZERO;
     private volatile int mostOfPage = Integer.MAX_VALUE;
     private volatile List<MessageInfo> replica; // messages that pages are taken from; null: those of the servers
 
     FaultyLog(Link link, String stream, Duration limit, Purges purges) throws IOException {
       super(link, stream, limit, purges);
+    }
+
+    @Override
+    long wallMillis() {
+      return super.wallMillis() + suspended.toMillis();
     }
 
     @Override
@@ -92,10 +98,10 @@ public final class FaultyStores {
 
     /** A read tries again until its limit. */
     private void awaitServer() {
-      long end = end();
+      var end = end();
       for (int times = 1; down; times++) {
         refused.incrementAndGet();
-        if (System.nanoTime() - end > 0) throw new StoreReadException(AWAY, null);
+        if (isOver(end)) throw new StoreReadException(AWAY, null);
         pause(times);
       }
     }
@@ -161,6 +167,14 @@ public final class FaultyStores {
     void loseAnswers(int writes) {
       for (int i = 0; i < writes; i++)
         log.faults.add(writing -> writing.get().thenApply(stored -> new Stored.Again("made up, for a test", true)));
+    }
+
+    /** The next write is stored, and then the machine is suspended, before it gets the answer. */
+    void suspendAfterWrite(Duration time) {
+      log.faults.add(writing -> writing.get().thenApply(stored -> {
+        log.suspended = time;
+        return new Stored.Again("made up, for a test", true);
+      }));
     }
 
     /** They are not stored, and nobody knows. */

@@ -93,6 +93,17 @@ class LostAnswersTest extends AtAStream {
     assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 2))));
   }
 
+  /** By then the server has forgotten its id, so it could be stored twice. */
+  @Test
+  void messageIsNotSentAgainAfterASuspension() {
+    faulty.suspendAfterWrite(Duration.ofMinutes(3));
+
+    var failure = refusal(store.accept(message(ADA, "one"), Integer.MAX_VALUE));
+
+    assertTrue(assertInstanceOf(StoreBusyException.class, failure).unknown());
+    assertEquals(List.of("one"), waiting(ADA));
+  }
+
   /** They would get behind those that were stored, so their sender hears of it. */
   @Test
   void aMessageThatIsLostOvertakesNone() {

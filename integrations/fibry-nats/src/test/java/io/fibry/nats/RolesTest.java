@@ -262,7 +262,7 @@ class RolesTest {
   @Test
   void programThatClaimsTooMuchIsRefusedAtOnce() {
     makeStreams();
-    assertEquals("KEEPER subscribe to fb.bank.k; that needs the role KEEPER, and a user with "
+    assertEquals("KEEPER subscribe to fb.bank.k; that needs a user with "
         + "NatsNetwork.permissions(\"bank\", Role.KEEPER)", afterRole(assertThrows(LostException.class,
             () -> NatsStore.open(network(Role.NODE, Role.KEEPER), "bank"))));
   }
