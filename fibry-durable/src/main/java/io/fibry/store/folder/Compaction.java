@@ -21,7 +21,9 @@ import org.slf4j.LoggerFactory;
  * was done.
  *
  * <p>It rests for three quarters of the time, unless a second pass is due before it is through, or
- * the store is closed.
+ * the store is closed. When the disk is full, no segment gets full any more, so a pass begins at
+ * once. That one leaves segments alone in which nothing is dead: a copy of one needs as much room as
+ * is missing, and the segments behind it may be dead.
  */
 final class Compaction {
   private static final int LEAST = 4; // segments that got full
@@ -61,18 +63,27 @@ final class Compaction {
     if (more < due) return;
     if (begins) pace = paces.get();
     if (more >= 2 * due) pace.hurry();
-    if (begins) begin(List.copyOf(full.values()), pace);
+    if (begins) begin(List.copyOf(full.values()), pace, false);
   }
 
-  private void begin(List<Segment> segments, Pace ofPass) {
+  /** By the thread that makes segments: the disk has no room for another. */
+  synchronized void full() {
+    if (closed) return;
+    boolean begins = pass.isDone();
+    if (begins) pace = paces.get();
+    pace.hurry();
+    if (begins) begin(List.copyOf(full.values()), pace, true);
+  }
+
+  private void begin(List<Segment> segments, Pace ofPass, boolean isFull) {
     try {
-      pass = CompletableFuture.runAsync(() -> run(segments, ofPass), maker);
+      pass = CompletableFuture.runAsync(() -> run(segments, ofPass, isFull), maker);
     } catch (Throwable noThread) {
       failed(noThread);
     }
   }
 
-  private void run(List<Segment> segments, Pace ofPass) {
+  private void run(List<Segment> segments, Pace ofPass, boolean isFull) {
     try {
       var living = new Living(disk, index, ofPass);
       var rewriting = new Rewriting();
@@ -80,11 +91,12 @@ final class Compaction {
         if (isClosed()) return;
         ofPass.begin();
         var content = Rewriting.Content.of(segment, living);
-        if (!rewriting.fits(content, size)) {
+        boolean stays = isFull && content.seal().whole();
+        if (stays || !rewriting.fits(content, size)) {
           end(rewriting, living);
           rewriting = new Rewriting();
         }
-        rewriting.add(content);
+        if (!stays) rewriting.add(content);
       }
       end(rewriting, living);
     } catch (CompletionException over) {

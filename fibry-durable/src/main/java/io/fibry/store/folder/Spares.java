@@ -29,6 +29,7 @@ final class Spares {
   private boolean told; // that it is full
   private long failedAt; // read by the log's thread when the maker is through
   private volatile boolean full; // written by the maker
+  private volatile Runnable onFull = () -> {};
 
   Spares(Disk disk, Executor maker, int size, LongSupplier nanoTime) {
     this.disk = disk;
@@ -45,6 +46,12 @@ final class Spares {
 
   int size() {
     return size;
+  }
+
+  /** Code that may make room: runs when the disk is full, and once a minute while it stays so. */
+  void onFull(Runnable code) {
+    onFull = code;
+    if (full) code.run();
   }
 
   /** The segment that was begun is there. */
@@ -96,6 +103,7 @@ final class Spares {
         "{} has no room for {}, of {} bytes: it takes no new actors and no messages to keep, and no turns once the "
             + "file before is full. Free some space, and it goes on",
         disk, segment.name(), size, failure));
+    onFull.run();
   }
 
   /** Tries again, where that failed a second ago. */
