@@ -20,10 +20,11 @@ import java.util.List;
  * @param behind a condition for turns {@code t}: they are behind a place (tx, place), and none can
  *     be stored any more that belongs before them
  * @param foreign a condition for turns {@code t}: they were not stored in this cluster
+ * @param ahead a condition (tx): the transaction of a place is still to come
  * @param most how many bytes a body may have
  */
 record Dialect(List<String> schema, String limit, String begin, String fence, String messages, String snapshots,
-    String behind, String foreign, int most) {
+    String behind, String foreign, String ahead, int most) {
 
   /** For update, so that a database that cannot be written is found out. */
   static final String VERSION = "select version from fibry_format for update";
@@ -107,6 +108,20 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
         select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, s.number, t.whole
         from fibry_turn t left join fibry_snapshot s on s.kind = t.kind and s.actor = t.actor
         where t.kind = ? and %s order by t.tx, t.place limit 1000""".formatted(behind);
+  }
+
+  /**
+   * Tx of the place; kind, actor, number and place of the turn there; kind, actor and number of it.
+   * Answers whether that turn was lost: its transaction is still to come, or there is another turn of
+   * its number, or its actor has not come so far.
+   */
+  String lost() {
+    return """
+        select %s
+          or exists (select 1 from fibry_turn t where t.kind = ? and t.actor = ? and t.number = ?
+            and concat(cast(t.tx as varchar), '.', t.place) <> ?)
+          or not exists (select 1 from fibry_actor a where a.kind = ? and a.actor = ? and a.last >= ?)"""
+        .formatted(ahead);
   }
 
   /** Kind; answers whether there are such. */

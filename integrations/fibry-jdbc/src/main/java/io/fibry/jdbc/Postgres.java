@@ -11,9 +11,13 @@ final class Postgres {
 
   /**
    * A process may vanish in the middle of a transaction. Then the database ends that, and does not
-   * keep its locks until it misses the connection.
+   * keep its locks until it misses the connection. Where commits of this user do not wait for the
+   * disk, those of the store do.
    */
-  private static final String LIMIT = "select set_config('idle_in_transaction_session_timeout', ?, true)";
+  private static final String LIMIT = """
+      select set_config('idle_in_transaction_session_timeout', ?, true), set_config('synchronous_commit',
+        case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end,
+        true)""";
 
   private static final List<String> SCHEMA = List.of("""
       create table fibry_format (version integer not null)""", """
@@ -75,9 +79,10 @@ final class Postgres {
 
   /** The transaction is still to come. */
   private static final String FOREIGN = "t.tx >= pg_snapshot_xmax(pg_current_snapshot())";
+  private static final String AHEAD = "cast(? as xid8) >= pg_snapshot_xmax(pg_current_snapshot())";
 
   static final Dialect DIALECT =
-      new Dialect(SCHEMA, LIMIT, BEGIN, FENCE, MESSAGES, SNAPSHOTS, BEHIND, FOREIGN, 16 << 20);
+      new Dialect(SCHEMA, LIMIT, BEGIN, FENCE, MESSAGES, SNAPSHOTS, BEHIND, FOREIGN, AHEAD, 16 << 20);
 
   private Postgres() {}
 }

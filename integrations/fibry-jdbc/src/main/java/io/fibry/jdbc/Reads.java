@@ -133,6 +133,17 @@ final class Reads {
         Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7));
   }
 
+  /** @param seen the turn that was read last at the place; empty: in another process */
+  static boolean isLost(Connection connection, Dialect dialect, String kind, Place place,
+      Optional<Store.Past> seen) throws SQLException {
+    if (seen.isEmpty())
+      return all(connection, "select " + dialect.ahead(), row -> row.getBoolean(1), place.tx()).getFirst();
+    String actor = Texts.stored(seen.get().key());
+    long number = seen.get().number();
+    return all(connection, dialect.lost(), row -> row.getBoolean(1), place.tx(), kind, actor, number, place.toString(),
+        kind, actor, number).getFirst();
+  }
+
   private static Place place(ResultSet row) throws SQLException {
     return new Place(row.getString(1), row.getLong(2));
   }

@@ -3,6 +3,7 @@ package io.fibry.jdbc;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
@@ -20,6 +21,7 @@ final class TableHistory implements Store.History {
   private final Semaphore news = new Semaphore(0); // given by the thread that stores, and by those who close
   private volatile boolean closed;
   private Place last; // of the turn that was answered last
+  private Optional<Store.Past> seen = Optional.empty(); // that turn
   private boolean checked; // its turns have places of this cluster
 
   TableHistory(TableStore store, String kind, long poll, Place after) {
@@ -44,8 +46,10 @@ final class TableHistory implements Store.History {
     if (closed) throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
     if (!checked) store.checkPlaces(kind);
     checked = true;
-    var found = store.history(kind, last);
-    if (!found.isEmpty()) last = Place.of(found.getLast().place(), kind);
+    var found = store.history(kind, last, seen);
+    if (found.isEmpty()) return found;
+    seen = Optional.of(found.getLast());
+    last = Place.of(found.getLast().place(), kind);
     return found;
   }
 

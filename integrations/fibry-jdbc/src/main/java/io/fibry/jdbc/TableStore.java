@@ -182,9 +182,18 @@ final class TableStore extends JdbcStore {
     return history;
   }
 
-  List<Past> history(String kind, Place behind) throws InterruptedException {
-    return readers.read("the history of kind '" + kind + "'",
-        checked(() -> database.read(connection -> Reads.history(connection, dialect, kind, behind))));
+  /**
+   * After a failover to a copy that was behind, transactions get numbers that were used before, so
+   * that turns would come before the place, and be passed over. Thus it looks on the same connection
+   * for the turn that was read last.
+   */
+  List<Past> history(String kind, Place behind, Optional<Past> seen) throws InterruptedException {
+    return readers.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {
+      if (Reads.isLost(connection, dialect, kind, behind, seen)) throw new StoreDamagedException(this
+          + " has lost turns that the history of kind '" + kind + "' has shown, up to place " + behind
+          + ": it is in an earlier state, as after a failover to a copy that was behind. Let views begin anew");
+      return Reads.history(connection, dialect, kind, behind);
+    })));
   }
 
   /** A database that was copied has its turns, and begins its transactions anew. */

@@ -121,6 +121,76 @@ class PostgresTest extends AtADatabase {
     assertEquals(1, store.history("account", "").next().size());
   }
 
+  // ---- failovers
+
+  private void readsTwoTurns(Store store, Store.History history) throws Exception {
+    long life = store.load(ADA).life();
+    append(store, turn(ADA, life, 1));
+    append(store, turn(ADA, life, 2));
+    for (int found = 0; found < 2;) found += history.next().size();
+  }
+
+  private static void assertLost(Store.History history) {
+    var failure = assertThrows(StoreDamagedException.class, history::now);
+    assertTrue(failure.getMessage().contains("has lost turns that the history of kind 'account' has shown"),
+        failure.getMessage());
+  }
+
+  @Test
+  void historyIsRefusedAfterItsLastTurnWasLost() throws Exception {
+    var store = open();
+    try (var history = store.history("account", "")) {
+      readsTwoTurns(store, history);
+      assertEquals(List.of(), history.now());
+      execute("delete from fibry_turn where number = 2");
+      execute("update fibry_actor set last = 1");
+
+      assertLost(history);
+    }
+  }
+
+  @Test
+  void historyIsRefusedAfterItsLastTurnWasLostAndStoredAgain() throws Exception {
+    var store = open();
+    try (var history = store.history("account", "")) {
+      readsTwoTurns(store, history);
+      execute("delete from fibry_turn where number = 2");
+      execute("update fibry_actor set last = 1");
+      append(store, turn(ADA, store.load(ADA).life(), 2));
+
+      assertLost(history);
+    }
+  }
+
+  @Test
+  void placeOfATransactionThatIsToComeIsRefused() throws Exception {
+    var store = open();
+    append(store, turn(ADA, store.load(ADA).life(), 1));
+    try (var history = store.history("account", "9999999999999.1")) {
+      assertLost(history);
+    }
+  }
+
+  // ---- commits that do not wait
+
+  @Test
+  void commitsWaitForTheDiskThoughTheUserSaysOtherwise() throws Exception {
+    open().close();
+    execute("create table seen (setting varchar)");
+    execute("create function note() returns trigger language plpgsql as 'begin insert into seen values "
+        + "(current_setting(''synchronous_commit'')); return null; end'");
+    execute("create trigger noted after insert on fibry_turn for each statement execute function note()");
+    for (var setting : List.of("off", "local", "remote_write")) {
+      var store = open(as("postgres", "-c synchronous_commit=" + setting));
+      var last = store.load(ADA);
+      append(store, turn(ADA, last.life(), last.last() + 1));
+    }
+
+    assertEquals(1, number("select count(*) from seen where setting = 'on'")); // instead of off
+    assertEquals(1, number("select count(*) from seen where setting = 'local'"));
+    assertEquals(1, number("select count(*) from seen where setting = 'remote_write'"));
+  }
+
   // ---- rights
 
   private DataSource as(String user, String options) {
