@@ -78,7 +78,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   /** {@return this node} */
   Member self();
 
-  /** {@return all nodes that are alive, with this one, by their names} */
+  /** {@return all nodes that are alive, with this one unless it can only ask, by their names} */
   List<Member> members();
 
   /**

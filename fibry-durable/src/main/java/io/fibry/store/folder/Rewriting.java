@@ -47,7 +47,8 @@ final class Rewriting {
 
   /** It would be the same. One with something dead must go: what says so is left out later. */
   boolean isVain() {
-    return contents.isEmpty() || contents.size() == 1 && contents.getFirst().segment.compact() && contents.getFirst().seal.whole();
+    return contents.isEmpty()
+        || contents.size() == 1 && contents.getFirst().segment.compact() && contents.getFirst().seal.whole();
   }
 
   List<Segment> replaced() {

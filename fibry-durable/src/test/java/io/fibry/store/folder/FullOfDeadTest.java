@@ -64,7 +64,8 @@ class FullOfDeadTest {
 
   private static boolean isStored(Store store, int number) {
     try {
-      store.append(Turning.turn(ADA, store.load(ADA).life(), number, true, new byte[TURN])).toCompletableFuture().join();
+      store.append(Turning.turn(ADA, store.load(ADA).life(), number, true, new byte[TURN])).toCompletableFuture()
+          .join();
       return true;
     } catch (CompletionException full) {
       if (full.getCause() instanceof StoreFullException) return false;

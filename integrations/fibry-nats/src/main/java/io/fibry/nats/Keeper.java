@@ -181,7 +181,7 @@ final class Keeper {
         turns.stream().map(Written::of).toList());
     byte[] bytes = entry.bytes();
     if (bytes.length > store.mostOfEntry()) {
-      commitLess(tasks, bytes.length);
+      commitLess(tasks, bytes.length, left.size());
       return;
     }
     var all = new ArrayList<Addition>();
@@ -199,10 +199,10 @@ final class Keeper {
   }
 
   /** With all that is done and still there, they do not fit into a message. */
-  private void commitLess(List<Task.Append> tasks, int bytes) {
+  private void commitLess(List<Task.Append> tasks, int bytes, int done) {
     if (tasks.size() == 1) throw new StoreWriteException("turn " + tasks.getFirst().turn().number() + " of " + id
-        + " takes " + bytes + " bytes with the ids of the messages that it has done; " + store + " takes at most "
-        + store.mostOfEntry(), null);
+        + " takes " + bytes + " bytes with the ids of " + done + " messages that are done and not deleted yet; " + store
+        + " takes at most " + store.mostOfEntry() + log.whyPurgesFail(), null);
     int half = tasks.size() / 2;
     append(new ArrayList<>(tasks.subList(0, half)));
     append(new ArrayList<>(tasks.subList(half, tasks.size())));

@@ -211,11 +211,12 @@ final class Letters {
     }
   }
 
-  /** Those that could not be taken away so far. */
+  /** Those that could not be taken away so far, a few at a time: there may be thousands. */
   private void retry() {
-    leaving.forEach((message, seq) -> {
-      if (!removals.containsKey(message)) purge(message, seq);
-    });
+    for (var one : leaving.entrySet()) {
+      if (removals.size() >= FEW) return;
+      if (!removals.containsKey(one.getKey())) purge(one.getKey(), one.getValue());
+    }
   }
 
   private void purge(String message, Long seq) {

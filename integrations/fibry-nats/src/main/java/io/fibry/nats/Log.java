@@ -34,6 +34,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A stream of JetStream, and what can be asked of it. Single messages are
@@ -63,6 +64,7 @@ class Log {
   private final String stream;
   private final Duration limit;
   private final Purges purges;
+  private final AtomicLong last = new AtomicLong(); // number in the stream that was acknowledged here
   private final Semaphore batches = new Semaphore(MOST_BATCHES);
 
   Log(Link link, String stream, Duration limit) throws IOException {
@@ -137,7 +139,17 @@ class Log {
   }
 
   private CompletableFuture<Stored> publish(Addition one, Headers headers) {
-    return link.requests().ask(message(one, headers), one.subject, PATIENCE).handle(Stored::of);
+    return link.requests().ask(message(one, headers), one.subject, PATIENCE).handle(Stored::of).thenApply(this::stored);
+  }
+
+  private Stored stored(Stored outcome) {
+    if (outcome instanceof Stored.Here here) acknowledged(here.seq());
+    return outcome;
+  }
+
+  /** A majority of the servers has the stream up to this number. */
+  void acknowledged(long seq) {
+    last.accumulateAndGet(seq, Math::max);
   }
 
   private static NatsMessage.Builder message(Addition one, Headers headers) {
@@ -159,6 +171,11 @@ class Log {
     String api = "$JS.API.STREAM.MSG.DELETE." + stream;
     return link.requests().ask(json(api, "{\"seq\":" + number + ",\"no_erase\":true}"), api, PATIENCE)
         .handle(Stored::of);
+  }
+
+  /** {@return the end of a sentence, or nothing} */
+  String whyPurgesFail() {
+    return purges.whyPurgesFail();
   }
 
   /** {@return whether keepers purge for this program} */
@@ -258,11 +275,20 @@ class Log {
     }
   }
 
-  /** Subjects with messages, and how many, as the leader has them. */
+  /**
+   * Subjects with messages, and how many, as the leader has them. A server that was the leader, and
+   * has not heard that it is no longer, may answer first: it is asked again if it does not have what
+   * was acknowledged here.
+   */
   Map<String, Long> subjects(String filter) {
-    return read(filter,
-        () -> management.getStreamInfo(stream, StreamInfoOptions.filterSubjects(filter)).getStreamState()
-            .getSubjectMap());
+    long known = last.get();
+    return read(filter, () -> {
+      var state = management.getStreamInfo(stream, StreamInfoOptions.filterSubjects(filter)).getStreamState();
+      if (state.getLastSequence() < known)
+        throw new IOException("the server that answered has " + state.getLastSequence()
+            + " messages of " + known + ": it was the leader before");
+      return state.getSubjectMap();
+    });
   }
 
   /**

@@ -185,8 +185,9 @@ public final class NatsNetwork implements Network {
     var link = link(app, node);
     boolean usable = false;
     try {
-      var engine = role == Role.ASKER ? new AskingEngine(link) : new NatsEngine(link, NatsTable.of(link.connection(), app, replicas, role, times),
-          () -> store(link, app, NatsStore.Options.USUAL, () -> {}), () -> work(link, app));
+      var engine = role == Role.ASKER ? new AskingEngine(link)
+          : new NatsEngine(link, NatsTable.of(link.connection(), app, replicas, role, times),
+              () -> store(link, app, NatsStore.Options.USUAL, () -> {}), () -> work(link, app));
       usable = true;
       return engine;
     } finally {

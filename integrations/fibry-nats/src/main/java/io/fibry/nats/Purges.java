@@ -8,6 +8,7 @@ final class Purges {
   private final String subject;
   private final boolean byKeeper;
   private final AtomicBoolean refused = new AtomicBoolean(); // that was logged, and none has succeeded since
+  private volatile String why = ""; // the last one failed; empty: it has not
 
   private Purges(String subject, boolean byKeeper) {
     this.subject = subject;
@@ -30,12 +31,22 @@ final class Purges {
     return byKeeper;
   }
 
+  /** {@return the end of a sentence, or nothing} */
+  String whyPurgesFail() {
+    return why.isEmpty() ? "" : "; the last deletion failed: " + why;
+  }
+
   /** Logs the first refusal of several. */
   Stored tell(Stored outcome) {
+    why = switch (outcome) {
+      case Stored.Again again -> again.why();
+      case Stored.Refused denied -> denied.why();
+      default -> "";
+    };
     if (outcome instanceof Stored.Here) refused.set(false);
     else if ((byKeeper || outcome instanceof Stored.Refused) && refused.compareAndSet(false, true))
       LoggerFactory.getLogger(NatsStore.class).warn("dead turns and messages that are done stay in their stream for "
-          + "now{}; {}", byKeeper ? ", until a store with the role KEEPER is open" : "", outcome);
+          + "now{}; {}", byKeeper ? ", until a store with the role KEEPER is open" : "", why);
     return outcome;
   }
 }

@@ -39,12 +39,18 @@ public final class FaultyStores {
     private final AtomicInteger refused = new AtomicInteger();
     private volatile boolean failsPurges;
     private volatile boolean down;
+    private volatile int mostBytes = Integer.MAX_VALUE;
     private volatile Duration suspended = Duration.ZERO;
     private volatile int mostOfPage = Integer.MAX_VALUE;
     private volatile List<MessageInfo> replica; // messages that pages are taken from; null: those of the servers
 
     FaultyLog(Link link, String stream, Duration limit, Purges purges) throws IOException {
       super(link, stream, limit, purges);
+    }
+
+    @Override
+    int mostBytes() {
+      return Math.min(mostBytes, super.mostBytes());
     }
 
     @Override
@@ -186,6 +192,20 @@ public final class FaultyStores {
     /** Messages cannot be taken away. */
     void failPurges() {
       log.failsPurges = true;
+    }
+
+    void healPurges() {
+      log.failsPurges = false;
+    }
+
+    /** A message of the servers may have so many bytes. */
+    void limitMessages(int bytes) {
+      log.mostBytes = bytes;
+    }
+
+    /** The servers have acknowledged a message, which the present leader does not have. */
+    void acknowledged(long seq) {
+      log.acknowledged(seq);
     }
 
     /** From now on there is no server, or there is one again. */

@@ -7,14 +7,17 @@ import static io.fibry.durable.Turning.refusal;
 import static io.fibry.durable.Turning.turn;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreOutdatedException;
+import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.support.Patience;
 import io.nats.client.PurgeOptions;
@@ -66,8 +69,9 @@ class NatsStoreTest extends AtAStream {
 
     assertTrue(failure.getMessage().startsWith("turn 1 of account 'ada' takes 10"), failure.getMessage());
     assertTrue(
-        failure.getMessage().endsWith(" bytes with the ids of the messages that it has done; the store in stream "
-            + "FB_" + app + "_log takes at most 1040384"),
+        failure.getMessage()
+            .endsWith(" bytes with the ids of 200 messages that are done and not deleted yet; the store "
+                + "in stream FB_" + app + "_log takes at most 1040384"),
         failure.getMessage());
     life = store.load(ADA).life();
     append(store, sending(ADA, life, 1, ids));
@@ -102,6 +106,40 @@ class NatsStoreTest extends AtAStream {
     assertEquals(List.of(), next.load(ADA).waiting());
     assertEquals(List.of(), next.waiting(ADA, Instant.MAX, 9));
     Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
+  }
+
+  @Test
+  void turnsAreStoredAgainOncePurgesSucceed() {
+    faulty.limitMessages(70 << 10);
+    faulty.failPurges();
+    long life = store.load(ADA).life();
+    StoreException refused = null;
+    for (int i = 1; refused == null; i++) {
+      String id = i + "-".repeat(500);
+      store.accept(message(ADA, id), Integer.MAX_VALUE).toCompletableFuture().join();
+      var stored = store.append(sending(ADA, life, i, List.of(id))).toCompletableFuture();
+      if (stored.handle((none, failure) -> failure != null).join()) refused = (StoreException) refusal(stored);
+    }
+    assertTrue(refused.getMessage().matches("turn \\d+ of account 'ada' takes \\d+ bytes with the ids of \\d+ messages "
+        + "that are done and not deleted yet; the store in stream .* takes at most " + (62 << 10) + ".*"),
+        refused.getMessage());
+    assertFalse(refused.unknown());
+
+    faulty.healPurges();
+    var last = store.load(ADA);
+    assertEquals(1, last.waiting().size());
+    append(store, sending(ADA, last.life(), last.last() + 1, last.waiting()));
+    Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
+  }
+
+  @Test
+  void listOfALeaderOfBeforeIsNotBelieved() {
+    var hasty = open(Duration.ofMillis(200));
+    hasty.acknowledged(1_000_000);
+
+    var failure = assertThrows(StoreReadException.class, () -> hasty.store().actors(actor -> {}));
+
+    assertTrue(failure.getMessage().contains("it was the leader before"), failure.getMessage());
   }
 
   /** Its number in the stream is another. */

@@ -184,7 +184,8 @@ public final class Replicas {
     private final One by;
 
     MemoryLog(One by, Duration limit) throws IOException {
-      super(new Link(connection(by), new Troubles(new Program("replicas", "test", NatsNetwork.Role.KEEPER))), "replicas", limit);
+      super(new Link(connection(by), new Troubles(new Program("replicas", "test", NatsNetwork.Role.KEEPER))),
+          "replicas", limit);
       this.by = by;
     }
 

@@ -231,7 +231,8 @@ class RolesTest {
       try {
         for (var filter : before.keySet()) refused(raw, filter, 1_000_000);
         for (var filter : Stream.of("", "fb.bank.j.>", "fb.bank.j.counter.*", ">", "$KV.FB_bank_own.>",
-            "fb.shop.j.counter.x", "fb.bank.j.counter").toList()) refused(raw, filter, 2);
+            "fb.shop.j.counter.x", "fb.bank.j.counter").toList())
+          refused(raw, filter, 2);
         raw.publish("fb.bank.k", PURGE, "{}".getBytes(StandardCharsets.UTF_8)); // the keeper may purge there
         raw.publish("fb.bank.k", "fb.bank.j.counter.x", "{}".getBytes(StandardCharsets.UTF_8));
         refused(raw, "fb.bank.j.counter.y", 0); // so those before are heard
@@ -263,7 +264,8 @@ class RolesTest {
   void programThatClaimsTooMuchIsRefusedAtOnce() {
     makeStreams();
     assertEquals("KEEPER subscribe to fb.bank.k; that needs a user with "
-        + "NatsNetwork.permissions(\"bank\", Role.KEEPER)", afterRole(assertThrows(LostException.class,
+        + "NatsNetwork.permissions(\"bank\", Role.KEEPER)",
+        afterRole(assertThrows(LostException.class,
             () -> NatsStore.open(network(Role.NODE, Role.KEEPER), "bank"))));
   }
 
@@ -332,8 +334,10 @@ class RolesTest {
           scope.anonymous().newActor((count, context) -> {})));
       denied(who + "subscribe to fb.bank.t.news" + needs,
           () -> asker.topic("news", Count.class).subscribe(Mailbox.unbounded(), one -> {}));
-      denied("the table of app 'bank' has no entry 'fb.bank.kind.other', and node 'q' of app 'bank' with the role ASKER "
-          + "cannot make it; start a node with the role NODE first, which does", () -> asker.entities("other", Count.class));
+      denied(
+          "the table of app 'bank' has no entry 'fb.bank.kind.other', and node 'q' of app 'bank' with the role ASKER "
+              + "cannot make it; start a node with the role NODE first, which does",
+          () -> asker.entities("other", Count.class));
     }
     denied(who.replace("'q'", "'store'") + "open a store" + needs, () -> open(Role.ASKER));
   }
@@ -357,8 +361,10 @@ class RolesTest {
         assertThrows(Exception.class, () -> tools.purgeStream(LOG));
         assertThrows(Exception.class, () -> tools.getStreamInfo(LOG));
         assertThrows(Exception.class, () -> tools.getMessage(LOG, 1));
-        for (var subject : Stream.of("fb.bank.j.counter.x", "fb.bank.k", "$KV.FB_bank_own.fb.bank.node.a", "fb.bank.x.a",
-            "fb.bank.w.jobs", "fb.bank.t.news", "fb.bank.r.a.1", "fb.bank.i.a.1").toList())
+        for (var subject : Stream
+            .of("fb.bank.j.counter.x", "fb.bank.k", "$KV.FB_bank_own.fb.bank.node.a", "fb.bank.x.a",
+                "fb.bank.w.jobs", "fb.bank.t.news", "fb.bank.r.a.1", "fb.bank.i.a.1")
+            .toList())
           raw.publish(subject, new byte[0]);
         raw.publish("fb.bank.n.till", PURGE, new byte[0]); // its node may purge, but must not answer there
         raw.publish("fb.bank.n.till", "fb.bank.j.counter.x", new byte[0]);
