@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It rests for three quarters of the time, unless a second pass is due before it is through, or
  * the store is closed. When the disk is full, no segment gets full any more, so a pass begins at
- * once. That one leaves segments alone in which nothing is dead: a copy of one needs as much room as
- * is missing, and the segments behind it may be dead.
+ * once. That one leaves segments alone in which nothing is dead: a copy of one needs as much room
+ * as is missing, and the segments behind it may be dead.
  */
 final class Compaction {
   private static final int LEAST = 4; // segments that got full

@@ -112,8 +112,8 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
 
   /**
    * Tx of the place; kind, actor, number and place of the turn there; kind, actor and number of it.
-   * Answers whether that turn was lost: its transaction is still to come, or there is another turn of
-   * its number, or its actor has not come so far.
+   * Answers whether that turn was lost: its transaction is still to come, or there is another turn
+   * of its number, or its actor has not come so far.
    */
   String lost() {
     return """

@@ -184,8 +184,8 @@ final class TableStore extends JdbcStore {
 
   /**
    * After a failover to a copy that was behind, transactions get numbers that were used before, so
-   * that turns would come before the place, and be passed over. Thus it looks on the same connection
-   * for the turn that was read last.
+   * that turns would come before the place, and be passed over. Thus it looks on the same
+   * connection for the turn that was read last.
    */
   List<Past> history(String kind, Place behind, Optional<Past> seen) throws InterruptedException {
     return readers.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {

@@ -17,9 +17,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
 /**
- * A connection of a program that can only ask. It reads the table by asking nodes, and writes nothing
- * to it: its own entry exists here only, so the others do not see it as a member. Its heartbeats
- * succeed as long as it is connected.
+ * A connection of a program that can only ask. It reads the table by asking nodes, and writes
+ * nothing to it: its own entry exists here only, so the others do not see it as a member. Its
+ * heartbeats succeed as long as it is connected.
  */
 final class AskingEngine implements Engine {
   private static final Duration PATIENCE = Duration.ofSeconds(5); // with one answer

@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * Reads the table for askers. They may not call JetStream themselves: its server sends answers
  * wherever a call asks it to, so each program that may call could write into any stream.
  *
- * <p>Questions are answered on fibers, at most 16 at a time. The list of nodes is read at most once a
- * second; {@code read} and {@code nodes} are written under the lock.
+ * <p>Questions are answered on fibers, at most 16 at a time. The list of nodes is read at most once
+ * a second; {@code read} and {@code nodes} are written under the lock.
  */
 final class Directory {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);

@@ -277,8 +277,8 @@ class Log {
 
   /**
    * Subjects with messages, and how many, as the leader has them. A server that was the leader, and
-   * has not heard that it is no longer, may answer first: it is asked again if it does not have what
-   * was acknowledged here.
+   * has not heard that it is no longer, may answer first: it is asked again if it does not have
+   * what was acknowledged here.
    */
   Map<String, Long> subjects(String filter) {
     long known = last.get();

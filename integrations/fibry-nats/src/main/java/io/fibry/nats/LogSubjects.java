@@ -65,7 +65,9 @@ record LogSubjects(String app) {
     return "fb." + app + ".m.";
   }
 
-  /** {@return whether this is a subject of one actor's turns, of its snapshot, or of one message} */
+  /**
+   * {@return whether this is a subject of one actor's turns, of its snapshot, or of one message}
+   */
   boolean isOfOne(String subject) {
     return subject.matches("fb\\.\\Q" + app + "\\E\\.(?:[js](?:\\.[\\w=-]+){2}|m(?:\\.[\\w=-]+){3})");
   }

@@ -55,17 +55,17 @@ public final class NatsNetwork implements Network {
      */
     KEEPER,
     /**
-     * All that a node does, but it can neither make streams nor delete turns, snapshots and messages
-     * of durable actors. It asks a keeper to do that, which deletes only what no store reads any
-     * more. If no store with the role KEEPER is open, they stay for now: work continues, but an actor
-     * stores with each turn which messages it has done, and refuses turns when these are too many for
-     * a message of NATS, some ten thousand. A node can change what actors know, and take work from
-     * queues.
+     * All that a node does, but it can neither make streams nor delete turns, snapshots and
+     * messages of durable actors. It asks a keeper to do that, which deletes only what no store
+     * reads any more. If no store with the role KEEPER is open, they stay for now: work continues,
+     * but an actor stores with each turn which messages it has done, and refuses turns when these
+     * are too many for a message of NATS, some ten thousand. A node can change what actors know,
+     * and take work from queues.
      */
     NODE,
     /**
-     * Asks actors that others offer, and entities, and reads which nodes are alive. It is no member,
-     * and has no store, no topics, no queues and no entities of its own.
+     * Asks actors that others offer, and entities, and reads which nodes are alive. It is no
+     * member, and has no store, no topics, no queues and no entities of its own.
      */
     ASKER
   }
@@ -152,8 +152,8 @@ public final class NatsNetwork implements Network {
   /**
    * What a server must let the programs of an app do, and no more, for a user in its configuration:
    * {@code {user: bank, password: .., permissions: {..}}}. They cannot delete streams, nor reach
-   * other apps. Only keepers can purge a stream. The server permits that for all messages of a stream
-   * or for none, so give the other roles to programs that you trust less.
+   * other apps. Only keepers can purge a stream. The server permits that for all messages of a
+   * stream or for none, so give the other roles to programs that you trust less.
    *
    * @param app of the nodes
    * @param role of the program, which says so by {@link #withRole}

@@ -88,7 +88,10 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
 
   // ---- refusals
 
-  /** {@return what a program needs to send to the subject, or to hear it: its own role, or the least} */
+  /**
+   * {@return what a program needs to send to the subject, or to hear it: its own role, or the
+   * least}
+   */
   static String needed(String app, Role own, boolean toSend, String subject) {
     return Stream.of(own, Role.ASKER, Role.NODE, Role.KEEPER)
         .filter(role -> of(app, role).permits(toSend, subject)).findFirst()

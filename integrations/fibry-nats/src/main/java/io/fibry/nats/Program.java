@@ -21,8 +21,8 @@ record Program(String app, String node, Role role) {
   }
 
   /**
-   * {@return whether a program of the app hears answers there} An answer to another subject would be
-   * sent with the permissions of this program: a foreign asker could name a call of the server.
+   * {@return whether a program of the app hears answers there} An answer to another subject would
+   * be sent with the permissions of this program: a foreign asker could name a call of the server.
    */
   boolean isAnswered(String to) {
     String own = "fb." + app;
