@@ -368,7 +368,8 @@ class RolesTest {
           raw.publish(subject, new byte[0]);
         raw.publish("fb.bank.n.till", PURGE, new byte[0]); // its node may purge, but must not answer there
         raw.publish("fb.bank.n.till", "fb.bank.j.counter.x", new byte[0]);
-        raw.publish("$JS.API.STREAM.INFO.KV_FB_bank_own", "fb.bank.j.counter.x", new byte[0]); // the server would answer
+        // the server itself would answer into the stream
+        raw.publish("$JS.API.STREAM.INFO.KV_FB_bank_own", "fb.bank.j.counter.x", new byte[0]);
         raw.flush(Patience.LONG);
       } finally {
         NatsNetwork.close(raw);
