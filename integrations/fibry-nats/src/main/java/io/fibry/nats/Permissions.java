@@ -50,16 +50,16 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
     var flow = "$JS.FC." + table + ".>";
     return switch (role) {
       case KEEPER -> new Permissions(
-          all(Stream.of(own + ">", NatsTable.subjects(app) + ">", "$JS.API.INFO", flow), calls(OF_STREAMS, table),
-              calls(OF_STREAMS, log), calls(OF_STREAMS, work), working),
+          all(List.of(Stream.of(own + ">", NatsTable.subjects(app) + ">", "$JS.API.INFO", flow), calls(OF_STREAMS, table),
+              calls(OF_STREAMS, log), calls(OF_STREAMS, work), working)),
           List.of(), List.of(own + ">"), List.of());
       case NODE -> new Permissions(
-          all(Stream.of(own + ">", NatsTable.subjects(app) + ">", flow), calls(OF_TABLE, table), calls(OF_LOG, log),
-              calls(OF_QUEUES, work), working),
+          all(List.of(Stream.of(own + ">", NatsTable.subjects(app) + ">", flow), calls(OF_TABLE, table), calls(OF_LOG, log),
+              calls(OF_QUEUES, work), working)),
           List.of(own.substring(0, own.length() - 1) + INBOXES + ">"), List.of(own + ">"),
           List.of(Purging.subject(app)));
       case ASKER -> new Permissions(
-          all(Stream.of(own + "n.*", own + "e.*.*", own + "c", Directory.subject(app))), List.of(),
+          all(List.of(Stream.of(own + "n.*", own + "e.*.*", own + "c", Directory.subject(app)))), List.of(),
           List.of("fb." + app + TO_ASKERS + ">"), List.of());
     };
   }
@@ -68,9 +68,8 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
     return calls.stream().map(call -> "$JS.API." + call.formatted(stream));
   }
 
-  @SafeVarargs
-  private static List<String> all(Stream<String>... parts) {
-    return Stream.of(parts).flatMap(part -> part).toList();
+  private static List<String> all(List<Stream<String>> parts) {
+    return parts.stream().flatMap(part -> part).toList();
   }
 
   /** {@return the form of a server's configuration} */
