@@ -50,12 +50,12 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
     var flow = "$JS.FC." + table + ".>";
     return switch (role) {
       case KEEPER -> new Permissions(
-          all(List.of(Stream.of(own + ">", NatsTable.subjects(app) + ">", "$JS.API.INFO", flow), calls(OF_STREAMS, table),
-              calls(OF_STREAMS, log), calls(OF_STREAMS, work), working)),
+          all(List.of(Stream.of(own + ">", NatsTable.subjects(app) + ">", "$JS.API.INFO", flow),
+              calls(OF_STREAMS, table), calls(OF_STREAMS, log), calls(OF_STREAMS, work), working)),
           List.of(), List.of(own + ">"), List.of());
       case NODE -> new Permissions(
-          all(List.of(Stream.of(own + ">", NatsTable.subjects(app) + ">", flow), calls(OF_TABLE, table), calls(OF_LOG, log),
-              calls(OF_QUEUES, work), working)),
+          all(List.of(Stream.of(own + ">", NatsTable.subjects(app) + ">", flow), calls(OF_TABLE, table),
+              calls(OF_LOG, log), calls(OF_QUEUES, work), working)),
           List.of(own.substring(0, own.length() - 1) + INBOXES + ">"), List.of(own + ">"),
           List.of(Purging.subject(app)));
       case ASKER -> new Permissions(
