@@ -304,7 +304,8 @@ class RolesTest {
   @Test
   void askerNeedsNoMoreThanItsPermissions() {
     makeStreams();
-    try (var node = join("a", Role.NODE); var asker = join("q", Role.ASKER)) {
+    var node = join("a", Role.NODE);
+    try (var asker = join("q", Role.ASKER)) {
       node.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       node.host(COUNTER, scope.anonymous(), LONG);
       assertEquals(7, asker.actor("till", Count.class).ask(new Count()));
@@ -317,6 +318,8 @@ class RolesTest {
       assertTrue(asker.health().alive());
       node.close();
       Patience.eventually(() -> asker.members().isEmpty());
+    } finally {
+      node.close();
     }
 
     assertEquals("", violations());
@@ -329,6 +332,7 @@ class RolesTest {
         + "NatsNetwork.permissions(\"bank\", Role.NODE)";
     String who = "node 'q' of app 'bank' with the role ASKER cannot ";
     try (var node = join("a", Role.NODE); var asker = join("q", Role.ASKER)) {
+      assertEquals("a", node.self().name()); // which reads the table for the asker
       denied(who + "use the store" + needs, asker::store);
       denied(who + "use queue fb.bank.w.jobs" + needs, () -> asker.queue("jobs", Job.class));
       denied(who + "host entities" + needs, () -> asker.host("counter", Count.class, scope.anonymous(), LONG,
