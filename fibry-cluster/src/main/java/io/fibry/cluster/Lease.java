@@ -7,8 +7,6 @@ import io.fibry.AskTimeoutException;
 import io.fibry.Done;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
-import io.fibry.codec.Codec;
-import io.fibry.codec.CodecException;
 import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
@@ -33,9 +31,24 @@ import org.slf4j.LoggerFactory;
  * for dead two seconds before others may, by two clocks: a machine that stands still stops the one,
  * and the other can be set. Whichever says that the lease is over is believed. A node that has
  * lapsed joins again, with another life. Fields without a remark are of the actor that gives signs.
+ *
+ * <p>No clock of a server decides. A life goes through these states in the table:
+ *
+ * <pre>
+ * entry            who writes it                         what others conclude
+ * version grows    its node, by compare-and-set          it lives for a lease, by their own clocks
+ * over             its node, when it leaves or lapses;   it is over: its node has stopped before, or
+ *                  or a node that saw no sign for a      its sign would have needed the version that
+ *                  whole lease, at the version it saw    was replaced
+ * gone             the server, which cleans up           nothing: they wait for the lease
+ * </pre>
+ *
+ * <p>Why no two nodes own a part: a life counts its lease from before it sent its last confirmed
+ * sign. Whoever takes its parts has seen that sign, or one after it, later than it was sent, has
+ * then waited for the whole lease, and has found the entry over, or gone. After that no sign of
+ * this life can be confirmed, since a life whose entry is over or gone is never written again.
  */
 final class Lease {
-  private static final Codec<State> CODEC = Codec.of(State.class);
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final int MOST_ENDED = 64; // offers, whose ends others can read
   private static final Duration BEFORE_OTHERS = Duration.ofSeconds(2);
@@ -52,19 +65,12 @@ final class Lease {
 
   private record Leave() implements Event, Request<Leave, Done> {}
 
-  /**
-   * What the table has of a node.
-   *
-   * @param ended the last offers that ended, with the reason
-   * @param claiming the lease, in which it makes {@link Claims}; empty: an older node makes none
-   */
-  record State(Member member, Map<String, String> ended, Optional<Duration> claiming) {}
-
   /** Until when it is believed, by both clocks. */
   private record Life(Member member, boolean begun, long nanos, long millis) {}
 
   private final Engine engine;
   private final String key;
+  private final Lives lives;
   private final Duration time;
   private final Scheduler clock;
   private final InstantSource wall;
@@ -74,21 +80,28 @@ final class Lease {
   private final Map<String, String> ended = new LinkedHashMap<>(); // offers: why
   private volatile Life life; // written by that actor, or before it begins
   private OptionalLong version; // empty: it has lapsed
+  private String joining; // id of the life that it begins; perhaps in the table already
   private boolean left; // for good
   private Actor<Event> signs; // written before others know this object
 
-  private Lease(Engine engine, Subjects subjects, Cluster.Options options, Scheduler clock) {
+  private Lease(Engine engine, Subjects subjects, Cluster.Options options, Scheduler clock, Lives lives) {
     this.engine = engine;
+    this.lives = lives;
     this.key = subjects.keyOfNode(options.node());
     this.time = options.lease();
     this.clock = clock;
     this.wall = options.wall();
+    this.joining = newId();
     this.life = new Life(member(options.node()), false, 0, 0);
     this.version = OptionalLong.empty();
   }
 
-  static Lease begin(ActorScope scope, Engine engine, Subjects subjects, Cluster.Options options) {
-    var lease = new Lease(engine, subjects, options, scope.anonymous().forBlocks().scheduler());
+  private static String newId() {
+    return UUID.randomUUID().toString();
+  }
+
+  static Lease begin(ActorScope scope, Engine engine, Subjects subjects, Cluster.Options options, Lives lives) {
+    var lease = new Lease(engine, subjects, options, scope.anonymous().forBlocks().scheduler(), lives);
     lease.join(scope, subjects.app());
     boolean begun = false;
     try {
@@ -104,36 +117,54 @@ final class Lease {
   /**
    * Creates the entry of this node, and waits if another entry has its name. If the node of that
    * entry is alive, its next sign changes the entry, and this method throws. If its process was
-   * killed, the entry goes when the lease expires. The network may be away during the wait, but for
-   * no longer than a lease: a server may have died together with the node.
+   * killed, this method ends its life after a whole lease. The network may be away during the wait,
+   * but for no longer than a lease: a server may have died together with the node.
    */
   private void join(ActorScope scope, String app) {
-    if (create(self())) return;
+    if (create()) return;
     var before = engine.get(key);
-    before.ifPresent(
-        entry -> LOG.info("app '{}' still has a node '{}'{}; this one joins when the lease of that node expires", app,
-            self().name(), since(entry)));
-    for (long heard = clock.nanoTime();;) try {
+    before.ifPresent(entry -> {
+      LOG.info("app '{}' still has a node '{}'{}; this one joins when the lease of that node expires", app,
+          self().name(), since(entry));
+      Presence.of(entry).ifPresent(lives::heard);
+    });
+    long seen = clock.nanoTime(); // the entry of the node before
+    for (long heard = seen;;) try {
       pause(scope, app);
-      if (create(self())) return;
+      if (create()) return;
       var now = engine.get(key);
       heard = clock.nanoTime();
-      if (isOurs(now)) engine.delete(key, now.get().version());
-      else if (before.isEmpty()) before = now;
-      else if (now.isPresent() && now.get().version() != before.get().version())
-        throw new IllegalStateException("a node '" + self().name() + "' of app '" + app + "' is alive"
-            + since(now.get()) + "; give this one another name");
-    } catch (LostException cut) { // the entry may exist; then the next pass finds and deletes it
+      if (now.isEmpty() || Presence.memberOf(now.get()).filter(this::isOurs).isPresent()) continue;
+      if (before.isEmpty()) {
+        before = now;
+        seen = heard;
+        Presence.of(now.get()).ifPresent(lives::heard);
+      } else if (now.get().version() == before.get().version()) {
+        if (heard - seen >= leaseOf(now.get()).toNanos()) end(now.get());
+      } else if (Presence.memberOf(now.get()).isPresent()) throw new IllegalStateException("a node '" + self().name()
+          + "' of app '" + app + "' is alive" + since(now.get()) + "; give this one another name");
+    } catch (LostException cut) { // the entry may exist; then the next pass finds and replaces it
       if (clock.nanoTime() - heard > time.toNanos()) throw cut;
     }
   }
 
-  private boolean isOurs(Optional<Engine.Entry> entry) {
-    return entry.flatMap(Lease::memberOf).filter(member -> member.id().equals(self().id())).isPresent();
+  private Duration leaseOf(Engine.Entry entry) {
+    return Presence.of(entry).flatMap(Presence::lease).orElse(time);
+  }
+
+  /** It gave no sign for a whole lease. */
+  private void end(Engine.Entry entry) {
+    var state = Presence.of(entry);
+    if (state.isEmpty()) engine.delete(key, entry.version()); // of a foreign program
+    else state.get().end(engine, key, entry.version(), "its process was started again");
+  }
+
+  private boolean isOurs(Member member) {
+    return member.id().equals(self().id()) || member.id().equals(joining);
   }
 
   private static String since(Engine.Entry entry) {
-    return memberOf(entry).map(one -> ", since " + one.since()).orElse("");
+    return Presence.memberOf(entry).map(one -> ", since " + one.since()).orElse("");
   }
 
   private void pause(ActorScope scope, String app) {
@@ -151,18 +182,36 @@ final class Lease {
         + "' did not join, because " + why + " while it waited for the lease of the node before to expire");
   }
 
-  /** {@return whether the entry was created; false if the table has an entry of that name} */
-  private boolean create(Member member) {
-    return live(member, () -> engine.create(key, bytes(member), time));
+  /**
+   * {@return whether the entry was written; false: the table has an entry of another node that may
+   * be alive}
+   */
+  private boolean create() {
+    var member = member(self().name());
+    return live(member, () -> {
+      var created = engine.create(key, bytes(member), Presence.CLEANED_UP);
+      return created.isPresent() ? created : replace(member);
+    });
+  }
+
+  /** Replaces a life that is over, or what the network has of a life of this node. */
+  private OptionalLong replace(Member member) {
+    var entry = engine.get(key);
+    var before = entry.flatMap(Presence::of);
+    if (before.isEmpty() || !before.get().isOver() && !isOurs(before.get().member())) return OptionalLong.empty();
+    if (before.get().isOver() && before.get().member().id().equals(member.id())) {
+      joining = newId(); // others have ended this life before it could begin
+      return OptionalLong.empty();
+    }
+    return engine.update(key, bytes(member), entry.get().version(), Presence.CLEANED_UP);
   }
 
   private Member member(String node) {
-    return new Member(node, UUID.randomUUID().toString(), Set.copyOf(hosts), Set.copyOf(offers.keySet()),
-        wall.instant());
+    return new Member(node, joining, Set.copyOf(hosts), Set.copyOf(offers.keySet()), wall.instant());
   }
 
   private byte[] bytes(Member member) {
-    return CODEC.encode(new State(member, new LinkedHashMap<>(ended), Optional.of(time)));
+    return new Presence(member, new LinkedHashMap<>(ended), Optional.of(time), Optional.empty()).bytes();
   }
 
   // ---- read by all
@@ -190,21 +239,6 @@ final class Lease {
   Subscription onLapse(Runnable told) {
     onLapse.add(told);
     return () -> onLapse.remove(told);
-  }
-
-  /** Empty: the entry is gone, or is none of a node. */
-  static Optional<Member> memberOf(Engine.Entry entry) {
-    return stateOf(entry).map(State::member);
-  }
-
-  /** The same. */
-  static Optional<State> stateOf(Engine.Entry entry) {
-    try {
-      return entry.value().map(CODEC::decode);
-    } catch (CodecException foreign) {
-      LOG.warn("the entry '{}' cannot be read", entry.key(), foreign);
-      return Optional.empty();
-    }
   }
 
   /** Tells the others what this node is home to; returns when they can know. */
@@ -285,7 +319,7 @@ final class Lease {
   private OptionalLong sign(Member member) {
     var recorded = Recorder.beginSign();
     try {
-      var next = engine.update(key, bytes(member), version.getAsLong(), time);
+      var next = engine.update(key, bytes(member), version.getAsLong(), Presence.CLEANED_UP);
       Recorder.endSign(recorded, member.name(), null);
       return next;
     } catch (LostException cut) {
@@ -309,43 +343,44 @@ final class Lease {
     return true;
   }
 
+  /** An entry that is gone is not written again with this life: others may be about to take its parts. */
   private boolean isStillOurs() {
     var entry = engine.get(key);
-    boolean ours = isOurs(entry);
+    boolean ours = entry.flatMap(Presence::memberOf).filter(this::isOurs).isPresent();
     if (ours) version = OptionalLong.of(entry.get().version());
-    else lapse("others took it for gone");
+    else lapse(entry.flatMap(Presence::of).flatMap(Presence::over).orElse("others took it for gone"));
     return ours;
   }
 
   private void lapse(String why) {
     LOG.warn("node '{}' has lapsed: {}; it joins again", self().name(), why);
     Recorder.lapse(self().name(), why);
-    version = OptionalLong.empty();
-    life = new Life(life.member, false, 0, 0);
+    stop();
+    joining = newId();
     onLapse.forEach(Runnable::run);
   }
 
+  /** Before others may know that this life is over. */
+  private void stop() {
+    version = OptionalLong.empty();
+    life = new Life(life.member, false, 0, 0);
+    lives.over(life.member.id());
+  }
+
   private void joinAgain() {
-    var member = member(self().name());
-    if (!create(member) && !live(member, () -> replace(member)))
-      LOG.error("node '{}' cannot join again: another one has its name", self().name());
+    if (!create()) LOG.error("node '{}' cannot join again: another one has its name", self().name());
   }
 
-  /** What is left of the life before, in the eyes of the network. */
-  private OptionalLong replace(Member next) {
-    var entry = engine.get(key);
-    return isOurs(entry) ? engine.update(key, bytes(next), entry.get().version(), time) : OptionalLong.empty();
-  }
-
-  /** Deletes the entry. Called by the actor that gives signs, or when there is none any more. */
+  /** Ends this life. Called by the actor that gives signs, or when there is none any more. */
   void delete() {
     left = true;
+    var last = version;
+    stop();
     try {
-      if (version.isPresent()) engine.delete(key, version.getAsLong());
+      if (last.isPresent()) new Presence(self(), Map.of(), Optional.of(time), Optional.empty()).end(engine, key,
+          last.getAsLong(), "it left");
     } catch (LostException cut) {
       LOG.debug("node '{}' left without a word", self().name(), cut);
     }
-    version = OptionalLong.empty();
-    life = new Life(life.member, false, 0, 0);
   }
 }

@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.pubsub.SharedValue;
@@ -7,32 +8,60 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Which nodes are alive, as the table says. Thread-safe. */
+/**
+ * Which nodes are alive. A node is gone if its entry says that its life is over, or if it gave no
+ * sign for a whole lease, by the clock of this node. Then this node writes that it is over, at the
+ * version that it saw: had there been a sign meanwhile, the table refuses that. An entry that is
+ * gone from the table says nothing. Thread-safe: an actor learns one entry after the other, and
+ * fields without a remark are of its thread.
+ */
 final class Membership implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final Duration MOMENT = Duration.ofSeconds(5);
+  private static final int CHECKS = 10; // in a lease
 
-  private final SharedValue<List<Member>> all; // changed by the engine's thread
-  private final Map<String, Long> knownSince = new ConcurrentHashMap<>(); // by id
-  private final Map<String, Long> hostedUntil = new ConcurrentHashMap<>(); // by kind
-  private final Map<String, Map<String, String>> ended = new ConcurrentHashMap<>(); // offers, by node: why
-  private final Map<String, Duration> claiming = new ConcurrentHashMap<>(); // leases, by node
-  private final Scheduler clock;
-  private final String keys;
-  private final Subscription news;
+  private record Check() {}
+
+  /** The last entry of a node. */
+  private record Sign(Presence state, long version) {
+    Member member() {
+      return state.member();
+    }
+  }
+
+  private final SharedValue<List<Member>> all; // read by all
+  private final Map<String, Long> knownSince = new ConcurrentHashMap<>(); // by id; read by all
+  private final Map<String, Long> hostedUntil = new ConcurrentHashMap<>(); // by kind; read by all
+  private final Map<String, Map<String, String>> ended = new ConcurrentHashMap<>(); // offers, by node; read by all
+  private final Map<String, Duration> leases = new ConcurrentHashMap<>(); // by node; read by all
   private final List<Consumer<List<Member>>> followers = new ArrayList<>(); // guarded by itself
+  private final TreeMap<String, Sign> signs = new TreeMap<>(); // by node
+  private final Scheduler clock;
+  private final Engine engine;
+  private final Lives lives;
+  private final String node;
+  private final String keys;
+  private final Actor<Object> actor;
 
-  Membership(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects) {
-    this.clock = clock;
+  Membership(ActorScope scope, Engine engine, Subjects subjects, Cluster.Options options, Lives lives) {
+    this.clock = scope.anonymous().forBlocks().scheduler();
+    this.engine = engine;
+    this.lives = lives;
+    this.node = options.node();
     this.all = SharedValue.of(Surroundings.own(scope), List.of());
     this.keys = subjects.keysOfNodes();
-    this.news = engine.watch(keys, this::learn);
+    this.actor = Surroundings.own(scope).newActor(this::handle);
+    actor.closeOnExit(engine.watch(keys, actor::sendMessage));
+    actor.sendMessageEvery(new Check(), options.lease().dividedBy(CHECKS));
   }
 
   SharedValue<List<Member>> all() {
@@ -44,12 +73,12 @@ final class Membership implements AutoCloseable {
   }
 
   /**
-   * Follows each change, while a slow subscriber of {@link #all} gets the last one only. The reader
-   * gets the members of now first. It is called by this thread, then by the engine's, and must not
-   * wait.
+   * Follows each change, while a slow subscriber of {@link #all} gets the last change only. The
+   * reader gets the present members first, on this thread, and later changes on the actor's thread.
+   * It must not wait.
    *
-   * <p>Nothing is missed between the two, and nothing comes in another order: a change is written
-   * to {@code all} before its reader is called, and both calls hold the monitor. A change may come
+   * <p>No change is missed between the two, and the order is kept: a change is written to
+   * {@code all} before its reader is called, and both calls hold the monitor. A change may come
    * twice.
    */
   Subscription followEach(Consumer<List<Member>> reader) {
@@ -70,6 +99,11 @@ final class Membership implements AutoCloseable {
         .anyMatch(since -> since != null && clock.nanoTime() - since >= time.toNanos());
   }
 
+  /** The owner may believe in its lease, as far as this node has seen. */
+  boolean mayLive(Right owner) {
+    return lives.mayLive(owner.life());
+  }
+
   /** Some node is home to the kind, or was so a moment ago: then another one may be about to be. */
   boolean hosts(String kind) {
     if (now().stream().anyMatch(member -> member.hosts().contains(kind))) return true;
@@ -81,12 +115,12 @@ final class Membership implements AutoCloseable {
    * The time after which a request that no node has claimed is lost.
    *
    * @param own the lease of this node
-   * @return the longest of all leases; empty: some node makes no claims
+   * @return the longest of all leases, or empty if an older node is a member, which makes no claims
    */
   Optional<Duration> longestLease(Duration own) {
     var longest = own;
     for (var member : now()) {
-      var lease = claiming.get(member.name());
+      var lease = leases.get(member.name());
       if (lease == null) return Optional.empty();
       if (lease.compareTo(longest) > 0) longest = lease;
     }
@@ -98,32 +132,74 @@ final class Membership implements AutoCloseable {
     return Optional.ofNullable(ended.getOrDefault(node, Map.of()).get(offer));
   }
 
-  /** On the engine's thread, one entry after the other. */
+  private void handle(Object event) {
+    if (event instanceof Engine.Entry entry) learn(entry);
+    else check();
+  }
+
   private void learn(Engine.Entry entry) {
     String name = entry.key().substring(keys.length());
-    var now = new ArrayList<>(all.value());
-    now.stream().filter(member -> member.name().equals(name))
-        .forEach(member -> member.hosts().forEach(kind -> hostedUntil.put(kind, clock.nanoTime())));
-    now.removeIf(member -> member.name().equals(name));
-    var state = Lease.stateOf(entry);
-    if (state.isPresent()) ended.put(name, state.get().ended());
-    else ended.remove(name);
-    state.flatMap(Lease.State::claiming).ifPresentOrElse(lease -> claiming.put(name, lease),
-        () -> claiming.remove(name));
-    state.map(Lease.State::member).ifPresent(now::add);
-    now.sort(Comparator.comparing(Member::name));
-    var sorted = List.copyOf(now);
-    knownSince.keySet().retainAll(sorted.stream().map(Member::id).toList());
-    for (var member : sorted) knownSince.putIfAbsent(member.id(), clock.nanoTime());
-    if (sorted.equals(all.value())) return;
-    all.set(sorted);
+    var state = Presence.of(entry);
+    if (state.isEmpty()) return;
+    lives.heard(state.get());
+    if (state.get().isOver()) remove(name);
+    else become(name, new Sign(state.get(), entry.version()));
+  }
+
+  private void become(String name, Sign next) {
+    var before = signs.put(name, next);
+    if (before != null) left(before.member());
+    ended.put(name, next.state.ended());
+    next.state.lease().ifPresentOrElse(lease -> leases.put(name, lease), () -> leases.remove(name));
+    publish();
+  }
+
+  private void remove(String name) {
+    var before = signs.remove(name);
+    if (before == null) return;
+    left(before.member());
+    ended.remove(name);
+    leases.remove(name);
+    publish();
+  }
+
+  private void left(Member before) {
+    before.hosts().forEach(kind -> hostedUntil.put(kind, clock.nanoTime()));
+  }
+
+  private void publish() {
+    var members = signs.values().stream().map(Sign::member).toList();
+    knownSince.keySet().retainAll(members.stream().map(Member::id).toList());
+    for (var member : members) knownSince.putIfAbsent(member.id(), clock.nanoTime());
+    if (members.equals(all.value())) return;
+    all.set(members);
     synchronized (followers) {
-      followers.forEach(one -> one.accept(sorted));
+      followers.forEach(one -> one.accept(members));
     }
+  }
+
+  // ---- who is silent
+
+  private void check() {
+    for (var sign : List.copyOf(signs.values())) try {
+      if (!lives.mayLive(sign.member().id())) end(sign);
+    } catch (LostException cut) {
+      LOG.debug("node '{}' cannot say that node '{}' is gone", node, sign.member().name(), cut);
+    }
+    lives.forget();
+  }
+
+  private void end(Sign silent) {
+    var member = silent.member();
+    String key = keys + member.name();
+    String why = "node '" + node + "' saw no sign of it for a whole lease";
+    if (silent.state.end(engine, key, silent.version, why)) remove(member.name());
+    else engine.get(key).filter(now -> now.version() > silent.version).flatMap(Presence::of)
+        .ifPresentOrElse(lives::heard, () -> remove(member.name())); // news of what it heard are on their way
   }
 
   @Override
   public void close() {
-    news.close();
+    actor.kill();
   }
 }

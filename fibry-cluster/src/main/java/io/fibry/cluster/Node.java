@@ -74,8 +74,9 @@ final class Node implements Cluster {
       var lease = Optional.<Lease>empty();
       try {
         var clock = scope.anonymous().forBlocks().scheduler();
-        lease = Optional.of(Lease.begin(scope, engine, subjects, options));
-        var membership = new Membership(scope, clock, engine, subjects);
+        var lives = new Lives(clock, options.lease());
+        lease = Optional.of(Lease.begin(scope, engine, subjects, options, lives));
+        var membership = new Membership(scope, engine, subjects, options, lives);
         var node =
             new Node(new Surroundings(scope, clock, engine, subjects, lease.get(), membership, options.node(),
                 options.calm(), new UnderWay()), options);

@@ -59,9 +59,10 @@ final class Slot {
     return right.filter(one -> !one.free() && one.after() == freed);
   }
 
-  /** Somebody else's, who is alive. */
+  /** Another node's, which may believe in its lease. */
   boolean isTaken() {
-    return !isOurs() && right.filter(one -> !one.free()).filter(this::isAlive).isPresent();
+    return !isOurs() && right.filter(one -> !one.free())
+        .filter(one -> around.membership().mayLive(one) || isThere(one)).isPresent();
   }
 
   /** The node before is there, and passes on what it has held. */
@@ -78,10 +79,14 @@ final class Slot {
     return around.membership().now().stream().anyMatch(one::isOf);
   }
 
-  /** What the table says of parts may be older than what it says of nodes. */
   private boolean isAlive(Right one) {
-    return isListed(one) || around.engine().get(around.subjects().keyOfNode(one.node()))
-        .flatMap(Lease::memberOf).filter(one::isOf).isPresent();
+    return isListed(one) || isThere(one);
+  }
+
+  /** What the table tells of nodes may come later than what it tells of parts. */
+  private boolean isThere(Right one) {
+    return around.engine().get(around.subjects().keyOfNode(one.node()))
+        .flatMap(Presence::memberOf).filter(one::isOf).isPresent();
   }
 
   /** False: this is not news. */

@@ -235,7 +235,9 @@ class LeaseTest {
   void aNameThatAnotherNodeTookMeanwhileIsItsOwn() {
     fault = Fault.CUT;
     pass(LEASE.plusSeconds(3));
-    var other = join("a");
+    var taking = CompletableFuture.supplyAsync(() -> join("a"), Patience::elsewhere);
+    passUntilDone(taking);
+    var other = Patience.value(taking);
     fault = Fault.NONE;
     pass(LEASE);
 
@@ -265,7 +267,84 @@ class LeaseTest {
     }
   }
 
-  private void passUntilDone(CompletableFuture<Cluster> joining) {
+  /** As a server does whose clock is set forward: it takes each entry with a lease for expired. */
+  private void serverDropsEntryOf(String node) {
+    try (var server = network.connect("bank", "server")) {
+      var entry = server.get("fb.bank.node." + node).orElseThrow();
+      assertTrue(server.delete(entry.key(), entry.version()));
+    }
+  }
+
+  @Test
+  void nodeWhoseEntryIsDroppedKeepsItsPartsForItsLease() {
+    home(a);
+    var b = join("b");
+    var placed = home(b);
+    pass(Duration.ofSeconds(10));
+    var ofA = placed.actor(keyAt("a", placed));
+
+    fault = Fault.CUT; // it does not learn of that, and answers until its lease is over
+    serverDropsEntryOf("a");
+    pass(TICK.multipliedBy(2));
+
+    assertAnswers("a", ofA);
+    assertEquals(2, b.members().size());
+    pass(LEASE.minusSeconds(3).plus(TICK));
+    assertEquals(Optional.empty(), answer(ofA)); // of neither, for two seconds
+    pass(Duration.ofSeconds(3));
+    Patience.eventually(() -> isAnsweredBy("b", ofA));
+    assertEquals(1, b.members().size());
+  }
+
+  @Test
+  void nodeWhoseEntryIsDroppedJoinsAgainAtItsNextSign() {
+    home(a);
+    var placed = join("asking").entities("place", Where.class);
+    var place = placed.actor("x");
+    assertAnswers("a", place);
+    String life = a.self().id();
+
+    serverDropsEntryOf("a");
+    pass(LEASE.dividedBy(5));
+
+    Patience.eventually(() -> isAnsweredBy("a", place));
+    assertNotEquals(life, a.self().id());
+  }
+
+  /** It joins after the entry was dropped, and so has seen no sign of the node. */
+  @Test
+  void nodeThatJoinsLaterWaitsForTheLeaseOfAnUnseenLife() {
+    var ofA = home(a).actor("x");
+    fault = Fault.CUT;
+    serverDropsEntryOf("a");
+
+    var b = join("b");
+    var homes = CompletableFuture.supplyAsync(() -> home(b), Patience::elsewhere);
+    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.hosts().contains("place")));
+    pass(TICK.multipliedBy(2));
+
+    assertAnswers("a", ofA);
+    passUntilDone(homes);
+    var place = Patience.value(homes).actor("x");
+    pass(LEASE);
+    Patience.eventually(() -> isAnsweredBy("b", place));
+  }
+
+  /** The monotonic clock of a suspended virtual machine stops; its wall clock is corrected when it resumes. */
+  @Test
+  void suspendedNodeAnswersNothingWhenItResumes() {
+    home(a);
+    var place = join("asking").entities("place", Where.class).actor("x");
+    assertAnswers("a", place);
+
+    wrong = LEASE.minusSeconds(2); // so long it was suspended: no time has passed by the other clock
+
+    assertEquals(Optional.empty(), answer(place));
+    pass(Duration.ofSeconds(2));
+    Patience.eventually(() -> isAnsweredBy("a", place));
+  }
+
+  private void passUntilDone(CompletableFuture<?> joining) {
     Patience.eventually(() -> {
       pass(TICK);
       return joining.isDone();

@@ -8,7 +8,6 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
-import io.fibry.codec.Codec;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -65,13 +64,13 @@ class NextOwnerTest {
       var counters = counters(a);
       assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));
 
-      var joined = Codec.of(Lease.State.class).encode(new Lease.State(home(next), Map.of(), Optional.empty()));
-      long member = engine.create(SUBJECTS.keyOfNode(next), joined, Engine.FOR_EVER).orElseThrow();
+      var joined = new Presence(home(next), Map.of(), Optional.empty(), Optional.empty());
+      long member = engine.create(SUBJECTS.keyOfNode(next), joined.bytes(), Engine.FOR_EVER).orElseThrow();
       Patience.eventually(() -> right(engine).filter(Right::free).isPresent());
       long given = engine.get(PART).orElseThrow().version();
-      var taken = new Right(next, "a life that ended before anybody knew it", false, given);
+      var taken = new Right(next, home(next).id(), false, given);
       assertTrue(engine.update(PART, taken.bytes(), given, Engine.FOR_EVER).isPresent());
-      assertTrue(engine.delete(SUBJECTS.keyOfNode(next), member));
+      assertTrue(joined.end(engine, SUBJECTS.keyOfNode(next), member, "a test ended it"));
 
       Patience.eventually(() -> right(engine).filter(one -> one.isOwnedBy(a.self())).isPresent());
       assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));

@@ -42,7 +42,7 @@ final class TestNetwork implements Network {
 
   /**
    * Ends a node without notice, as a kill and the end of its lease do: its connection closes, and
-   * others see that its entry is gone. Its actors end with its scope; closing the node would wait
+   * another node writes that its life is over. Its actors end with its scope; closing the node would wait
    * for others.
    */
   void end(Cluster node) {
@@ -52,7 +52,8 @@ final class TestNetwork implements Network {
     try (var others = network.connect(node.app(), "others")) {
       Patience.eventually(() -> {
         var entry = others.get(key);
-        return entry.isEmpty() || others.delete(key, entry.get().version());
+        var there = entry.flatMap(Presence::of).filter(one -> !one.isOver());
+        return there.isEmpty() || there.get().end(others, key, entry.get().version(), "a test ended it");
       });
     }
   }

@@ -29,6 +29,7 @@ import java.util.stream.Stream;
  * Two nodes own durable ledgers, and a third one asks them. An owner is paused for about as long as
  * its lease, and resumes, while turns are being stored. No turn is lost or stored twice, and no
  * answer is stale. The askers are quick when a lease ends, and when an owner resumes.
+ * The wall clock of the servers may be set forward, too.
  */
 final class PausedOwnersRound {
   private static final int OWNERS = 2;
@@ -47,7 +48,8 @@ final class PausedOwnersRound {
   /** A fault that the checks must find. */
   enum Planted {
     NONE, CLOCKS_STOP, // of owners, while these are paused
-    READS_ARE_CACHED // an owner answers them by what it had stored itself
+    READS_ARE_CACHED, // an owner answers them by what it had stored itself
+    EXPIRY_IS_AN_END // others do not wait for the lease of an owner whose entry a server drops
   }
 
   /** A clock and its timers, which stop while the machine is paused. */
@@ -116,6 +118,7 @@ final class PausedOwnersRound {
     this.fault = fault;
     this.newsAreLate = random.nextInt(4) > 0;
     this.network = new RemoteNetwork(random.split(), simulation.scope().openScope("servers"), random.nextBoolean());
+    if (fault == Planted.EXPIRY_IS_AN_END) network.takeExpiryForAnEnd();
   }
 
   private Machine machine(String name) {
@@ -147,7 +150,10 @@ final class PausedOwnersRound {
       this.asking++;
       simulation.client("asker" + i, () -> ask(own));
     }
-    for (int pauses = 1 + random.nextInt(3); pauses > 0; pauses--) pause(owners.get(random.nextInt(OWNERS)));
+    for (int pauses = 1 + random.nextInt(3); pauses > 0; pauses--) {
+      if (random.nextInt(3) == 0) dropLeases();
+      pause(owners.get(random.nextInt(OWNERS)));
+    }
     network.heal();
     over = true;
     simulation.eventually("the askers have ended", LONG, () -> this.asking == 0);
@@ -196,6 +202,15 @@ final class PausedOwnersRound {
     hold(owner, AROUND, false);
     Thread.sleep(STEP.multipliedBy(2));
     isReading = false;
+    isQuick = false;
+  }
+
+  /** The wall clock of the servers is set forward, while owners are alive, or just before one is paused. */
+  private void dropLeases() throws InterruptedException {
+    isQuick = true;
+    Thread.sleep(AROUND);
+    network.dropLeases("simulated");
+    Thread.sleep(random.nextInt(1_000));
     isQuick = false;
   }
 

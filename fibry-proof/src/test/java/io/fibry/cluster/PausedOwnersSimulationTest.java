@@ -34,6 +34,11 @@ class PausedOwnersSimulationTest {
     assertFinds(Planted.CLOCKS_STOP, "is stored twice");
   }
 
+  @Test
+  void takersThatDoNotWaitForALeaseAreFound() {
+    assertFinds(Planted.EXPIRY_IS_AN_END, "is stored twice");
+  }
+
   /** Once it is found, a run does nothing, so most of the seeds take no time. */
   private static void assertFinds(Planted fault, String text) {
     var faults = new ArrayList<String>();

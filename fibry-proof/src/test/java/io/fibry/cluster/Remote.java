@@ -188,7 +188,7 @@ final class Remote implements Engine {
     var one = call("watch " + prefix,
         () -> servers.watch(prefix, entry -> in.add(network.delayOfNews(), () -> {
           while (machine.untilNews() > 0) Line.sleepUntil(System.nanoTime() + machine.untilNews());
-          if (!closed) reader.accept(entry);
+          if (!closed) reader.accept(network.told(entry));
         })));
     return () -> end(one);
   }

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -38,7 +39,9 @@ final class RemoteNetwork implements Network {
   private final Map<String, Machine> machines = new LinkedHashMap<>(); // by node
   private final Map<String, List<RemoteQueue.Taking>> takings = new HashMap<>(); // by the subject of the queue
   private final ReentrantLock turn = new ReentrantLock();
+  private final Map<String, Presence> nodes = new HashMap<>(); // that watches were told of, by key
   private Odds odds = Odds.NONE;
+  private boolean expiryIsAnEnd;
   private int latestLearning = 1; // ms, exclusive
 
   /** @param storeIsApart a node that is cut off still reaches it, so it must fence */
@@ -70,6 +73,30 @@ final class RemoteNetwork implements Network {
   void heal() {
     odds = Odds.NONE;
     machines.values().forEach(Machine::heal);
+  }
+
+  /** The wall clock of the servers is set forward: they drop all entries that have a lease. */
+  void dropLeases(String app) {
+    toServers().add(delay(), () -> {
+      var server = networks.getFirst().engine();
+      for (var name : machines.keySet())
+        server.get(new Subjects(app).keyOfNode(name)).ifPresent(entry -> server.delete(entry.key(), entry.version()));
+    });
+  }
+
+  /** Plants a fault: nodes take a life whose entry is dropped for over, and do not wait for its lease. */
+  void takeExpiryForAnEnd() {
+    expiryIsAnEnd = true;
+  }
+
+  /** {@return what a watch tells of an entry} */
+  Engine.Entry told(Engine.Entry entry) {
+    if (!expiryIsAnEnd) return entry;
+    var node = entry.value().isEmpty() ? nodes.get(entry.key()) : null;
+    if (entry.key().contains(".node.")) Presence.of(entry).ifPresent(one -> nodes.put(entry.key(), one));
+    return node == null ? entry
+        : new Engine.Entry(entry.key(), Optional.of(new Presence(node.member(), node.ended(), node.lease(),
+            Optional.of("its entry was dropped")).bytes()), entry.version());
   }
 
   @Override

@@ -1,0 +1,59 @@
+package io.fibry.cluster;
+
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * When this node last saw a heartbeat of each life of a node, by its own clock that nobody sets. A
+ * life may believe in its lease until a whole lease after that, unless its entry says that it is
+ * over. An entry that is gone says nothing: the server may have dropped it because the clock of the
+ * server was set. A life that was never heard of counts as heard when it is first asked for.
+ *
+ * <p>Thread-safe: each method is one atomic operation on the map. A life that is over stays so,
+ * though news that are late tell an older heartbeat of it.
+ */
+final class Lives {
+  private static final int REMEMBERED = 10; // leases; a life that is asked for later counts as heard then
+
+  /** Over: no lease is left of it, whatever the time. */
+  private record Heartbeat(long nanos, Duration lease, boolean over) {}
+
+  private final Scheduler clock;
+  private final Duration lease; // of lives that do not tell theirs
+  private final Map<String, Heartbeat> last = new ConcurrentHashMap<>(); // by life
+
+  Lives(Scheduler clock, Duration lease) {
+    this.clock = clock;
+    this.lease = lease;
+  }
+
+  /** What an entry tells of a life, which was written before now. */
+  void heard(Presence one) {
+    if (one.isOver()) over(one.member().id());
+    else note(one.member().id(), one.lease().orElse(lease), false);
+  }
+
+  /** The life itself has ended it, or a node that waited for its lease. */
+  void over(String life) {
+    note(life, lease, true);
+  }
+
+  private void note(String life, Duration its, boolean over) {
+    var now = new Heartbeat(clock.nanoTime(), its, over);
+    last.merge(life, now, (before, next) -> before.over ? before : next);
+  }
+
+  /** {@return whether its node may still take itself for the owner of parts} */
+  boolean mayLive(String life) {
+    var heard = last.computeIfAbsent(life, none -> new Heartbeat(clock.nanoTime(), lease, false));
+    return !heard.over && clock.nanoTime() - heard.nanos < heard.lease.toNanos();
+  }
+
+  /** Forgets lives that are long over. */
+  void forget() {
+    long now = clock.nanoTime();
+    last.values().removeIf(heard -> (now - heard.nanos) / REMEMBERED > heard.lease.toNanos());
+  }
+}

@@ -1,0 +1,58 @@
+package io.fibry.cluster;
+
+import io.fibry.cluster.Cluster.Member;
+import io.fibry.codec.Codec;
+import io.fibry.codec.CodecException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The entry of a node in the table: that a life of it is there, or is over.
+ *
+ * @param ended the last offers that ended, with the reason
+ * @param lease after so long without a sign the life is over; empty: not told
+ * @param over why the life is over; empty: it is not
+ */
+record Presence(Member member, Map<String, String> ended, Optional<Duration> lease, Optional<String> over) {
+  static final Duration CLEANED_UP = Duration.ofHours(1); // entries, by the server
+  private static final Codec<Presence> CODEC = Codec.of(Presence.class);
+
+  /** Empty: the entry is gone, or is none of a node. */
+  static Optional<Presence> of(Engine.Entry entry) {
+    try {
+      return entry.value().map(CODEC::decode);
+    } catch (CodecException foreign) {
+      LoggerFactory.getLogger(Cluster.class).warn("the entry '{}' cannot be read", entry.key(), foreign);
+      return Optional.empty();
+    }
+  }
+
+  /** Empty: the entry is gone, or is none of a node, or its life is over. */
+  static Optional<Member> memberOf(Engine.Entry entry) {
+    return of(entry).filter(one -> !one.isOver()).map(Presence::member);
+  }
+
+  boolean isOver() {
+    return over.isPresent();
+  }
+
+  byte[] bytes() {
+    return CODEC.encode(this);
+  }
+
+  /**
+   * Writes that the life is over. Called by its node, which has stopped, or by one that saw no sign
+   * for a whole lease.
+   *
+   * @param version the last one that was seen
+   * @return false: there was another sign, or the entry is gone
+   */
+  boolean end(Engine engine, String key, long version, String why) {
+    var gone = new Member(member.name(), member.id(), Set.of(), Set.of(), member.since()); // also for older nodes
+    var next = new Presence(gone, Map.of(), lease, Optional.of(why));
+    return engine.update(key, next.bytes(), version, CLEANED_UP).isPresent();
+  }
+}
