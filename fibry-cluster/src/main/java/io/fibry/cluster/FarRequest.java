@@ -59,6 +59,7 @@ final class FarRequest<R> {
     heard();
     if (times == 1) around.underWay().sent(headers.get(Route.ID), this);
     headers.put(Route.TIME_LEFT, Long.toString(Math.max(1, left.toMillis())));
+    if (route.epoch().get() > 0) headers.put(Route.EPOCH, Long.toString(route.epoch().get()));
     try {
       around.engine().request(Wire.to(route.subject(), headers, sent.body()), left.minus(before(left)))
           .whenComplete(this::ended);
@@ -121,6 +122,7 @@ final class FarRequest<R> {
   // ---- its end
 
   private void ended(Wire wire, Throwable failure) {
+    if (failure == null) route.answered(wire);
     try {
       boolean nobody = failure == null ? Reply.isGone(wire) : loss(failure) == Loss.NOBODY;
       if (nobody && !answer.isDone() && route.absent().get().isEmpty()

@@ -8,7 +8,6 @@ import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.Slot.Stage;
 import io.fibry.pool.Entities;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -269,6 +268,7 @@ final class Hosting<M> {
       slot.waits = false;
       parts.get(slot.number).handed(); // the node before is too slow
     }
+    if (slot.stage == Stage.OWNED || slot.stage == Stage.GIVING) settleDoubt(slot);
     switch (slot.stage) {
       case AWAY -> {
         if (wished || slot.isOurs()) take(slot);
@@ -292,6 +292,13 @@ final class Hosting<M> {
       }
       case ENDING -> {}
     }
+  }
+
+  private void settleDoubt(Slot slot) {
+    var part = parts.get(slot.number);
+    if (part.doubt() <= slot.epoch) return;
+    if (slot.confirms(part.doubt())) part.open(entities.get(slot.number), true);
+    else lose(slot);
   }
 
   private boolean mayMove() {
@@ -321,6 +328,7 @@ final class Hosting<M> {
     var own = birth.entities(slot.number); // it may fail, where the store is away
     slot.stage = Stage.OWNED;
     slot.until = around.clock().nanoTime() + PATIENCE.toNanos();
+    slot.epoch = slot.version;
     entities.set(slot.number, own);
     parts.get(slot.number).open(own, !slot.waits);
     slot.endMove("taken");
@@ -329,7 +337,7 @@ final class Hosting<M> {
   private void hold(Slot slot, String life) {
     slot.waits = slot.isHanded();
     var reception = new Reception<>(around.engine(), kind, around.node() + "." + life, protocol, around.underWay(),
-        () -> around.lease().isValid(life), around.how());
+        () -> around.lease().isValid(life), () -> slot.epoch, around.how());
     String subject = around.subjects().ofPart(kind, slot.number);
     parts.set(slot.number, Part.hold(around, subject, reception,
         key -> Keys.part(key, slots.size()) == slot.number, birth::look, hand -> hand(slot.number, hand)));
@@ -367,12 +375,7 @@ final class Hosting<M> {
 
   /** On the gate's thread. */
   private void hand(int number, Part.Hand hand) {
-    var headers = new HashMap<String, String>();
-    hand.wire().ifPresent(wire -> headers.putAll(wire.headers()));
-    headers.put(PART, kind + "." + number);
-    if (hand.wire().isEmpty()) headers.put(ALL, "");
-    around.engine().publish(new Wire(around.subjects().ofNode(hand.node()), hand.wire().flatMap(Wire::answerTo),
-        headers, hand.wire().map(Wire::body).orElse(new byte[0])));
+    around.engine().publish(hand.to(around.subjects().ofNode(hand.node()), kind + "." + number));
   }
 
   private void end(Slot slot) {

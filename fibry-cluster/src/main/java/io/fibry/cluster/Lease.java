@@ -126,7 +126,7 @@ final class Lease {
     before.ifPresent(entry -> {
       LOG.info("app '{}' still has a node '{}'{}; this one joins when the lease of that node expires", app,
           self().name(), since(entry));
-      Presence.of(entry).ifPresent(lives::heard);
+      State.of(entry).ifPresent(lives::heard);
     });
     long seen = clock.nanoTime(); // the entry of the node before
     for (long heard = seen;;) try {
@@ -134,14 +134,14 @@ final class Lease {
       if (create()) return;
       var now = engine.get(key);
       heard = clock.nanoTime();
-      if (now.isEmpty() || Presence.memberOf(now.get()).filter(this::isOurs).isPresent()) continue;
+      if (now.isEmpty() || State.memberOf(now.get()).filter(this::isOurs).isPresent()) continue;
       if (before.isEmpty()) {
         before = now;
         seen = heard;
-        Presence.of(now.get()).ifPresent(lives::heard);
+        State.of(now.get()).ifPresent(lives::heard);
       } else if (now.get().version() == before.get().version()) {
         if (heard - seen >= leaseOf(now.get()).toNanos()) end(now.get());
-      } else if (Presence.memberOf(now.get()).isPresent()) throw new IllegalStateException("a node '" + self().name()
+      } else if (State.memberOf(now.get()).isPresent()) throw new IllegalStateException("a node '" + self().name()
           + "' of app '" + app + "' is alive" + since(now.get()) + "; give this one another name");
     } catch (LostException cut) { // the entry may exist; then the next pass finds and replaces it
       if (clock.nanoTime() - heard > time.toNanos()) throw cut;
@@ -149,12 +149,12 @@ final class Lease {
   }
 
   private Duration leaseOf(Engine.Entry entry) {
-    return Presence.of(entry).flatMap(Presence::lease).orElse(time);
+    return State.of(entry).flatMap(State::lease).orElse(time);
   }
 
   /** It gave no sign for a whole lease. */
   private void end(Engine.Entry entry) {
-    var state = Presence.of(entry);
+    var state = State.of(entry);
     if (state.isEmpty()) engine.delete(key, entry.version()); // of a foreign program
     else state.get().end(engine, key, entry.version(), "its process was started again");
   }
@@ -164,7 +164,7 @@ final class Lease {
   }
 
   private static String since(Engine.Entry entry) {
-    return Presence.memberOf(entry).map(one -> ", since " + one.since()).orElse("");
+    return State.memberOf(entry).map(one -> ", since " + one.since()).orElse("");
   }
 
   private void pause(ActorScope scope, String app) {
@@ -189,7 +189,7 @@ final class Lease {
   private boolean create() {
     var member = member(self().name());
     return live(member, () -> {
-      var created = engine.create(key, bytes(member), Presence.CLEANED_UP);
+      var created = engine.create(key, bytes(member), State.CLEANED_UP);
       return created.isPresent() ? created : replace(member);
     });
   }
@@ -197,13 +197,13 @@ final class Lease {
   /** Replaces a life that is over, or what the network has of a life of this node. */
   private OptionalLong replace(Member member) {
     var entry = engine.get(key);
-    var before = entry.flatMap(Presence::of);
+    var before = entry.flatMap(State::of);
     if (before.isEmpty() || !before.get().isOver() && !isOurs(before.get().member())) return OptionalLong.empty();
     if (before.get().isOver() && before.get().member().id().equals(member.id())) {
       joining = newId(); // others have ended this life before it could begin
       return OptionalLong.empty();
     }
-    return engine.update(key, bytes(member), entry.get().version(), Presence.CLEANED_UP);
+    return engine.update(key, bytes(member), entry.get().version(), State.CLEANED_UP);
   }
 
   private Member member(String node) {
@@ -211,7 +211,7 @@ final class Lease {
   }
 
   private byte[] bytes(Member member) {
-    return new Presence(member, new LinkedHashMap<>(ended), Optional.of(time), Optional.empty()).bytes();
+    return new State(member, new LinkedHashMap<>(ended), Optional.of(time), Optional.empty()).bytes();
   }
 
   // ---- read by all
@@ -319,7 +319,7 @@ final class Lease {
   private OptionalLong sign(Member member) {
     var recorded = Recorder.beginSign();
     try {
-      var next = engine.update(key, bytes(member), version.getAsLong(), Presence.CLEANED_UP);
+      var next = engine.update(key, bytes(member), version.getAsLong(), State.CLEANED_UP);
       Recorder.endSign(recorded, member.name(), null);
       return next;
     } catch (LostException cut) {
@@ -346,9 +346,9 @@ final class Lease {
   /** An entry that is gone is not written again with this life: others may be about to take its parts. */
   private boolean isStillOurs() {
     var entry = engine.get(key);
-    boolean ours = entry.flatMap(Presence::memberOf).filter(this::isOurs).isPresent();
+    boolean ours = entry.flatMap(State::memberOf).filter(this::isOurs).isPresent();
     if (ours) version = OptionalLong.of(entry.get().version());
-    else lapse(entry.flatMap(Presence::of).flatMap(Presence::over).orElse("others took it for gone"));
+    else lapse(entry.flatMap(State::of).flatMap(State::over).orElse("others took it for gone"));
     return ours;
   }
 
@@ -377,7 +377,7 @@ final class Lease {
     var last = version;
     stop();
     try {
-      if (last.isPresent()) new Presence(self(), Map.of(), Optional.of(time), Optional.empty()).end(engine, key,
+      if (last.isPresent()) new State(self(), Map.of(), Optional.of(time), Optional.empty()).end(engine, key,
           last.getAsLong(), "it left");
     } catch (LostException cut) {
       LOG.debug("node '{}' left without a word", self().name(), cut);

@@ -4,6 +4,7 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 /**
  * When this node last saw a heartbeat of each life of a node, by its own clock that nobody sets. A
@@ -17,22 +18,26 @@ import java.util.concurrent.ConcurrentHashMap;
 final class Lives {
   private static final int REMEMBERED = 10; // leases; a life that is asked for later counts as heard then
 
-  /** Over: no lease is left of it, whatever the time. */
-  private record Heartbeat(long nanos, Duration lease, boolean over) {}
+  private record Heartbeat(long nanos, long lease, boolean over) {}
 
   private final Scheduler clock;
-  private final Duration lease; // of lives that do not tell theirs
+  private final long lease; // nanoseconds, of lives that do not tell theirs
   private final Map<String, Heartbeat> last = new ConcurrentHashMap<>(); // by life
 
   Lives(Scheduler clock, Duration lease) {
     this.clock = clock;
-    this.lease = lease;
+    this.lease = nanos(lease);
+  }
+
+  /** At most 292 years. */
+  private static long nanos(Duration time) {
+    return TimeUnit.NANOSECONDS.convert(time);
   }
 
   /** What an entry tells of a life, which was written before now. */
-  void heard(Presence one) {
+  void heard(State one) {
     if (one.isOver()) over(one.member().id());
-    else note(one.member().id(), one.lease().orElse(lease), false);
+    else note(one.member().id(), one.lease().map(Lives::nanos).orElse(lease), false);
   }
 
   /** The life itself has ended it, or a node that waited for its lease. */
@@ -40,7 +45,7 @@ final class Lives {
     note(life, lease, true);
   }
 
-  private void note(String life, Duration its, boolean over) {
+  private void note(String life, long its, boolean over) {
     var now = new Heartbeat(clock.nanoTime(), its, over);
     last.merge(life, now, (before, next) -> before.over ? before : next);
   }
@@ -48,12 +53,12 @@ final class Lives {
   /** {@return whether its node may still take itself for the owner of parts} */
   boolean mayLive(String life) {
     var heard = last.computeIfAbsent(life, none -> new Heartbeat(clock.nanoTime(), lease, false));
-    return !heard.over && clock.nanoTime() - heard.nanos < heard.lease.toNanos();
+    return !heard.over && clock.nanoTime() - heard.nanos < heard.lease;
   }
 
   /** Forgets lives that are long over. */
   void forget() {
     long now = clock.nanoTime();
-    last.values().removeIf(heard -> (now - heard.nanos) / REMEMBERED > heard.lease.toNanos());
+    last.values().removeIf(heard -> (now - heard.nanos) / REMEMBERED > heard.lease);
   }
 }

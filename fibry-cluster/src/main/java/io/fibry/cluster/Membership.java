@@ -32,7 +32,7 @@ final class Membership implements AutoCloseable {
   private record Check() {}
 
   /** The last entry of a node. */
-  private record Sign(Presence state, long version) {
+  private record Sign(State state, long version) {
     Member member() {
       return state.member();
     }
@@ -139,7 +139,7 @@ final class Membership implements AutoCloseable {
 
   private void learn(Engine.Entry entry) {
     String name = entry.key().substring(keys.length());
-    var state = Presence.of(entry);
+    var state = State.of(entry);
     if (state.isEmpty()) return;
     lives.heard(state.get());
     if (state.get().isOver()) remove(name);
@@ -194,7 +194,7 @@ final class Membership implements AutoCloseable {
     String key = keys + member.name();
     String why = "node '" + node + "' saw no sign of it for a whole lease";
     if (silent.state.end(engine, key, silent.version, why)) remove(member.name());
-    else engine.get(key).filter(now -> now.version() > silent.version).flatMap(Presence::of)
+    else engine.get(key).filter(now -> now.version() > silent.version).flatMap(State::of)
         .ifPresentOrElse(lives::heard, () -> remove(member.name())); // news of what it heard are on their way
   }
 

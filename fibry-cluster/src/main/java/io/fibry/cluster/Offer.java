@@ -56,7 +56,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
   static <M> Offer<M> begin(Surroundings around, String subject, String name, Protocol<M> protocol,
       Actor<? super M> actor) {
     var reception = new Reception<>(around.engine(), name, around.life(), protocol, around.underWay(), () -> true,
-        around.how());
+        () -> 0, around.how());
     return new Offer<>(around.own(), around, subject, reception, actor);
   }
 

@@ -9,6 +9,7 @@ import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -76,11 +77,22 @@ final class Part<M> {
   private Optional<Entities<String, M>> entities = Optional.empty();
   private final Set<String> seen = new HashSet<>(); // ids, as long as messages may come twice
   private long forgetAt;
+  private volatile long doubt; // an epoch that is later than that of this node; 0: none; read by the steward
   private Optional<Give<M>> giving = Optional.empty();
   private String next = ""; // the node that has the part now
 
   /** A message for the next owner; empty: that were all. */
-  record Hand(String node, Optional<Wire> wire) {}
+  record Hand(String node, Optional<Wire> wire) {
+
+    /** On its way to a node. */
+    Wire to(String subject, String part) {
+      var headers = new HashMap<String, String>();
+      wire.ifPresent(one -> headers.putAll(one.headers()));
+      headers.put(Hosting.PART, part);
+      if (wire.isEmpty()) headers.put(Hosting.ALL, "");
+      return new Wire(subject, wire.flatMap(Wire::answerTo), headers, wire.map(Wire::body).orElse(new byte[0]));
+    }
+  }
 
   private Part(ActorScope scope, Scheduler clock, Reception<M> reception, Predicate<String> keys,
       Consumer<String> look, Consumer<Hand> hands) {
@@ -150,6 +162,11 @@ final class Part<M> {
     gate.sendMessage(new Open<>(entities, handed));
   }
 
+  /** {@return an epoch, for which the table has to say whether the part is this node's own; 0: none} */
+  long doubt() {
+    return doubt;
+  }
+
   /** Lets the entities handle what waits for them, and puts them away. */
   void give(Runnable given) {
     gate.sendMessage(new Give<>(given));
@@ -185,7 +202,9 @@ final class Part<M> {
   private void handle(Event<M> event, ActorContext<Event<M>> context) {
     switch (event) {
       case Direct<M> direct -> {
-        if (isNew(direct.message)) take(direct.message);
+        if (!isNew(direct.message)) break;
+        doubt(Route.epoch(direct.message.wire()));
+        take(direct.message);
       }
       case Passed<M> passed -> {
         if (isTooLate(passed.message) || !isNew(passed.message)) break;
@@ -227,6 +246,18 @@ final class Part<M> {
         context.self().sendMessage(new Over<>(end.ended));
       }
     }
+  }
+
+  /**
+   * The sender knows of a later owner. The clocks of this node may have stopped with its machine, so
+   * it holds what comes until the steward has asked the table.
+   */
+  private void doubt(long epoch) {
+    if (stage != Stage.OPEN || epoch <= reception.epoch().getAsLong()) return;
+    stage = Stage.HOLDING;
+    entities = Optional.empty();
+    alone = false;
+    doubt = epoch;
   }
 
   private void begin() {

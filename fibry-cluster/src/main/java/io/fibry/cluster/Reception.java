@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
@@ -20,11 +21,12 @@ import org.slf4j.LoggerFactory;
  * @param life of this node
  * @param underWay what is asked and not answered yet
  * @param mayAnswer false: others have given this node up, so what it says may be old
+ * @param epoch version by which this node owns the part; 0: it is no part, or it does not own it
  * @param how has the carriers, which set on this thread what those of the sender wrote: the
  *     carriers of the actor then capture it
  */
 record Reception<M>(Engine engine, String what, String life, Protocol<M> protocol, UnderWay underWay,
-    BooleanSupplier mayAnswer, ActorBuilder.ForBlocks<Object> how) {
+    BooleanSupplier mayAnswer, LongSupplier epoch, ActorBuilder.ForBlocks<Object> how) {
 
   /** Empty: its sender is told that nobody can read it. */
   Optional<M> read(Wire wire) {
@@ -161,7 +163,8 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
   private void send(Wire answer) {
     if (!mayAnswer.getAsBoolean()) return;
     try {
-      engine.publish(answer);
+      long now = epoch.getAsLong();
+      engine.publish(now > 0 ? answer.with(Route.EPOCH, Long.toString(now)) : answer);
     } catch (LostException cut) {
       LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' did not leave", what, cut);
     }

@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
@@ -15,11 +16,12 @@ import java.util.function.Supplier;
  * @param takingBack subject of what says that an answer is not awaited any more
  * @param ids of messages, by which those are known that arrive twice, by way of the node that gave
  *     the part away, and those that are taken back
+ * @param epoch of the last owner of a part that answered; 0: none has
  * @param absent says why nobody gets them at the moment; empty: a node should, so it is tried
  *     again
  */
 record Route(String name, int mostTells, String subject, String takingBack, Supplier<String> ids,
-    Supplier<Optional<String>> absent) {
+    AtomicLong epoch, Supplier<Optional<String>> absent) {
   private static final int MANY_TELLS = 256;
   private static final int FEW_TELLS = 8;
   static final String KEY = "Fb-K";
@@ -29,28 +31,43 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
   static final String THERE = "Fb-There"; // is anybody?
   static final String ID = "Fb-Id";
   static final String TIME_LEFT = "Fb-Ttl"; // milliseconds
+  static final String EPOCH = "Fb-Epoch"; // version by which the sender of an answer owns the part; and the last known
   static final String ASKERS = "Fb-Chain"; // who waits for the answer
   static final String CONTEXT = "Fb-Ctx"; // texts of the sender's carriers; none: they wrote none
   static final String FROM = "Fb-From"; // the node that published news
 
   static Route toName(String name, Subjects subjects, Supplier<String> ids) {
     return new Route("far " + name, FEW_TELLS, subjects.ofName(name), subjects.ofTakingBack(), ids,
-        () -> Optional.of("no node offers it"));
+        new AtomicLong(), () -> Optional.of("no node offers it"));
   }
 
   static Route toPart(String kind, int part, Subjects subjects, Supplier<String> ids,
       Supplier<Optional<String>> absent) {
     return new Route("far " + kind + "/" + part, MANY_TELLS, subjects.ofPart(kind, part), subjects.ofTakingBack(), ids,
-        absent);
+        new AtomicLong(), absent);
   }
 
   /** How long its sender waits, in milliseconds. */
   static Optional<Long> timeLeft(Wire wire) {
+    return number(wire, TIME_LEFT);
+  }
+
+  /** The last owner of the part that its sender knows of; 0: of none. */
+  static long epoch(Wire wire) {
+    return number(wire, EPOCH).orElse(0L);
+  }
+
+  private static Optional<Long> number(Wire wire, String header) {
     try {
-      return wire.header(TIME_LEFT).map(Long::parseLong);
+      return wire.header(header).map(Long::parseLong);
     } catch (NumberFormatException foreign) {
       return Optional.empty();
     }
+  }
+
+  /** Remembers the owner that answered, so that an earlier one takes no further request for its own. */
+  void answered(Wire answer) {
+    epoch.accumulateAndGet(epoch(answer), Math::max);
   }
 
   Map<String, String> headers(Optional<String> key) {

@@ -21,6 +21,7 @@ final class Slot {
   boolean putAway; // its entities; the table is to be told
   boolean waits; // for what the node before hands
   long until; // of passing on, or of waiting for what is handed
+  volatile long epoch; // version by which this node owns it; written by the steward, read by all
   private Object recorded; // the move that goes on; null: none, or it is not
 
   Slot(Surroundings around, String kind, int number) {
@@ -86,7 +87,7 @@ final class Slot {
   /** What the table tells of nodes may come later than what it tells of parts. */
   private boolean isThere(Right one) {
     return around.engine().get(around.subjects().keyOfNode(one.node()))
-        .flatMap(Presence::memberOf).filter(one::isOf).isPresent();
+        .flatMap(State::memberOf).filter(one::isOf).isPresent();
   }
 
   /** False: this is not news. */
@@ -110,6 +111,13 @@ final class Slot {
       right = Optional.of(next);
     }
     return written.isPresent();
+  }
+
+  /** Asks the table who owns the part now. */
+  boolean confirms(long later) {
+    lookUp();
+    if (isOurs()) epoch = Math.max(version, later); // the sender knew of owners in a table that is gone
+    return isOurs();
   }
 
   /** Its news may be late, or lost. */

@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.text.Lines;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -43,6 +44,13 @@ public record Wire(String subject, Optional<String> answerTo, Map<String, String
    */
   public Wire answeredTo(String answers) {
     return new Wire(subject, Optional.of(answers), headers, body);
+  }
+
+  /** A copy with another header. */
+  Wire with(String name, String text) {
+    var more = new HashMap<>(headers);
+    more.put(name, text);
+    return new Wire(subject, answerTo, more, body);
   }
 
   /**

@@ -79,7 +79,7 @@ class DurablePartTest {
   void aRequestThatIsKeptIsAnsweredBeforeItsPartIsGiven() {
     var part = Part.hold(
         new Surroundings(scope, scope.anonymous().forBlocks().scheduler(), engine, null, null, null, "a", LONG, null),
-        "part", new Reception<>(engine, "list", "a.1", PROTOCOL, new UnderWay(), () -> true,
+        "part", new Reception<>(engine, "list", "a.1", PROTOCOL, new UnderWay(), () -> true, () -> 0,
             ActorSystem.anonymous().forBlocks()),
         key -> true, key -> {},
         hand -> {});

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,7 @@ class LeaseTest {
   private volatile Fault fault = Fault.NONE; // of node a's table
   private final CountDownLatch held = new CountDownLatch(1); // the table has been asked since it is slow
   private final CountDownLatch letGo = new CountDownLatch(1);
+  private volatile boolean newsAreLost; // of the table, for node b
   private volatile Duration wrong = Duration.ZERO; // the wall clock of node a
   private final Cluster a = Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
       options -> options.withNode("a").withLease(LEASE).withParts(8).withScope(scope)
@@ -309,6 +311,35 @@ class LeaseTest {
 
     Patience.eventually(() -> isAnsweredBy("a", place));
     assertNotEquals(life, a.self().id());
+  }
+
+  @Test
+  void nodeWhoseSignsAreNotHeardByAnotherIsNotTakenForGone() {
+    home(a);
+    var b = Cluster.join("bank", (app, node) -> hearingLittle(network.connect(app, node)),
+        options -> options.withNode("b").withLease(LEASE).withParts(8).withScope(scope));
+    var placed = home(b);
+    pass(Duration.ofSeconds(10));
+    var ofA = placed.actor(keyAt("a", placed));
+    String life = a.self().id();
+
+    newsAreLost = true;
+    pass(LEASE.multipliedBy(3));
+
+    assertAnswers("a", ofA);
+    assertEquals(life, a.self().id());
+    assertEquals(2, b.members().size());
+  }
+
+  private Engine hearingLittle(Engine engine) {
+    return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
+        (proxy, method, arguments) -> method.getName().equals("watch")
+            ? engine.watch((String) arguments[0], entry -> pass(entry, arguments[1])) : method.invoke(engine, arguments));
+  }
+
+  @SuppressWarnings("unchecked") // a reader of entries
+  private void pass(Engine.Entry entry, Object reader) {
+    if (!newsAreLost) ((Consumer<Engine.Entry>) reader).accept(entry);
   }
 
   /** It joins after the entry was dropped, and so has seen no sign of the node. */

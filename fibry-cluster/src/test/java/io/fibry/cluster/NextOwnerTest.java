@@ -64,7 +64,7 @@ class NextOwnerTest {
       var counters = counters(a);
       assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));
 
-      var joined = new Presence(home(next), Map.of(), Optional.empty(), Optional.empty());
+      var joined = new State(home(next), Map.of(), Optional.empty(), Optional.empty());
       long member = engine.create(SUBJECTS.keyOfNode(next), joined.bytes(), Engine.FOR_EVER).orElseThrow();
       Patience.eventually(() -> right(engine).filter(Right::free).isPresent());
       long given = engine.get(PART).orElseThrow().version();

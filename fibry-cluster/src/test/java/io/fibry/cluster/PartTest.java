@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -27,9 +28,10 @@ class PartTest {
   private final List<Part.Hand> handed = new CopyOnWriteArrayList<>();
   private final List<Pay> got = new CopyOnWriteArrayList<>();
   private volatile boolean isAlive = true; // in the eyes of others
+  private volatile long epoch; // by which this node owns the part
   private final Part<Pay> part = Part.hold(
       new Surroundings(scope, scope.anonymous().forBlocks().scheduler(), engine, null, null, null, "a", LONG, null),
-      "part", new Reception<>(engine, "account", "a.1", PROTOCOL, new UnderWay(), () -> isAlive,
+      "part", new Reception<>(engine, "account", "a.1", PROTOCOL, new UnderWay(), () -> isAlive, () -> epoch,
           ActorSystem.anonymous().forBlocks()),
       key -> true,
       key -> {}, handed::add);
@@ -90,6 +92,35 @@ class PartTest {
 
     assertTrue(scope.awaitQuiet(LONG));
     assertEquals(List.of(new Pay(100)), handed());
+  }
+
+  private void send(int cents, long known) {
+    engine.publish(Wire.to("part", Map.of(Route.KEY, "ada", Route.ID, "c." + cents, Route.EPOCH, Long.toString(known)),
+        PROTOCOL.encode(new Pay(cents))));
+  }
+
+  private void open() {
+    part.open(Entities.of(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> got.add(message))),
+        true);
+    assertTrue(scope.awaitQuiet(LONG));
+  }
+
+  @Test
+  void messageOfASenderThatKnowsALaterOwnerIsHeld() {
+    epoch = 5;
+    open();
+
+    send(1, 5);
+    send(2, 7);
+    send(3, 4);
+
+    Patience.eventually(() -> part.doubt() == 7);
+    assertTrue(scope.awaitQuiet(LONG));
+    assertEquals(List.of(new Pay(1)), got);
+    epoch = 7; // the table says that it is this node's own
+    open();
+    send(4, 7);
+    Patience.eventually(() -> got.equals(List.of(new Pay(1), new Pay(2), new Pay(3), new Pay(4))));
   }
 
   /** The next node may have lost the part, and got it again from one that handled this. */

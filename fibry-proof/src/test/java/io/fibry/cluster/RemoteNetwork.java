@@ -39,7 +39,7 @@ final class RemoteNetwork implements Network {
   private final Map<String, Machine> machines = new LinkedHashMap<>(); // by node
   private final Map<String, List<RemoteQueue.Taking>> takings = new HashMap<>(); // by the subject of the queue
   private final ReentrantLock turn = new ReentrantLock();
-  private final Map<String, Presence> nodes = new HashMap<>(); // that watches were told of, by key
+  private final Map<String, State> nodes = new HashMap<>(); // that watches were told of, by key
   private Odds odds = Odds.NONE;
   private boolean expiryIsAnEnd;
   private int latestLearning = 1; // ms, exclusive
@@ -93,9 +93,9 @@ final class RemoteNetwork implements Network {
   Engine.Entry told(Engine.Entry entry) {
     if (!expiryIsAnEnd) return entry;
     var node = entry.value().isEmpty() ? nodes.get(entry.key()) : null;
-    if (entry.key().contains(".node.")) Presence.of(entry).ifPresent(one -> nodes.put(entry.key(), one));
+    if (entry.key().contains(".node.")) State.of(entry).ifPresent(one -> nodes.put(entry.key(), one));
     return node == null ? entry
-        : new Engine.Entry(entry.key(), Optional.of(new Presence(node.member(), node.ended(), node.lease(),
+        : new Engine.Entry(entry.key(), Optional.of(new State(node.member(), node.ended(), node.lease(),
             Optional.of("its entry was dropped")).bytes()), entry.version());
   }
 

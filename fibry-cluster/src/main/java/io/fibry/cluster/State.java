@@ -10,18 +10,19 @@ import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /**
- * The entry of a node in the table: that a life of it is there, or is over.
+ * The entry of a node in the table: that a life of it is there, or is over. The name of this class
+ * is in its bytes.
  *
  * @param ended the last offers that ended, with the reason
  * @param lease after so long without a sign the life is over; empty: not told
  * @param over why the life is over; empty: it is not
  */
-record Presence(Member member, Map<String, String> ended, Optional<Duration> lease, Optional<String> over) {
+record State(Member member, Map<String, String> ended, Optional<Duration> lease, Optional<String> over) {
   static final Duration CLEANED_UP = Duration.ofHours(1); // entries, by the server
-  private static final Codec<Presence> CODEC = Codec.of(Presence.class);
+  private static final Codec<State> CODEC = Codec.of(State.class);
 
   /** Empty: the entry is gone, or is none of a node. */
-  static Optional<Presence> of(Engine.Entry entry) {
+  static Optional<State> of(Engine.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
     } catch (CodecException foreign) {
@@ -32,7 +33,7 @@ record Presence(Member member, Map<String, String> ended, Optional<Duration> lea
 
   /** Empty: the entry is gone, or is none of a node, or its life is over. */
   static Optional<Member> memberOf(Engine.Entry entry) {
-    return of(entry).filter(one -> !one.isOver()).map(Presence::member);
+    return of(entry).filter(one -> !one.isOver()).map(State::member);
   }
 
   boolean isOver() {
@@ -52,7 +53,7 @@ record Presence(Member member, Map<String, String> ended, Optional<Duration> lea
    */
   boolean end(Engine engine, String key, long version, String why) {
     var gone = new Member(member.name(), member.id(), Set.of(), Set.of(), member.since()); // also for older nodes
-    var next = new Presence(gone, Map.of(), lease, Optional.of(why));
+    var next = new State(gone, Map.of(), lease, Optional.of(why));
     return engine.update(key, next.bytes(), version, CLEANED_UP).isPresent();
   }
 }

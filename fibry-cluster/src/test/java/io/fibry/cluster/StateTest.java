@@ -1,0 +1,131 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.cluster.Cluster.Member;
+import io.fibry.codec.Codec;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What nodes of different versions read in the entry of a node, and how long they take a life for possible. */
+class StateTest {
+  /** The entry of a node before lives had an end and told their lease. */
+  interface Former {
+    record State(Member member, Map<String, String> ended) {}
+  }
+
+  private static final String KEY = "fb.bank.node.a";
+  private static final String FORMER = "a1655374617465a2666d656d626572a5646e616d65616162696463612d3165686f7374738164636172"
+      + "74666f6666657273816474696c6c6573696e636574313937302d30312d30315430303a30303a30305a65656e646564a164646f6f7267"
+      + "53746f70706564";
+  private static final Duration LEASE = Duration.ofSeconds(6);
+  private static final Member A = new Member("a", "a-1", Set.of("cart"), Set.of("till"), Instant.EPOCH);
+  private static final State PRESENT = new State(A, Map.of("door", "Stopped"), Optional.of(LEASE),
+      Optional.empty());
+
+  private final ManualClock clock = new ManualClock();
+  private final Lives lives = new Lives(clock, LEASE);
+
+  private static Engine.Entry entry(byte[] bytes) {
+    return new Engine.Entry(KEY, Optional.of(bytes), 1);
+  }
+
+  private static State over(State life) {
+    try (var engine = MemoryNetwork.create().connect("bank", "b")) {
+      long version = engine.create(KEY, life.bytes(), LEASE).orElseThrow();
+      assertTrue(life.end(engine, KEY, version, "a test ended it"));
+      return State.of(engine.get(KEY).orElseThrow()).orElseThrow();
+    }
+  }
+
+  @Test
+  void formerEntryIsRead() {
+    var former = Codec.of(Former.State.class).encode(new Former.State(A, Map.of("door", "Stopped")));
+
+    assertEquals(FORMER, HexFormat.of().formatHex(former));
+    assertEquals(Optional.of(new State(A, Map.of("door", "Stopped"), Optional.empty(), Optional.empty())),
+        State.of(entry(HexFormat.of().parseHex(FORMER))));
+  }
+
+  @Test
+  void formerNodesReadTheEntry() {
+    assertEquals(new Former.State(A, Map.of("door", "Stopped")), Codec.of(Former.State.class).decode(PRESENT.bytes()));
+  }
+
+  @Test
+  void lifeThatIsOverHostsNothingForFormerNodes() {
+    var over = Codec.of(Former.State.class).decode(over(PRESENT).bytes());
+
+    assertEquals(new Member("a", "a-1", Set.of(), Set.of(), Instant.EPOCH), over.member());
+  }
+
+  @Test
+  void anotherSignKeepsALifeFromBeingEnded() {
+    try (var engine = MemoryNetwork.create().connect("bank", "b")) {
+      long version = engine.create(KEY, PRESENT.bytes(), LEASE).orElseThrow();
+      engine.update(KEY, PRESENT.bytes(), version, LEASE);
+
+      assertFalse(PRESENT.end(engine, KEY, version, "a test ended it"));
+      assertFalse(State.of(engine.get(KEY).orElseThrow()).orElseThrow().isOver());
+    }
+  }
+
+  @Test
+  void lifeMayLiveForTheLeaseThatItTells() {
+    lives.heard(new State(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
+
+    clock.advance(LEASE.multipliedBy(3).minusMillis(1));
+    assertTrue(lives.mayLive("a-1"));
+    clock.advance(Duration.ofMillis(1));
+    assertFalse(lives.mayLive("a-1"));
+  }
+
+  @Test
+  void lifeThatWasNeverHeardOfMayLiveForALeaseFromTheFirstQuestion() {
+    clock.advance(Duration.ofDays(1));
+    assertTrue(lives.mayLive("x"));
+
+    clock.advance(LEASE.minusMillis(1));
+    assertTrue(lives.mayLive("x"));
+    clock.advance(Duration.ofMillis(1));
+    assertFalse(lives.mayLive("x"));
+  }
+
+  @Test
+  void lateNewsReviveNoLifeThatIsOver() {
+    lives.heard(PRESENT);
+    lives.heard(over(PRESENT));
+    lives.heard(PRESENT);
+
+    assertFalse(lives.mayLive("a-1"));
+  }
+
+  @Test
+  void livesAreForgottenLongAfterTheirLease() {
+    lives.over("a-1");
+    clock.advance(LEASE.multipliedBy(9));
+    lives.forget();
+    assertFalse(lives.mayLive("a-1"));
+
+    clock.advance(LEASE.multipliedBy(2));
+    lives.forget();
+    assertTrue(lives.mayLive("a-1")); // as one that was never heard of
+  }
+
+  @Test
+  void leaseOfForeignBytesOverflowsNoClock() {
+    lives.heard(new State(A, Map.of(), Optional.of(Duration.ofSeconds(Long.MAX_VALUE)), Optional.empty()));
+
+    assertTrue(lives.mayLive("a-1"));
+    lives.forget();
+  }
+
+}

@@ -1,0 +1,118 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A virtual machine is suspended until others have its keys, and resumes with both of its clocks
+ * where they were: its node believes in its lease. Askers that have heard of the next owner tell it.
+ */
+class SuspendedNodeTest {
+  record Where() implements Request<Where, String> {}
+
+  private static final Duration LEASE = Duration.ofSeconds(5);
+  private static final Duration TICK = Duration.ofMillis(500);
+
+  private final ManualClock clock = new ManualClock();
+  private final ManualClock clockOfA = new ManualClock();
+  private final MemoryNetwork network = MemoryNetwork.create(clock);
+  private final ActorScope scope = ActorSystem.openScope("running", options -> options.withScheduler(clock));
+  private final ActorScope scopeOfA = ActorSystem.openScope("suspended", options -> options.withScheduler(clockOfA));
+  private final List<String> handled = new CopyOnWriteArrayList<>(); // by which node
+  private volatile boolean suspended; // node a; what is sent to it meanwhile is lost
+
+  @AfterEach
+  void close() {
+    scope.close();
+    scopeOfA.close();
+  }
+
+  private Engine machineOfA(Engine engine) {
+    return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
+        (proxy, method, arguments) -> {
+          if (method.getName().equals("subscribe") || method.getName().equals("watch")) {
+            @SuppressWarnings("unchecked")
+            var reader = (Consumer<Object>) arguments[arguments.length - 1];
+            arguments[arguments.length - 1] = (Consumer<Object>) news -> {
+              if (!suspended) reader.accept(news);
+            };
+          }
+          try {
+            return method.invoke(engine, arguments);
+          } catch (InvocationTargetException thrown) {
+            throw thrown.getCause();
+          }
+        });
+  }
+
+  private Cluster join(String node, Network of, ActorScope in, ManualClock time) {
+    return Cluster.join("bank", of, options -> options.withNode(node).withLease(LEASE).withParts(8).withScope(in)
+        .withWallClock(() -> Instant.EPOCH.plusNanos(time.nanoTime())));
+  }
+
+  private Entities<String, Where> home(Cluster node, ActorScope in) {
+    String name = node.self().name();
+    return node.host("place", Where.class, in.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
+        .newActor((Where where, ActorContext<Where> context) -> {
+          handled.add(name);
+          context.reply(where, name);
+        }));
+  }
+
+  private void pass(Duration time) {
+    for (var left = time; left.isPositive(); left = left.minus(TICK)) {
+      clock.advance(TICK);
+      if (!suspended) clockOfA.advance(TICK);
+      assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+    }
+  }
+
+  private static String askAll(Entities<String, Where> places, String owner) {
+    String own = "";
+    for (int i = 0; i < 20; i++) if (Patience.value(places.actor("k" + i).sendMessageReturn(new Where())).equals(owner))
+      own = "k" + i;
+    return own;
+  }
+
+  @Test
+  void nodeWhoseClocksStoppedHandlesNoRequestThatKnowsTheNextOwner() {
+    var a = join("a", (app, node) -> machineOfA(network.connect(app, node)), scopeOfA, clockOfA);
+    home(a, scopeOfA);
+    home(join("b", network, scope, clock), scope);
+    var places = join("asking", network, scope, clock).entities("place", Where.class);
+    pass(Duration.ofSeconds(10));
+    var place = places.actor(askAll(places, "a"));
+
+    suspended = true;
+    pass(LEASE.plusSeconds(3));
+    assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
+    suspended = false;
+    handled.clear();
+    assertTrue(a.health().alive());
+
+    for (int i = 0; i < 10; i++) assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
+    assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+    assertEquals(List.of("b"), handled.stream().distinct().toList());
+    clockOfA.advance(TICK); // it asks the table
+    assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+    assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
+    assertEquals(11, handled.size());
+  }
+}
