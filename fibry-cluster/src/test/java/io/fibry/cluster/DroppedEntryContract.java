@@ -1,0 +1,97 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.pool.Entities;
+import io.fibry.support.Patience;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A server drops the entry of a node that is alive, as it does when its wall clock is set forward.
+ * The lease of a minute is over for nobody.
+ */
+abstract class DroppedEntryContract {
+  record Where() implements Request<Where, String> {}
+
+  private static final int KEYS = 20;
+  private static final int PARTS = 8;
+
+  private final String app;
+  private final TestNetwork network;
+  private final ActorScope scope = ActorSystem.openScope("dropped-entry-test");
+
+  DroppedEntryContract(String app, TestNetwork network) {
+    this.app = app;
+    this.network = network;
+  }
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private Cluster join(String node) {
+    return Cluster.join(app, network,
+        options -> options.withNode(node).withParts(PARTS).withCalm(Duration.ofMillis(200)).withScope(scope));
+  }
+
+  private Entities<String, Where> home(Cluster node) {
+    String name = node.self().name();
+    return node.host("place", Where.class, scope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
+        .newActor((Where where, ActorContext<Where> context) -> context.reply(where, name)));
+  }
+
+  private static List<String> answers(Entities<String, Where> places) {
+    return IntStream.range(0, KEYS).mapToObj(i -> places.actor("k" + i).ask(new Where(), Patience.LONG)).toList();
+  }
+
+  @Test
+  void nodeWhoseEntryIsDroppedKeepsItsParts() {
+    try (var a = join("a"); var b = join("b"); var server = network.connect(app, "server")) {
+      home(a);
+      var places = home(b);
+      Patience.eventually(() -> b.members().size() == 2 && answers(places).equals(wished(b)));
+      var before = answers(places);
+
+      String key = new Subjects(app).keyOfNode("a");
+      var entry = server.get(key).orElseThrow();
+      assertTrue(server.delete(key, entry.version()));
+      assertTrue(server.update(key, entry.value().orElseThrow(), entry.version(), TestNetwork.LEASE).isEmpty()); // a sign
+      for (int i = 0; i < 20; i++) assertEquals(before, answers(places));
+      assertTrue(b.members().contains(a.self()));
+    }
+  }
+
+  @Test
+  void nodeWhoseEntryIsDroppedJoinsAgain() {
+    try (var a = join("a"); var server = network.connect(app, "server")) {
+      var places = home(a);
+      String life = a.self().id();
+
+      String key = new Subjects(app).keyOfNode("a");
+      assertTrue(server.delete(key, server.get(key).orElseThrow().version()));
+      a.offer("till", Where.class, scope.anonymous().newActor((Where where, ActorContext<Where> context) -> context
+          .reply(where, "till"))); // with a sign
+
+      Patience.eventually(() -> !a.self().id().equals(life) && a.health().alive());
+      assertNotEquals(life, a.self().id());
+      assertEquals(List.of("a"), answers(places).stream().distinct().toList());
+    }
+  }
+
+  /** The nodes of all keys when each part is where the nodes want it. */
+  private static List<String> wished(Cluster node) {
+    return IntStream.range(0, KEYS)
+        .mapToObj(i -> Keys.wish("place", Keys.part("k" + i, PARTS), node.members()).orElse("")).toList();
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.cluster;
+
+class DroppedEntryInMemoryTest extends DroppedEntryContract {
+  DroppedEntryInMemoryTest() {
+    super("bank", TestNetwork.inMemory());
+  }
+}
