@@ -334,7 +334,8 @@ class LeaseTest {
   private Engine hearingLittle(Engine engine) {
     return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
         (proxy, method, arguments) -> method.getName().equals("watch")
-            ? engine.watch((String) arguments[0], entry -> pass(entry, arguments[1])) : method.invoke(engine, arguments));
+            ? engine.watch((String) arguments[0], entry -> pass(entry, arguments[1]))
+            : method.invoke(engine, arguments));
   }
 
   @SuppressWarnings("unchecked") // a reader of entries

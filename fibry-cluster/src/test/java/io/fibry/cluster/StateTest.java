@@ -23,9 +23,10 @@ class StateTest {
   }
 
   private static final String KEY = "fb.bank.node.a";
-  private static final String FORMER = "a1655374617465a2666d656d626572a5646e616d65616162696463612d3165686f7374738164636172"
-      + "74666f6666657273816474696c6c6573696e636574313937302d30312d30315430303a30303a30305a65656e646564a164646f6f7267"
-      + "53746f70706564";
+  private static final String FORMER =
+      "a1655374617465a2666d656d626572a5646e616d65616162696463612d3165686f7374738164636172"
+          + "74666f6666657273816474696c6c6573696e636574313937302d30312d30315430303a30303a30305a65656e646564a164646f6f7267"
+          + "53746f70706564";
   private static final Duration LEASE = Duration.ofSeconds(6);
   private static final Member A = new Member("a", "a-1", Set.of("cart"), Set.of("till"), Instant.EPOCH);
   private static final State PRESENT = new State(A, Map.of("door", "Stopped"), Optional.of(LEASE),

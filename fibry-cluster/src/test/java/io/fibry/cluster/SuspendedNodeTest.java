@@ -48,8 +48,7 @@ class SuspendedNodeTest {
     return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
         (proxy, method, arguments) -> {
           if (method.getName().equals("subscribe") || method.getName().equals("watch")) {
-            @SuppressWarnings("unchecked")
-            var reader = (Consumer<Object>) arguments[arguments.length - 1];
+            @SuppressWarnings("unchecked") var reader = (Consumer<Object>) arguments[arguments.length - 1];
             arguments[arguments.length - 1] = (Consumer<Object>) news -> {
               if (!suspended) reader.accept(news);
             };
