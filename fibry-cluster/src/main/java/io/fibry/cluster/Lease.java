@@ -35,12 +35,13 @@ import org.slf4j.LoggerFactory;
  * <p>No clock of a server decides. A life goes through these states in the table:
  *
  * <pre>
- * entry            who writes it                         what others conclude
- * version grows    its node, by compare-and-set          it lives for a lease, by their own clocks
- * over             its node, when it leaves or lapses;   it is over: its node has stopped before, or
- *                  or a node that saw no sign for a      its sign would have needed the version that
- *                  whole lease, at the version it saw    was replaced
- * gone             the server, which cleans up           nothing: they wait for the lease
+ * entry          who writes it                      what others conclude
+ * new version    its node, by compare-and-set       it lives for a lease, by their own clocks
+ * over           its node, when it leaves           it is over: its node has stopped before
+ * over           a node that saw no sign for a      it is over: a sign would have needed the
+ *                lease, at the version it saw       version that was replaced
+ * another life   its node, after it has lapsed      they wait for the lease of the former life
+ * gone           the server, which cleans up        nothing: they wait for the lease
  * </pre>
  *
  * <p>Why no two nodes own a part: a life counts its lease from before it sent its last confirmed
@@ -343,7 +344,10 @@ final class Lease {
     return true;
   }
 
-  /** An entry that is gone is not written again with this life: others may be about to take its parts. */
+  /**
+   * An entry that is gone is not written again with this life: others may be about to take its
+   * parts.
+   */
   private boolean isStillOurs() {
     var entry = engine.get(key);
     boolean ours = entry.flatMap(State::memberOf).filter(this::isOurs).isPresent();

@@ -162,7 +162,7 @@ final class Part<M> {
     gate.sendMessage(new Open<>(entities, handed));
   }
 
-  /** {@return an epoch, for which the table has to say whether the part is this node's own; 0: none} */
+  /** {@return a later epoch that a sender told, until the table says whose the part is; 0: none} */
   long doubt() {
     return doubt;
   }
@@ -249,8 +249,8 @@ final class Part<M> {
   }
 
   /**
-   * The sender knows of a later owner. The clocks of this node may have stopped with its machine, so
-   * it holds what comes until the steward has asked the table.
+   * The sender knows of a later owner. The clocks of this node may have stopped with its machine,
+   * so it holds what comes until the steward has asked the table.
    */
   private void doubt(long epoch) {
     if (stage != Stage.OPEN || epoch <= reception.epoch().getAsLong()) return;

@@ -65,7 +65,7 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
     }
   }
 
-  /** Remembers the owner that answered, so that an earlier one takes no further request for its own. */
+  /** Remembers the owner that answered, so that an earlier one handles no further request. */
   void answered(Wire answer) {
     epoch.accumulateAndGet(epoch(answer), Math::max);
   }
