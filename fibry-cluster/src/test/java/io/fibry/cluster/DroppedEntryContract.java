@@ -66,7 +66,8 @@ abstract class DroppedEntryContract {
       String key = new Subjects(app).keyOfNode("a");
       var entry = server.get(key).orElseThrow();
       assertTrue(server.delete(key, entry.version()));
-      assertTrue(server.update(key, entry.value().orElseThrow(), entry.version(), TestNetwork.LEASE).isEmpty()); // a sign
+      var sign = entry.value().orElseThrow();
+      assertTrue(server.update(key, sign, entry.version(), TestNetwork.LEASE).isEmpty());
       for (int i = 0; i < 20; i++) assertEquals(before, answers(places));
       assertTrue(b.members().contains(a.self()));
     }

@@ -362,7 +362,7 @@ class LeaseTest {
     Patience.eventually(() -> isAnsweredBy("b", place));
   }
 
-  /** The monotonic clock of a suspended virtual machine stops; its wall clock is corrected when it resumes. */
+  /** The monotonic clock of a suspended machine stops; its wall clock is right when it resumes. */
   @Test
   void suspendedNodeAnswersNothingWhenItResumes() {
     home(a);

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What nodes of different versions read in the entry of a node, and how long they take a life for possible. */
+/** The entry of a node, for nodes of several versions, and how long a life may have its parts. */
 class StateTest {
   /** The entry of a node before lives had an end and told their lease. */
   interface Former {

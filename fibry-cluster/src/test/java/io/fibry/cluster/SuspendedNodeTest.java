@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A virtual machine is suspended until others have its keys, and resumes with both of its clocks
- * where they were: its node believes in its lease. Askers that have heard of the next owner tell it.
+ * where they were: its node believes in its lease. Askers that the next owner has answered tell it.
  */
 class SuspendedNodeTest {
   record Where() implements Request<Where, String> {}

@@ -84,7 +84,7 @@ final class RemoteNetwork implements Network {
     });
   }
 
-  /** Plants a fault: nodes take a life whose entry is dropped for over, and do not wait for its lease. */
+  /** Plants a fault: nodes take a life for over when its entry is dropped, and do not wait. */
   void takeExpiryForAnEnd() {
     expiryIsAnEnd = true;
   }
