@@ -42,8 +42,8 @@ final class TestNetwork implements Network {
 
   /**
    * Ends a node without notice, as a kill and the end of its lease do: its connection closes, and
-   * another node writes that its life is over. Its actors end with its scope; closing the node would
-   * wait for others.
+   * another node writes that its life is over. Its actors end with its scope; closing the node
+   * would wait for others.
    */
   void end(Cluster node) {
     String name = node.self().name();

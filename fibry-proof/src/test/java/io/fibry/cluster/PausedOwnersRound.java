@@ -205,7 +205,7 @@ final class PausedOwnersRound {
     isQuick = false;
   }
 
-  /** The wall clock of the servers is set forward while owners are alive, or before one is paused. */
+  /** The wall clock of the servers is set forward while owners live, or before one is paused. */
   private void dropLeases() throws InterruptedException {
     isQuick = true;
     Thread.sleep(AROUND);
