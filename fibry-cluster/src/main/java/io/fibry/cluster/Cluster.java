@@ -281,7 +281,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
       this.calm = calm;
     }
 
-    private static Options defaults(Network network) {
+    static Options defaults(Network network) {
       return new Options("n" + UUID.randomUUID().toString().substring(0, 8),
           Objects.requireNonNull(network, "network").lease(),
           Optional.empty(), 256, ActorSystem.root(), InstantSource.system(),

@@ -77,12 +77,12 @@ final class Node implements Cluster {
         var lives = new Lives(clock, options.lease());
         lease = Optional.of(Lease.begin(scope, engine, subjects, options, lives));
         var membership = new Membership(scope, engine, subjects, options, lives);
-        var node =
-            new Node(new Surroundings(scope, clock, engine, subjects, lease.get(), membership, options.node(),
-                options.calm(), new UnderWay()), options);
-        Claims.begin(node.around, options.lease());
+        var around = new Surroundings(scope, clock, engine, subjects, lease.get(), membership, options.node(),
+            options.calm(), new UnderWay());
+        var node = new Node(around, options);
+        Claims.begin(around, options.lease());
         engine.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
-        engine.subscribe(subjects.ofTakingBack(), Optional.empty(), node.around.underWay()::takeBack);
+        engine.subscribe(subjects.ofTakingBack(), Optional.empty(), around.underWay()::takeBack);
         scope.whenClosing(() -> node.news.values().forEach(Subscription::close));
         joined = true;
         return node;
@@ -99,8 +99,8 @@ final class Node implements Cluster {
   private static void checkForm(Engine engine, Subjects subjects) {
     engine.create(subjects.keyOfForm(), FORM.encode(OURS), Engine.FOR_EVER);
     var form = engine.get(subjects.keyOfForm()).flatMap(Engine.Entry::value).map(FORM::decode).orElse(OURS);
-    if (!form.equals(OURS)) throw new IllegalStateException("the nodes of app '" + subjects.app()
-        + "' talk in form " + form.version + ", and this version of the library in form " + OURS.version
+    if (!form.equals(OURS)) throw new IllegalStateException("the nodes of app '" + subjects.app() + "' talk in form "
+        + form.version + ", and this version of the library in form " + OURS.version
         + "; take the version that they have");
   }
 

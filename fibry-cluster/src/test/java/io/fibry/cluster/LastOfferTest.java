@@ -55,9 +55,11 @@ class LastOfferTest {
     b.offer("till", Ping.class, last);
     var engine = network.connect("shop", "watcher");
     var subjects = new Subjects("shop");
-    var membership = new Membership(slow, slow.anonymous().forBlocks().scheduler(), engine, subjects);
+    var clock = scope.anonymous().forBlocks().scheduler();
+    var options = Cluster.Options.defaults(network).withNode("watcher");
+    var membership = new Membership(scope, engine, subjects, options, new Lives(clock, options.lease()));
     Patience.eventually(() -> offering(membership) == 2);
-    var end = Absence.of("till", new Surroundings(slow, slow.anonymous().forBlocks().scheduler(), engine, subjects,
+    var end = Absence.of("till", new Surroundings(slow, clock, engine, subjects,
         null, membership, "watcher", null, null));
     run();
 

@@ -332,10 +332,9 @@ class LeaseTest {
   }
 
   private Engine hearingLittle(Engine engine) {
-    return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
-        (proxy, method, arguments) -> method.getName().equals("watch")
-            ? engine.watch((String) arguments[0], entry -> pass(entry, arguments[1]))
-            : method.invoke(engine, arguments));
+    return Intercepted.of(Engine.class, engine, (method, given, call) -> method.getName().equals("watch")
+        ? engine.watch((String) given[0], entry -> pass(entry, given[1]))
+        : call.pass());
   }
 
   @SuppressWarnings("unchecked") // a reader of entries

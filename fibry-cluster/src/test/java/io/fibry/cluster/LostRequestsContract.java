@@ -238,14 +238,20 @@ abstract class LostRequestsContract {
     var older = new Member("older", "life", Set.of(), Set.of(), Instant.EPOCH);
     String key = new Subjects(app).keyOfNode("older");
     try (var engine = network.connect(app, "older")) {
-      var version = engine.create(key, Codec.of(Old.State.class).encode(new Old.State(older, Map.of())), LEASE);
+      byte[] entry = Codec.of(Old.State.class).encode(new Old.State(older, Map.of()));
+      var version = engine.create(key, entry, LEASE);
       Patience.eventually(() -> asker.members().contains(older));
       end(home);
 
-      for (int i = 0; i < 12; i++) pass();
+      for (int i = 0; i < 12; i++) {
+        version = engine.update(key, entry, version.orElseThrow(), LEASE); // its heartbeat
+        pass();
+      }
       assertEquals(0, done(answers));
-      assertTrue(engine.delete(key, version.orElseThrow()));
-      Patience.eventually(() -> !asker.members().contains(older));
+      for (int i = 0; asker.members().contains(older); i++) { // it sends no more heartbeats
+        assertTrue(i < 20, "it is still a member");
+        pass();
+      }
       for (int i = 0; i < 5; i++) pass();
 
       checkLost("It may have been handled", answers);

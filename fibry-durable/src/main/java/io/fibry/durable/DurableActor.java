@@ -45,9 +45,8 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     this(front, kind, delivery, key, host, new byte[0]);
   }
 
-  private DurableActor(Actor<Object> front, Kinds<M> kind, Delivery delivery, String key, Exitable host,
-      byte[] received) {
-    this.received = received;
+  private DurableActor(Actor<Object> front, Kinds<M> kind, Delivery delivery, String key, Exitable host, byte[] bytes) {
+    this.received = bytes;
     this.front = front;
     this.kind = kind;
     this.delivery = delivery;
@@ -314,14 +313,12 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     var waiting = waiting((M) request, context);
     try {
       if (keep(waiting, limit)) return kept(waiting, request, context, true, since);
-      throw notStored(request,
-          new StoreFullException(kind.keeps() + " messages wait for it already", null));
+      throw notStored(request, new StoreFullException(kind.keeps() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while a request to " + id() + " was stored");
     } catch (TimeoutException late) {
-      throw notStored(request,
-          new StoreBusyException("the store has not said within " + limit + " that it has it"));
+      throw notStored(request, new StoreBusyException("the store has not said within " + limit + " that it has it"));
     } catch (StoreException refused) {
       throw notStored(request, refused);
     }

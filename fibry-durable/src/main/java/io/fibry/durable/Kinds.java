@@ -205,7 +205,8 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   }
 
   Store.Waiting waiting(String key, byte[] bytes, Instant now, String context) {
-    return new Store.Waiting(id(checkedKey(key)), Mail.sent(now), Store.Waiting.ALWAYS, Mail.of(bytes, context).bytes());
+    return new Store.Waiting(id(checkedKey(key)), Mail.sent(now), Store.Waiting.ALWAYS,
+        Mail.of(bytes, context).bytes());
   }
 
   @Override

@@ -93,7 +93,8 @@ class RestartedServerOverNatsTest {
         var lost = answers.stream().filter(CompletableFuture::isDone).toList();
         assertEquals(MANY / 2, lost.size());
         for (var answer : lost)
-          assertEquals(Outcome.UNKNOWN, assertInstanceOf(UnreachableException.class, Patience.failure(answer)).outcome());
+          assertEquals(Outcome.UNKNOWN,
+              assertInstanceOf(UnreachableException.class, Patience.failure(answer)).outcome());
         promised.forEach(answer -> answer.complete(7));
         for (var answer : answers) if (!lost.contains(answer)) assertEquals(7, Patience.value(answer));
       }
