@@ -33,15 +33,14 @@ import org.slf4j.LoggerFactory;
 final class Node implements Cluster {
   private static final Codec<Kind> KIND = Codec.of(Kind.class);
   private static final Duration LEAVING = Duration.ofSeconds(20);
-  private static final Duration ARRIVING = Duration.ofSeconds(2); // of messages that nobody waits for
-
+  private static final Duration ARRIVING = Duration.ofSeconds(2); // of messages without an answer
   private static final Codec<Form> FORM = Codec.of(Form.class);
   private static final Form OURS = new Form(1);
 
-  /** Of entities; in the table, for all nodes. */
+  /** The entry of a kind of entities in the table, for all nodes. */
   private record Kind(int parts) {}
 
-  /** Of what nodes send to each other; likewise. */
+  /** The entry of the form in which nodes talk to each other. */
   private record Form(int version) {}
 
   private final Surroundings around;

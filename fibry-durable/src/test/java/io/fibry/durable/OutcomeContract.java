@@ -184,9 +184,9 @@ abstract class OutcomeContract extends AtAStore {
     assertInstanceOf(ActorStoppedException.class, Patience.failure(futures.get(new Put("a"))).getCause());
     gate.countDown();
     Patience.ended(before::waitForExit);
-    try (var after = kind.newActor(scope.named("ada"), store)) {
-      awaitNoneWaits();
-    }
+    var after = kind.newActor(scope.named("ada"), store);
+    awaitNoneWaits();
+    after.close();
     checkDone("hold", "a");
   }
 
