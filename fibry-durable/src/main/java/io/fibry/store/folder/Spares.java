@@ -48,7 +48,7 @@ final class Spares {
     return size;
   }
 
-  /** Code that may make room: runs when the disk is full, and once a minute while it stays so. */
+  /** Code that may make room: runs when the disk gets full, and once a minute while it stays so. */
   void onFull(Runnable code) {
     onFull = code;
     if (full) code.run();
@@ -94,16 +94,21 @@ final class Spares {
       return;
     }
     failedAt = nanoTime.getAsLong();
+    boolean again = full; // no segment was made since it failed before
     full = true;
     Recorder.full(disk, segment.name(), size, failure);
-    if (failedAt - toldAt < LOG_PAUSE) return;
+    boolean tells = failedAt - toldAt >= LOG_PAUSE;
+    if (tells) tell(segment, failure);
+    if (tells || !again) onFull.run();
+  }
+
+  private void tell(Segment segment, Throwable failure) {
     toldAt = failedAt;
     told = true;
     Journal.log(() -> LoggerFactory.getLogger(Spares.class).warn(
         "{} has no room for {}, of {} bytes: it takes no new actors and no messages to keep, and no turns once the "
             + "file before is full. Free some space, and it goes on",
         disk, segment.name(), size, failure));
-    onFull.run();
   }
 
   /** Tries again, where that failed a second ago. */
