@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Outcome;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreException;
@@ -123,7 +124,7 @@ class NatsStoreTest extends AtAStream {
     assertTrue(refused.getMessage().matches("turn \\d+ of account 'ada' takes \\d+ bytes with the ids of \\d+ messages "
         + "that are done and not deleted yet; the store in stream .* takes at most " + (62 << 10) + ".*"),
         refused.getMessage());
-    assertFalse(refused.unknown());
+    assertEquals(Outcome.NOT_DONE, refused.outcome());
 
     faulty.healPurges();
     var last = store.load(ADA);
