@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Actors that survive the process: what they know is stored before it is told. */
+/** Actors that survive the process: their state is stored before their answers leave. */
 @NullMarked
 module io.fibry.durable {
   requires transitive io.fibry;

@@ -26,17 +26,18 @@ class SourceRulesTest {
   private static final Pattern LONG_STRING = Pattern.compile("\\s*(?:\\+ )?\"(?:[^\"\\\\]|\\\\.)*\"[,;)+ ]*");
 
   /** Classes that are one concurrent algorithm, and have it explained in one place. */
-  private static final Map<String, String> ALGORITHMS = Map.of(
-      "PlainQueue", "the queue that is the right to run",
-      "Activation", "the drain of one stretch of work, and the slots for woken actors",
-      "Cell", "the phases of an actor, which all its queues share",
-      "PoolCell", "the actor in front of a pool, and its workers",
-      "RequestFuture", "the races of a request with its asker and its handler",
-      "GuardedQueue", "the queue with a monitor, and its entrance without",
-      "ScopeClosing", "the close of a tree of scopes",
-      "Journal", "the thread that writes and syncs the log",
-      "Live", "the life of a durable actor",
-      "Hosting", "the hand-over of a part between nodes");
+  private static final Map<String, String> ALGORITHMS = Map.ofEntries(
+      Map.entry("PlainQueue", "the queue that is the right to run"),
+      Map.entry("Activation", "the drain of one stretch of work, and the slots for woken actors"),
+      Map.entry("Cell", "the phases of an actor, which all its queues share"),
+      Map.entry("PoolCell", "the actor in front of a pool, and its workers"),
+      Map.entry("RequestFuture", "the races of a request with its asker and its handler"),
+      Map.entry("GuardedQueue", "the queue with a monitor, and its entrance without"),
+      Map.entry("ScopeClosing", "the close of a tree of scopes"),
+      Map.entry("Journal", "the thread that writes and syncs the log"),
+      Map.entry("Live", "the life of a durable actor"),
+      Map.entry("Delivery", "the order in which waiting messages are given"),
+      Map.entry("Hosting", "the hand-over of a part between nodes"));
 
   /** Folders of what is published: the simulator has three. */
   private static final String MAIN = "(?:main|boot|agent)";

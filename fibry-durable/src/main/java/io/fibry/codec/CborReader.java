@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Items of CBOR, all of a known length. Whatever the bytes are, it throws a {@link CodecException}
- * or answers, and keeps no more than they take. Of one thread.
+ * Items of CBOR, all of a known length. For any bytes, it returns a value or throws a
+ * {@link CodecException}, and keeps no more memory than they take. Used by one thread.
  */
 final class CborReader implements ItemReader {
   private final byte[] bytes;

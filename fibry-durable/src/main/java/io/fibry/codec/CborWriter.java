@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.UUID;
 
-/** Items of CBOR (RFC 8949) in an array that grows. Of one thread. */
+/** Items of CBOR (RFC 8949) in an array that grows. Used by one thread. */
 final class CborWriter implements ItemWriter {
   private byte[] bytes = new byte[128];
   private int length;

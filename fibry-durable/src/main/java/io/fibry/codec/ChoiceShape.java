@@ -22,8 +22,8 @@ final class ChoiceShape implements Shape {
   }
 
   private final String name;
-  private final Map<Class<?>, String> names = new HashMap<>(); // of those that are written
-  private final Map<String, List<Form>> forms = new TreeMap<>(); // those of today first
+  private final Map<Class<?>, String> names = new HashMap<>(); // names of the types that are written
+  private final Map<String, List<Form>> forms = new TreeMap<>(); // the form of today first
 
   ChoiceShape(String name) {
     this.name = name;
@@ -89,7 +89,10 @@ final class ChoiceShape implements Shape {
     return in.failure("a map of one entry, from the name of the type, was expected");
   }
 
-  /** The first one all of whose fields are there; else that of today, to say what it lacks. */
+  /**
+   * Returns the first form whose fields are all there; otherwise the form of today, to say which
+   * field is missing.
+   */
   private static Form fitting(ItemReader in, List<Form> known) {
     var names = in.keys();
     return known.stream().filter(form -> names.containsAll(((RecordShape) form.shape).needed())).findFirst()

@@ -31,7 +31,7 @@ public interface Codec<T> {
   T decode(byte[] bytes);
 
   /**
-   * Reads a value, and tells of fields that this codec does not know: newer code has written them,
+   * Reads a value, and reports fields that this codec does not know. Newer code has written them,
    * and they would be lost if the value was written again. A durable actor does not store a state
    * that had some. A codec that leaves this method as it is tells of none, so nodes with older code
    * may erase what newer code has stored.
@@ -46,9 +46,10 @@ public interface Codec<T> {
   }
 
   /**
-   * CBOR for a record, an enum, or a sealed interface of them, whatever they consist of; or for one
-   * value of the JDK, such as {@code Long}. A final class without fields whose one object is its
-   * constant {@code INSTANCE}, such as an object of Kotlin, is like a record without components.
+   * Makes a CBOR codec for a record, an enum, or a sealed interface of these, with any components,
+   * or for one value of the JDK, such as {@code Long}. A final class without fields whose one
+   * object is its constant {@code INSTANCE}, such as an object of Kotlin, is like a record without
+   * components.
    *
    * @param <T> the values
    * @param type of the values
@@ -60,7 +61,7 @@ public interface Codec<T> {
   }
 
   /**
-   * The same, with names and old forms.
+   * Makes a codec with names and old forms.
    *
    * @param <T> the values
    * @param type of the values

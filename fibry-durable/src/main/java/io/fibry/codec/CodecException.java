@@ -9,7 +9,7 @@ public final class CodecException extends RuntimeException {
   /**
    * For codecs.
    *
-   * @param message what is wrong, and where
+   * @param message the fault, and its place
    */
   public CodecException(String message) {
     super(message);
@@ -18,7 +18,7 @@ public final class CodecException extends RuntimeException {
   /**
    * For codecs.
    *
-   * @param message what is wrong, and where
+   * @param message the fault, and its place
    * @param cause what failed
    */
   public CodecException(String message, Throwable cause) {
@@ -35,7 +35,7 @@ public final class CodecException extends RuntimeException {
     return new CodecException(": " + Lines.escaped(what));
   }
 
-  /** The same failure, told from the place around it. */
+  /** Returns the same failure, described from the place around it. */
   CodecException in(String place) {
     String text = String.valueOf(getMessage()); // a codec of a user may have none
     boolean isName = !text.isEmpty() && Character.isJavaIdentifierStart(text.charAt(0));

@@ -14,7 +14,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** The shapes of what holds other values. What is read cannot be changed, but for arrays. */
+/**
+ * The shapes of what holds other values. Values that were read cannot be changed, except arrays.
+ */
 final class Containers {
   private Containers() {}
 

@@ -52,13 +52,16 @@ public interface Format {
     return constant.name();
   }
 
-  /** {@return whether the key of a map may be any item; false: only text, or what is one item} */
+  /**
+   * {@return whether the key of a map may be any item} If false, it may be a text, or a value that
+   * is one item.
+   */
   default boolean hasAnyKey() {
     return true;
   }
 
   /**
-   * A value of a type that this format writes as a whole, whatever it consists of.
+   * Returns an example of a type that this format writes as a whole, or an empty value.
    *
    * @param type any type
    * @return empty: a codec knows how

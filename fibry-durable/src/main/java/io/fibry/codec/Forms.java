@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * How types are named in bytes, and which old forms are read. Immutable: each step answers a
+ * How types are named in bytes, and which old forms are read. Immutable: each step returns a
  * changed copy.
  *
  * {@snippet class="io.fibry.codec.JavadocSnippetsTest" region="forms"}
@@ -37,13 +37,13 @@ public final class Forms<T> {
   }
 
   /**
-   * Also reads an old form, a record that is no longer written.
+   * Adds an old form: a record that is read, but no longer written.
    *
    * @param <O> the old form
-   * @param name in bytes; that of a type of today only if that one needs a field which the old form
-   *     lacks: else bytes could be read as either
+   * @param name in the bytes; it may be the name of a type of today only if that type needs a field
+   * which the old form lacks, because otherwise bytes could be read as either
    * @param form a record with the old fields
-   * @param now what the old form means today
+   * @param now makes a value of today from the old form
    * @return a changed copy
    */
   @SuppressWarnings("unchecked") // a value of the old form
@@ -84,8 +84,8 @@ public final class Forms<T> {
   }
 
   /**
-   * Names fields that a record had before. A field that is not named here may be one that newer
-   * code knows: it is skipped, but a durable actor that has read it does not store its state again.
+   * Names fields that a record had before. A field that is not named here may belong to newer code.
+   * It is skipped, but a durable actor that has read it does not store its state again.
    *
    * @param type a record
    * @param fields the names that they had in bytes
@@ -99,7 +99,7 @@ public final class Forms<T> {
     return new Forms<>(named, old, Map.copyOf(all));
   }
 
-  /** As it is in bytes; of a type, or in it. */
+  /** Checks a name of a type, or of a field in it, as it stands in the bytes. */
   static String checkName(String name, Class<?> type) {
     Objects.requireNonNull(type, "type");
     if (Objects.requireNonNull(name, "name").isBlank() || !StandardCharsets.UTF_8.newEncoder().canEncode(name))

@@ -7,8 +7,8 @@ import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
- * Reads the items of one value, in their order. Each method throws a {@link CodecException} if
- * another item comes, whatever the bytes are, and nothing else. Of one thread.
+ * Reads the items of one value, in their order. Each method throws a {@link CodecException}, and no
+ * other exception, if another item comes, for any bytes. Used by one thread.
  */
 public interface ItemReader {
 
@@ -39,7 +39,7 @@ public interface ItemReader {
   /** {@return an id} */
   UUID uuid();
 
-  /** {@return true: there was no value, and that is behind us; false: another item comes} */
+  /** {@return true if there was no value, which has been read; false if another item comes} */
   boolean isNothing();
 
   /**
@@ -53,7 +53,7 @@ public interface ItemReader {
   }
 
   /**
-   * The same, and tells of the fields in it that nobody knows.
+   * Reads a whole value, and reports the fields in it that the type does not have.
    *
    * @param type the declared one
    * @param unknown gets the name of each field that was skipped; nothing, if a format cannot tell

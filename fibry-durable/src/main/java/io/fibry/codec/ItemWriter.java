@@ -6,7 +6,7 @@ import java.util.UUID;
 
 /**
  * Writes the items of one value, in their order. It refuses what has no form in its bytes, and what
- * is larger or deeper than a {@link Format} may be. Of one thread.
+ * is larger or deeper than a {@link Format} may be. Used by one thread.
  */
 public interface ItemWriter {
 
@@ -34,14 +34,14 @@ public interface ItemWriter {
   /**
    * Writes a number.
    *
-   * @param value also one that is not finite
+   * @param value a number, finite or not
    */
   void float32(float value);
 
   /**
    * Writes a number.
    *
-   * @param value also one that is not finite
+   * @param value a number, finite or not
    */
   void float64(double value);
 

@@ -7,12 +7,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Makes values such that each type, each choice and each constant is in one of them. Of one thread.
+ * Makes values such that each type, each choice and each constant is in one of them. Used by one
+ * thread.
  */
 final class Sampler {
   private final Map<Shape, Integer> turns = new HashMap<>();
   private final Set<Shape> unfinished = new HashSet<>();
-  private static final int MOST_BYTES = 1 << 16; // of a deep sample: a type that has itself twice doubles by level
+  // Of a deep sample, because a type that contains itself twice doubles at each level
+  private static final int MOST_BYTES = 1 << 16;
 
   private final Set<Shape> seen; // all that are in a sample
   private final Format format;
@@ -36,7 +38,9 @@ final class Sampler {
     return samples;
   }
 
-  /** Answers the size of the largest. Later ones are added only if they have a type more. */
+  /**
+   * Returns the size of the largest sample. Later ones are added only if they have a type more.
+   */
   private int add(Shape root, int levels, boolean first, Map<String, byte[]> samples) {
     int largest = 0;
     do {

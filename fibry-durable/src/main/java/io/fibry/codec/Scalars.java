@@ -109,7 +109,7 @@ final class Scalars {
     for (var type : types) SHAPES.put(type, new Scalar(text, writer, reader, sample));
   }
 
-  /** As ISO 8601 writes it. */
+  /** Adds a type that is written as ISO 8601 says. */
   private static <T> void add(Class<T> type, Function<String, T> parser, String sample) {
     add(type.getSimpleName(), (value, out) -> out.text(value.toString()), in -> parsed(in, type, parser),
         parser.apply(sample), type);
@@ -124,7 +124,7 @@ final class Scalars {
     }
   }
 
-  /** Null: it is none. */
+  /** Returns null if the type is no scalar. */
   static Shape of(Class<?> type) {
     return SHAPES.get(type);
   }

@@ -21,7 +21,7 @@ interface Shape {
     return false;
   }
 
-  /** The value of a field that is not there; null: it must be there. */
+  /** Returns the value of a missing field, or null if the field must be there. */
   default Object absent() {
     return null;
   }
@@ -34,6 +34,6 @@ interface Shape {
   /** Writes a value that fits. */
   void sample(Sampler sampler, int levels);
 
-  /** The same for two shapes that read the same bytes alike; in the text of a schema. */
+  /** Returns a text for a schema; two shapes that read the same bytes alike have the same text. */
   String text();
 }

@@ -32,7 +32,8 @@ final class Shapes {
   private final Map<Class<?>, String> named;
   private final Map<Class<?>, Set<String>> gone; // fields of records
   private final Format format;
-  private final Map<Known, Shape> made = new HashMap<>(); // also those under way: a type may contain itself
+  // Includes shapes that are being made, since a type may contain itself
+  private final Map<Known, Shape> made = new HashMap<>();
   private final Set<Class<?>> choices = new HashSet<>();
   private final List<Supplier<String>> definitions = new ArrayList<>();
 
@@ -42,7 +43,7 @@ final class Shapes {
     this.format = format;
   }
 
-  /** Of a whole value: a record has its name with it. */
+  /** Returns the shape of a whole value; a record is stored with its name. */
   Shape root(Class<?> type) {
     var known = known(type, Map.of(), type.getTypeName());
     var shape = of(known, type.getTypeName());
@@ -53,7 +54,7 @@ final class Shapes {
     return choice;
   }
 
-  /** Of a form that is no longer written. */
+  /** Returns the shape of a form that is no longer written. */
   RecordShape old(Class<?> type) {
     return (RecordShape) of(known(type, Map.of(), type.getTypeName()), type.getTypeName());
   }

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 record SingletonShape(Class<?> type, Object one) implements Shape {
   private static final String CONSTANT = "INSTANCE";
 
-  /** Empty: there may be several, or they may differ. */
+  /** Empty if there may be several objects, or if they may differ. */
   static Optional<SingletonShape> of(Class<?> type) {
     if (!Modifier.isFinal(type.getModifiers()) || type.isRecord() || hasState(type)) return Optional.empty();
     return Arrays.stream(type.getDeclaredFields()).filter(field -> isConstant(field, type)).findFirst()

@@ -12,11 +12,11 @@ import java.util.function.UnaryOperator;
  * names of its components; one of several types has its simple name with it. Thread-safe;
  * immutable.
  *
- * <p>Bytes stay readable when a type changes: an unknown field is skipped, which
- * {@link #decode(byte[], Consumer)} tells, and a missing one is empty, if it is a collection, an
- * array or an {@code Optional}. Everything else fails with a
- * {@link CodecException}: nothing is silently zero. Only the types named here are ever made from
- * bytes. {@link Forms} covers the changes that these rules do not.
+ * <p>Bytes stay readable when a type changes. An unknown field is skipped, which
+ * {@link #decode(byte[], Consumer)} reports. A missing field is empty if it is a collection, an
+ * array or an {@code Optional}. Any other difference fails with a {@link CodecException}: no value
+ * is silently zero. Only the types named here are ever made from bytes. {@link Forms} covers the
+ * changes that these rules do not.
  *
  * @param <T> the values
  */

@@ -30,7 +30,9 @@ record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes, List<
     return CODEC.decode(bytes, unknown);
   }
 
-  /** Of an actor, which is told where this is too large. */
+  /**
+   * Encodes the body of a turn of an actor, which the exception names if the body is too large.
+   */
   byte[] bytes(Store.Id actor) {
     try {
       return bytes();

@@ -28,7 +28,7 @@ final class Calendar {
   private Scheduler.Timer timer;
   private boolean closed;
 
-  /** @param reader gets the keys of those whose time has come, on the timers' thread */
+  /** @param reader gets the keys of actors whose time has come, on the timers' thread */
   Calendar(Supplier<Instant> now, Scheduler scheduler, Consumer<String> reader) {
     this.now = now;
     this.scheduler = scheduler;

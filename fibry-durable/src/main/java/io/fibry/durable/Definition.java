@@ -22,14 +22,14 @@ import java.util.function.Predicate;
  * A kind of actor, all told.
  *
  * @param initial makes the state of a key
- * @param state its codec; empty: events are kept, and no snapshots
- * @param events their codec; empty: the state itself is kept
+ * @param state the codec of the state; empty if events are stored, without snapshots
+ * @param events the codec of events; empty if the state itself is stored
  * @param after the state after an event
  */
 record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optional<Codec<S>> state,
     Optional<Codec<E>> events, BiFunction<S, E, S> after, Run<S, E, M> run) implements Durable<M> {
 
-  /** Lets the handler do a turn, and answers the next state. */
+  /** Lets the handler do a turn, and returns the next state. */
   interface Run<S, E, M> {
     S handle(S state, M message, Turn<S, E, M> turn) throws Exception;
   }
@@ -97,7 +97,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
     return new DurableEntities<>(entities, kind, delivery);
   }
 
-  /** What waits is given from now on; where the store cannot say what that is, nothing is left. */
+  /** Begins to give waiting messages. If the store cannot list them, the actor is closed again. */
   private static void start(Exitable made, Runnable delivery) {
     boolean started = false;
     try {
@@ -120,11 +120,12 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
     kind.history().ifPresent(age -> store.forget(kind.name(), age));
   }
 
-  /** It takes messages of users, and those that the store keeps. */
+  /** Makes the actor that takes messages of users, and messages from the store. */
   @SuppressWarnings("unchecked") // its messages are known by their own types
   private Actor<Object> living(ActorBuilder<?> how, Delivery delivery, String key) {
     var id = kind.id(kind.checkedKey(key));
-    // a kind that keeps messages cannot be found: what is sent past the address would not be kept
+    // a kind that keeps messages cannot be found by name, because a message sent past the address
+    // would not be kept
     var builder = (ActorBuilder<Object>) (kind.keeps() > 0 ? how
         : ((ActorBuilder<M>) how).protocol(kind.messages().type()));
     return Home.only(delivery.store(), id,

@@ -29,9 +29,9 @@ import org.slf4j.LoggerFactory;
  * actor, in the order in which they were stored. While there is one, senders leave their messages
  * to it, so that they overtake none.
  *
- * <p>The order is that of a queue beside the mailbox. What is in the mailbox is a call to handle
- * all up to a message: where calls went down with an actor, the next one makes good for them. What
- * was begun comes first again when the state is read anew.
+ * <p>The order is that of a queue beside the mailbox. The mailbox holds calls to handle all
+ * messages up to a certain one. If calls were lost with an actor, the next call handles their
+ * messages, too. A message that was begun comes first again when the state is read again.
  */
 final class Delivery implements AutoCloseable {
   private static final int BATCH = 64;
@@ -45,8 +45,8 @@ final class Delivery implements AutoCloseable {
   private final Set<String> begun = new HashSet<>(); // of messages that waited when the process began
   private final Calendar calendar;
   private Function<String, Actor<Object>> actors;
-  private final Predicate<String> keys; // that this program is home to
-  private Instant start = Instant.MIN; // what was due then has waited for this process
+  private final Predicate<String> keys; // chooses the keys that this program owns
+  private Instant start = Instant.MIN; // messages that were due before have waited for this process
   private boolean closed;
 
   Delivery(Store store, Kinds<?> kind, ActorBuilder.ForBlocks<?> how, Predicate<String> keys) {
@@ -62,7 +62,7 @@ final class Delivery implements AutoCloseable {
     return store;
   }
 
-  /** As stores keep times. */
+  /** Returns the time in the precision in which stores keep times. */
   Instant now() {
     return Instant.ofEpochMilli(store.clock().millis());
   }
@@ -73,7 +73,7 @@ final class Delivery implements AutoCloseable {
 
   // ---- what waits
 
-  /** From now on. */
+  /** Begins to give messages. */
   void start(Function<String, Actor<Object>> who) {
     synchronized (this) {
       if (closed) return;
@@ -90,7 +90,7 @@ final class Delivery implements AutoCloseable {
     return id.kind().equals(kind.name()) && keys.test(id.key());
   }
 
-  /** By any thread, also the store's: a message waits for this actor. */
+  /** Called by any thread, also a thread of the store: a message waits for this actor. */
   void told(String key, Instant due) {
     if (due.equals(Store.Waiting.NEVER)) return;
     if (due.isAfter(now())) calendar.add(key, due);
@@ -116,7 +116,7 @@ final class Delivery implements AutoCloseable {
     if (hand != null && hand.drop(id)) clean(key, hand);
   }
 
-  /** By its sender, after it was stored. */
+  /** Called by the sender, after its message was stored. */
   void give(Actor<Object> actor, String key, Kept<Object> kept) {
     if (isQueued(key, kept)) call(actor, key, kept);
     else wake(key);
@@ -152,7 +152,7 @@ final class Delivery implements AutoCloseable {
     wake(key);
   }
 
-  /** Unless it is done it goes on waiting, and a courier comes. */
+  /** Unless the message is done, it continues to wait, and a courier will give it. */
   void release(String key, String id) {
     synchronized (this) {
       var hand = hands.get(key);
@@ -174,7 +174,7 @@ final class Delivery implements AutoCloseable {
     return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));
   }
 
-  /** One after the other. What comes meanwhile waits for that, too. */
+  /** One after the other. Requests that come meanwhile wait for that, too. */
   private void free(String key) {
     for (var freed = freed(key, true); !freed.isEmpty(); freed = freed(key, false))
       for (var request : freed) request.complete(null);
@@ -187,7 +187,10 @@ final class Delivery implements AutoCloseable {
 
   // ---- the actor
 
-  /** The first of all up to the last. Empty: they are not to be handled, at least not now. */
+  /**
+   * The first of all up to the last. Returns an empty value if the messages are not to be handled
+   * now.
+   */
   synchronized Optional<Kept<Object>> next(String key, Kept<?> last, BooleanSupplier isCutOff) {
     var hand = hands.get(key);
     return hand == null || isCutOff.getAsBoolean() ? Optional.empty() : hand.next(last);
@@ -201,7 +204,7 @@ final class Delivery implements AutoCloseable {
     clean(key, hand);
   }
 
-  /** One that was begun goes on waiting: none behind it may be handled before it. */
+  /** A message that was begun continues to wait; no message behind it may be handled before it. */
   synchronized void halt(String key) {
     var hand = hands.get(key);
     if (hand != null) hand.halt();
@@ -249,7 +252,7 @@ final class Delivery implements AutoCloseable {
     try {
       while (isGoingOn(key)) {
       } // to the next messages
-    } catch (StoreClosedException over) { // what waits is given when the store is open again
+    } catch (StoreClosedException over) { // waiting messages are given when the store is open again
       synchronized (this) {
         hand(key).endLooking();
       }
@@ -260,7 +263,7 @@ final class Delivery implements AutoCloseable {
     }
   }
 
-  /** False: the courier goes. */
+  /** Returns false if the courier is to end. */
   private boolean isGoingOn(String key) throws InterruptedException {
     var answers = new LinkedHashMap<String, CompletableFuture<Object>>(); // of what is given, by id
     boolean any = false;
@@ -272,7 +275,7 @@ final class Delivery implements AutoCloseable {
     return any ? isGoingOn(key, answers) : isExpected(key);
   }
 
-  /** What senders left meanwhile is given with the rest, as long as there is room. */
+  /** Messages that senders left meanwhile are given with the others, as long as there is room. */
   private boolean isLooking(String key) {
     synchronized (this) {
       if (hand(key).isToLookOnceMore() && !closed) return true;
@@ -282,7 +285,7 @@ final class Delivery implements AutoCloseable {
     return false;
   }
 
-  /** Of the first that are due, those that are not in hand. */
+  /** Returns the first due messages, without those that are being given already. */
   private List<Store.Waiting> next(String key, int room) {
     Instant looked;
     int most;
@@ -320,7 +323,9 @@ final class Delivery implements AutoCloseable {
     }
   }
 
-  /** Those that can be read; none if what was begun before comes first. */
+  /**
+   * Returns the messages that can be read, or none if a message that was begun before comes first.
+   */
   private List<Kept<Object>> queued(String key, List<Store.Waiting> found) {
     var batch = found.stream().map(this::kept).flatMap(Optional::stream).toList();
     synchronized (this) {
@@ -337,7 +342,8 @@ final class Delivery implements AutoCloseable {
         answers.put(kept.id(), kept.inContext(how, actor, () -> call(actor, key, kept)));
       }
     } finally {
-      for (; called < batch.size(); called++) over(key); // all were counted before: none is the last too early
+      // All were counted before, so no message counts as the last one too early
+      for (; called < batch.size(); called++) over(key);
     }
   }
 
@@ -356,7 +362,10 @@ final class Delivery implements AutoCloseable {
     } catch (ExecutionException | CancellationException failed) {} // the actor's policy has heard of it
   }
 
-  /** Empty: it cannot be read, and waits until another version of the program reads it. */
+  /**
+   * Returns an empty value if the message cannot be read; it waits until another version of the
+   * program reads it.
+   */
   private Optional<Kept<Object>> kept(Store.Waiting one) {
     try {
       return Optional.of(Kept.of(one, kind.messages().known()));

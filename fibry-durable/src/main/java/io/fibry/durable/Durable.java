@@ -18,13 +18,13 @@ import java.util.function.BiFunction;
  * {@snippet class="io.fibry.durable.JavadocSnippetsTest" region="durable"}
  *
  * <p>All that a handler did with one message is a <i>turn</i>. It is stored when the handler has
- * returned: whole, or not at all. What the turn answers leaves afterwards. Meanwhile the actor
- * handles further messages; what these answer waits for the turns before. If a turn cannot be
- * stored, neither are those behind it: their requests fail with a {@link NotStoredException}, and
- * the actor reads its state again.
+ * returned: whole, or not at all. The answer of a turn leaves afterwards. Meanwhile the actor
+ * handles further messages; their answers wait for the turns before. If a turn cannot be stored,
+ * neither are those behind it: their requests fail with a {@link NotStoredException}, and the actor
+ * reads its state again.
  *
- * <p>A handler that throws stores nothing, and leaves the state as it was. What it does elsewhere,
- * such as sending a message to another actor, is not a part of the turn.
+ * <p>A handler that throws stores nothing, and leaves the state as it was. Effects elsewhere, such
+ * as sending a message to another actor, are not a part of the turn.
  *
  * @param <M> messages
  */
@@ -55,7 +55,7 @@ public sealed interface Durable<M> permits Definition {
   }
 
   /**
-   * The same, with a codec.
+   * Follows a kind, with a codec of its events.
    *
    * @param <E> events
    * @param kind which; its definition keeps events
@@ -72,9 +72,9 @@ public sealed interface Durable<M> permits Definition {
    *
    * @param how makes it; the builder's name is the key
    * @param store where it is kept
-   * @return the actor; what it knows is read before its first message
+   * @return the makes the actor, whose state is read before its first message
    * @throws IllegalArgumentException if the builder has no name, one of more than 512 bytes, a pool
-   *     or a selective mailbox
+   * or a selective mailbox
    * @throws IllegalStateException if this key has an actor at this store
    */
   Actor<M> newActor(ActorBuilder<? super M> how, Store store);
@@ -99,8 +99,9 @@ public sealed interface Durable<M> permits Definition {
   List<Aside<M>> aside(Store store);
 
   /**
-   * Lets the actor handle a message that is aside, behind those that wait. It is the same message:
-   * its steps are not run again, and its turn is stored once. If it fails, it is put aside again.
+   * Lets the actor handle a parked message, behind the messages that wait. It is the same message:
+   * its steps are not run again, and its turn is stored once. If it fails again, it is parked
+   * again.
    *
    * @param store where it is
    * @param aside as {@link #aside(Store)} answered it
@@ -110,8 +111,8 @@ public sealed interface Durable<M> permits Definition {
   void retry(Store store, Aside<M> aside);
 
   /**
-   * Takes back a message that is aside: it is not handled any more. It leaves the store when its
-   * actor is there.
+   * Removes a parked message, which is then never handled. The message leaves the store when its
+   * actor lives.
    *
    * @param store where it is
    * @param aside as {@link #aside(Store)} answered it
@@ -121,7 +122,7 @@ public sealed interface Durable<M> permits Definition {
   void remove(Store store, Aside<M> aside);
 
   /**
-   * The beginning of a definition. Immutable: each step answers a changed copy.
+   * The beginning of a definition. Immutable: each step returns a changed copy.
    *
    * @param <M> messages
    */
@@ -137,7 +138,7 @@ public sealed interface Durable<M> permits Definition {
     <S> OfState<S, M> state(S initial);
 
     /**
-     * The same, with a codec.
+     * Gives the actors a state, with its codec.
      *
      * @param <S> state
      * @param codec of the state
@@ -159,7 +160,7 @@ public sealed interface Durable<M> permits Definition {
     <S, E> OfEvents<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after);
 
     /**
-     * The same, with a codec.
+     * Gives the actors events, with their codec.
      *
      * @param <S> state
      * @param <E> events
@@ -171,7 +172,8 @@ public sealed interface Durable<M> permits Definition {
     <S, E> OfEvents<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after);
 
     /**
-     * The same, with a codec of the state also, which may read snapshots of an old form.
+     * Gives the actors events, with codecs of the events and of the state, which may read snapshots
+     * of an old form.
      *
      * @param <S> state
      * @param <E> events
@@ -195,7 +197,7 @@ public sealed interface Durable<M> permits Definition {
     /**
      * Messages are written in this way, if they are kept, sent by a turn, or reminders.
      *
-     * @param codec {@code Codec.of(messages)} unless told
+     * @param codec by default {@code Codec.of(messages)}
      * @return a changed copy
      */
     Kind<M> messages(Codec<M> codec);
@@ -205,17 +207,17 @@ public sealed interface Durable<M> permits Definition {
      *
      * @param <R> answers
      * @param request its class
-     * @param codec of its answers: it may read those of an old form
+     * @param codec for the answers; it may read answers of an old form
      * @return a changed copy
      */
     <R> Kind<M> answers(Class<? extends Request<?, R>> request, Codec<R> codec);
 
     /**
-     * Stores messages before they are handled. Then {@code sendMessage} is true when the message is
-     * stored; it is handled, though the process may end before, and its turn is stored once. One
-     * that fails is put {@link Durable#aside aside} at once, unless its asker hears of it; the
-     * failure policy does not try it again. The addresses that {@code newActor} and
-     * {@code entities} return do this, but neither their timers nor tasks.
+     * Stores messages before they are handled. After that, {@code sendMessage} returns true when
+     * the message is stored. The message is handled even if the process ends before, and its turn
+     * is stored once. One that fails is put {@link Durable#aside aside} at once, unless its asker
+     * hears of it; the failure policy does not try it again. The addresses that {@code newActor}
+     * and {@code entities} return do this, but neither their timers nor tasks.
      *
      * <p>Messages keep the order of their sender. Requests are kept, too, and may overtake only
      * messages that are tried again, or wait behind 63 others.
@@ -228,8 +230,8 @@ public sealed interface Durable<M> permits Definition {
     /**
      * How long an actor remembers messages that are {@link Once}, and their answers.
      *
-     * @param answers how many; 1,000 unless told, and 1 MiB at most
-     * @param time how long; a day unless told
+     * @param answers how many; by default 1,000, and at most 1 MiB
+     * @param time how long; by default a day
      * @return a changed copy
      */
     Kind<M> remembers(int answers, Duration time);
@@ -239,15 +241,16 @@ public sealed interface Durable<M> permits Definition {
      * that has no form in bytes has none: all its events are read. So they are where a snapshot
      * cannot be read, if none has gone; a folder reads the history of the whole kind for that.
      *
-     * @param turns from one to the next; 1,000 unless told
+     * @param turns from one snapshot to the next; by default 1,000
      * @return a changed copy
      */
     Kind<M> snapshotEvery(int turns);
 
     /**
-     * How many turns of an actor may be on their way to the store. Further ones wait.
+     * Sets how many turns of an actor may be handled before the first of them is stored. Further
+     * ones wait.
      *
-     * @param turns 1,024 unless told; 1 stores one by one
+     * @param turns by default 1,024; 1 stores them one by one
      * @return a changed copy
      */
     Kind<M> ahead(int turns);
@@ -255,7 +258,7 @@ public sealed interface Durable<M> permits Definition {
     /**
      * How long events stay that a snapshot has made needless. They are for views, and for humans.
      *
-     * @param age for ever unless told; zero or more
+     * @param age by default for ever; zero or more
      * @return a changed copy
      */
     Kind<M> history(Duration age);
@@ -280,7 +283,7 @@ public sealed interface Durable<M> permits Definition {
     <E> OfEvents<S, E, M> events(Class<E> events, BiFunction<S, E, S> after);
 
     /**
-     * The same, with a codec.
+     * Adds events, with their codec.
      *
      * @param <E> events
      * @param codec of the events
@@ -301,7 +304,7 @@ public sealed interface Durable<M> permits Definition {
     /**
      * Ends the definition.
      *
-     * @param handler answers the next state
+     * @param handler returns the next state
      * @return a kind of actor
      */
     Durable<M> by(Next<S, M> handler);
@@ -309,7 +312,7 @@ public sealed interface Durable<M> permits Definition {
     /**
      * Ends the definition.
      *
-     * @param handler answers the next state
+     * @param handler returns the next state
      * @return a kind of actor
      */
     Durable<M> by(NextInContext<S, M> handler);
@@ -334,7 +337,7 @@ public sealed interface Durable<M> permits Definition {
   }
 
   /**
-   * Answers the next state.
+   * Returns the next state.
    *
    * @param <S> state
    * @param <M> messages
@@ -345,16 +348,16 @@ public sealed interface Durable<M> permits Definition {
     /**
      * Handles a message.
      *
-     * @param state what this actor knows
+     * @param state the state of this actor
      * @param message the message
-     * @return the next state; the same object: nothing is stored
+     * @return the the next state; the same object if there is no change to store
      * @throws Exception a failure of the actor
      */
     S handle(S state, M message) throws Exception;
   }
 
   /**
-   * Answers the next state, and may answer a request.
+   * Returns the next state, and may answer a request.
    *
    * @param <S> state
    * @param <M> messages
@@ -365,10 +368,10 @@ public sealed interface Durable<M> permits Definition {
     /**
      * Handles a message.
      *
-     * @param state what this actor knows
+     * @param state the state of this actor
      * @param message the message
      * @param context valid until this returns
-     * @return the next state; the same object: nothing is stored
+     * @return the the next state; the same object if there is no change to store
      * @throws Exception a failure of the actor
      */
     S handle(S state, M message, DurableContext<M> context) throws Exception;
@@ -387,7 +390,7 @@ public sealed interface Durable<M> permits Definition {
     /**
      * Handles a message.
      *
-     * @param state what this actor knows
+     * @param state the state of this actor
      * @param message the message
      * @param context valid until this returns
      * @throws Exception a failure of the actor

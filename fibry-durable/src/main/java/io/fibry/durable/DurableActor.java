@@ -39,7 +39,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
   private final Delivery delivery;
   private final String key;
   private final Exitable host; // while it lives, messages are kept
-  private final byte[] received; // the one message that is sent through this, as bytes; empty: it has none yet
+  private final byte[] received; // of the one message that is sent through this; empty if made from the message
 
   DurableActor(Actor<Object> front, Kinds<M> kind, Delivery delivery, String key, Exitable host) {
     this(front, kind, delivery, key, host, new byte[0]);
@@ -126,7 +126,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
         asked ? Optional.of(new AtomicBoolean()) : Optional.empty(), since);
   }
 
-  /** False: too many wait. The message is in hand until it is given, or released. */
+  /** False if too many messages wait. The message is in hand until it is given, or released. */
   private boolean keep(Store.Waiting waiting, Duration limit) throws InterruptedException, TimeoutException {
     boolean known = false;
     delivery.take(key, waiting.id());
@@ -150,12 +150,12 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     }
   }
 
-  /** By the clock of the actor's scope, which has no time for a wait without a limit. */
+  /** Waits by the clock of the actor's scope, which has no time for a wait without a limit. */
   private boolean isDoneIn(CompletableFuture<?> future, Duration limit) throws InterruptedException {
     if (limit != FOR_EVER) return delivery.how.scheduler().awaitDone(future, limit);
     try {
       future.get();
-    } catch (ExecutionException | CancellationException failed) {} // is for the caller, who gets it again
+    } catch (ExecutionException | CancellationException failed) {} // the caller gets the failure again
     return true;
   }
 
@@ -243,7 +243,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     long begin = delivery.how.scheduler().nanoTime();
     var answer = new CompletableFuture<R>();
     if (limit != FOR_EVER) {
-      var late = delivery.how.scheduler().after(limit, // elsewhere: what is chained to it is code of the asker
+      var late = delivery.how.scheduler().after(limit, // code of the asker may be chained to it
           () -> Thread.startVirtualThread(() -> answer.completeExceptionally(late(request, limit))));
       order.thenRun(late::cancel);
     }
@@ -286,7 +286,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     return left.isPositive() ? left : Duration.ofNanos(1);
   }
 
-  /** By a courier, whom code of the asker must not hold up. */
+  /** Called by a courier, which code of the asker must not hold up. */
   private static <R> void send(CompletableFuture<R> answer, Supplier<CompletableFuture<R>> sending) {
     CompletableFuture<R> sent;
     try {

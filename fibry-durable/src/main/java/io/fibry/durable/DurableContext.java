@@ -18,10 +18,10 @@ public interface DurableContext<M> extends ActorContext<M> {
   String key();
 
   /**
-   * Sends a message as a part of this turn: if the turn is stored, it is handled, though the
-   * process may end before, and its turn is stored once; otherwise it never was. Messages from one
-   * actor to another keep their order. The store has the message until an actor with this key is
-   * made here. Actors that are not durable are told {@link #afterwards}.
+   * Sends a message as a part of this turn. If the turn is stored, the message is handled even if
+   * the process ends before, and its own turn is stored once. If not, the message was never sent.
+   * Messages from one actor to another keep their order. The store has the message until an actor
+   * with this key is made here. Actors that are not durable are told {@link #afterwards}.
    *
    * @param <N> messages of the other
    * @param to its kind
@@ -32,7 +32,7 @@ public interface DurableContext<M> extends ActorContext<M> {
 
   /**
    * Sends this actor a message later, as a part of this turn. The reminder survives the process,
-   * and wakes an actor that is not there. It comes at its time by the store's clock, or when the
+   * and wakes an actor that does not live. It comes at its time by the store's clock, or when the
    * process runs again; at most a minute late if the clock is set forward.
    *
    * @param name of the reminder, 1 to 512 bytes; replaces the one with this name
@@ -42,7 +42,8 @@ public interface DurableContext<M> extends ActorContext<M> {
   void remind(String name, M message, Duration delay);
 
   /**
-   * The same, again and again. What was missed while the process was not there comes once.
+   * Sets a reminder that comes again and again. Reminders that came due while the process was down
+   * come once.
    *
    * @param name of the reminder; replaces the one with this name
    * @param message the message
@@ -58,19 +59,19 @@ public interface DurableContext<M> extends ActorContext<M> {
   void forget(String name);
 
   /**
-   * Does something elsewhere, and remembers the result: when this message comes again since the
-   * process ended, the step answers what it answered before. A step that ran, but could not be
-   * stored, runs again: {@link #stepKey} tells others that it is the same.
+   * Runs an effect elsewhere, and stores its result. When this message comes again because the
+   * process ended, the step returns the stored result. A step that ran, but could not be stored,
+   * runs again: {@link #stepKey} tells others that it is the same.
    *
    * <p>It first waits until the turns before are stored, and afterwards until its result is.
    *
    * @param <R> result
    * @param name of the step, 1 to 512 bytes; the second one of a name is "name#2"
    * @param type of the result: a record, or a value of the JDK
-   * @param effect what it does; it has no steps itself, and adds nothing to the turn
+   * @param effect the effect; it has no steps itself, and adds nothing to the turn
    * @return what it answered, never null
    * @throws IllegalStateException if this message could not come again: neither is it kept, nor
-   *     {@link Once}
+   * {@link Once}
    * @throws StepMismatchException if the handler did another step here before
    * @throws StepFailedException if the effect throws
    * @throws Exception if it is interrupted, or the store fails
@@ -78,12 +79,12 @@ public interface DurableContext<M> extends ActorContext<M> {
   <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception;
 
   /**
-   * The same, with a codec: it may read results of an old form.
+   * Runs an effect, with a codec that may read results of an old form.
    *
    * @param <R> result
    * @param name of the step, 1 to 512 bytes; the second one of a name is "name#2"
    * @param codec of the result
-   * @param effect what it does; it has no steps itself, and adds nothing to the turn
+   * @param effect the effect; it has no steps itself, and adds nothing to the turn
    * @return what it answered, never null
    * @throws Exception as the other one
    */

@@ -5,11 +5,14 @@ import io.fibry.store.StoreException;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.concurrent.CancellationException;
 
-/** Tells failures that a message causes from those of its surroundings. */
+/** Tells failures that a message causes from failures of its surroundings. */
 final class Fault {
   private Fault() {}
 
-  /** False: the message may be handled when it comes again. Of the handler's thread. */
+  /**
+   * Returns false if the message may be handled when it comes again. Called on the handler's
+   * thread.
+   */
   static boolean isOfTheMessage(Throwable failure) {
     if (Thread.currentThread().isInterrupted()) return false;
     for (var cause = failure; cause != null; cause = cause.getCause())

@@ -12,10 +12,10 @@ import java.util.List;
  * Immutable and thread-safe.
  * {@snippet class="io.fibry.durable.JavadocSnippetsTest" region="follow"}
  *
- * <p>Each event that is stored comes once or more, and none that is not; after a crash, the last
- * ones may come again, which {@link Fact#turn} tells. An event whose handler throws comes again,
- * after pauses that grow to a minute, and those behind it wait. An event that cannot be read ends
- * the actor, and is told in the log.
+ * <p>Each stored event comes once or more, and an event that is not stored never comes. After a
+ * crash the last events may come again, which {@link Fact#turn} shows. An event whose handler
+ * throws comes again, after pauses that grow to a minute, and those behind it wait. An event that
+ * cannot be read ends the actor, and is told in the log.
  *
  * <p>The events of an actor that has ended ({@link DurableContext#end}) stay in the store until all
  * views with a name have passed its end; then they are removed. The store knows the name of a view
@@ -31,7 +31,7 @@ public interface Follow<E> {
    *
    * @param <E> events
    * @param key of the actor that it is of
-   * @param turn its turn among those of the actor; later ones have higher numbers
+   * @param turn the number of its turn among the turns of the actor; it grows
    * @param at when
    * @param event the event
    */
@@ -78,10 +78,11 @@ public interface Follow<E> {
   Follow<E> as(String name);
 
   /**
-   * Also hears that an actor has ended, after the actor's events. By default nothing happens then.
+   * Calls a handler when an actor has ended, after the actor's events. By default the end is
+   * ignored.
    *
    * @param handler called by the view's actor, as the handler of events is: if it throws, the end
-   *     comes again
+   * comes again
    * @return a changed copy
    */
   Follow<E> onEnd(Handler<Ended> handler);
@@ -91,7 +92,7 @@ public interface Follow<E> {
    * view that is made with this name later begins with the first event. An actor that another
    * process has for it ends when it next notes where it stands.
    *
-   * @param store where the name is; nothing happens if it is not known there
+   * @param store the store that knows the name; otherwise the call has no effect
    * @throws IllegalStateException if this has no name, or if the name has an actor at this store
    * @throws io.fibry.store.StoreException if that cannot be stored
    */

@@ -38,7 +38,7 @@ final class FollowReader<E> implements AutoCloseable {
   private final Following<E> what;
   private final Handler<Fact<E>> handler;
   private final Store store;
-  private final Optional<Store.Id> id; // of its place at the store; empty: that is not kept
+  private final Optional<Store.Id> id; // the id of its place at the store; empty if the place is not stored
   private final Scheduler scheduler;
   private final Actor<Told> actor;
   private final Store.History history;
@@ -46,7 +46,7 @@ final class FollowReader<E> implements AutoCloseable {
   private final Semaphore wake = new Semaphore(0); // from a pause
   private volatile boolean closing; // written by the actor's thread
   private String place = ""; // of the turn that was handled last; of the fiber, as all below, once it is started
-  private Optional<Views.Standing> standing; // what is stored of it
+  private Optional<Views.Standing> standing; // the stored place
 
   private FollowReader(Following<E> what, Handler<Fact<E>> handler, Store store, Optional<Store.Id> id,
       Scheduler scheduler, Actor<Told> actor) {
@@ -100,7 +100,7 @@ final class FollowReader<E> implements AutoCloseable {
     }
   }
 
-  /** False: the actor ends. */
+  /** Returns false if the actor ends. */
   private boolean giveAll(List<Store.Past> turns) throws InterruptedException {
     for (var turn : turns) {
       for (var told : what.told(turn, handler)) if (!isHandled(told)) return false;

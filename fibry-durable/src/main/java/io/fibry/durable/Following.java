@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** What is followed. */
+/** The kind, its events and the handlers of a view. */
 record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler<Follow.Ended> ends)
     implements Follow<E> {
   static <E> Follow<E> of(String kind, Codec<E> events) {

@@ -11,12 +11,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-/** What is being given to an actor. Under the monitor of its {@link Delivery}. */
+/** The messages that are being given to an actor. Under the monitor of its {@link Delivery}. */
 final class Hand {
   boolean courier; // there is one
   boolean again; // it looks again before it goes; if there is none, one is to come
   private boolean looking; // it has not given what it sees
-  private boolean freeing; // it has, and requests that waited for that are on their way
+  private boolean freeing; // whether it has been given, and requests that waited for that are being sent
   private boolean releasing; // a thread lets them go
   private boolean seesAll; // all that was due when it looked
   private boolean behind; // it has not given all that was due then
@@ -32,7 +32,9 @@ final class Hand {
   private final List<CompletableFuture<Void>> requests = new ArrayList<>(0); // they go when it has given
   private final Set<String> unreadable = new HashSet<>(0); // they wait for another version of the program
   private int calls; // of the actor that it has not answered
-  private boolean halted; // what was begun goes on waiting: nothing is handled before a courier gives all anew
+  // Whether a message that was begun continues to wait; then none is handled before a courier gives
+  // all of them again
+  private boolean halted;
 
   // ---- senders
 
@@ -40,7 +42,7 @@ final class Hand {
     taken.add(id);
   }
 
-  /** False: it was not in hand. */
+  /** Returns false if the message was not being given. */
   boolean drop(String id) {
     return taken.remove(id);
   }
@@ -59,7 +61,10 @@ final class Hand {
     calls++;
   }
 
-  /** A call was answered, or came to nothing. True: a courier is to look for what is left. */
+  /**
+   * A call was answered, or came to nothing. Returns true if a courier is to look for the other
+   * messages.
+   */
   boolean isOver() {
     if (--calls > 0) return false;
     left |= halted || !queue.isEmpty() || !begun.isEmpty();
@@ -69,7 +74,7 @@ final class Hand {
 
   // ---- the actor
 
-  /** The first in order, if the last is there. */
+  /** Returns the first message in order, if the last has been given. */
   Optional<Kept<Object>> next(Kept<?> last) {
     if (halted || !queue.containsKey(last.id())) return Optional.empty();
     var first = queue.values().iterator().next();
@@ -91,7 +96,7 @@ final class Hand {
     if (found != null && found.due().equals(due)) of.remove(id);
   }
 
-  /** What was begun goes on waiting. */
+  /** The message that was begun continues to wait. */
   void halt() {
     halted = calls > 0;
   }
@@ -120,7 +125,10 @@ final class Hand {
     missed = false;
   }
 
-  /** False: a request that goes now overtakes nothing that is about to be given or sent. */
+  /**
+   * Returns false if a request that is sent now overtakes no message that is about to be given or
+   * sent.
+   */
   boolean hold(CompletableFuture<Void> request) {
     boolean held = looking || freeing;
     if (held) requests.add(request);
@@ -154,8 +162,8 @@ final class Hand {
    * For one thread at a time: another one would overtake it where a mailbox lets it wait.
    *
    * @param first the thread has let none go so far
-   * @return the requests that may go; empty: all have gone, wait for the next look, or are another
-   *     thread's
+   * @return the Returns requests that may be sent; empty if all were sent, wait for the next look,
+   * or belong to another thread.
    */
   List<CompletableFuture<Void>> freed(boolean first) {
     if (first && releasing) return List.of();
@@ -167,7 +175,7 @@ final class Hand {
     return freed;
   }
 
-  /** False: not all that is before them is in a mailbox. */
+  /** Returns false if a message before them is not in a mailbox yet. */
   boolean areAdded(List<Kept<Object>> batch) {
     boolean lost = calls == 0 && !(queue.isEmpty() && begun.isEmpty()); // since the look
     if (halted || lost) {

@@ -22,9 +22,8 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * What lives here of a store, for as long as anything does: its deliveries, actors and readers keep
- * it. The store does not, or actors that nobody has and that never ended would keep their store.
- * Thread-safe.
+ * The objects of this process for one store, kept by its deliveries, actors and readers. The store
+ * does not, or actors that nobody has and that never ended would keep their store. Thread-safe.
  */
 final class Home {
   private static final Map<Store, WeakReference<Home>> HOMES = new WeakHashMap<>(); // under its own monitor
@@ -61,7 +60,7 @@ final class Home {
     home.whole = true;
   }
 
-  /** Of an actor. */
+  /** The place at which an actor is served. */
   private static final class Place {
     private volatile Actor<?> actor; // null: it is made now
 
@@ -101,7 +100,7 @@ final class Home {
         : id + " has an actor at " + store + "; send to that one, or let entities make it";
   }
 
-  /** A message that is aside is due from now on. One at a time: none is tried again twice. */
+  /** A parked message is due from now on. One call at a time, so no message is retried twice. */
   void takeBack(Store store, Store.Id actor, String id, UnaryOperator<Mail> change) {
     Objects.requireNonNull(id, "id");
     takingBack.lock();
@@ -137,13 +136,13 @@ final class Home {
     deliveries.remove(delivery);
   }
 
-  /** Messages wait at the store. Where no actor of its kind is, one goes on waiting. */
+  /** Messages wait at the store. A message waits on if no actor of its kind is served here. */
   void tell(List<Store.Waiting> messages) {
     for (var one : messages)
       if (!tell(one.to(), one.due())) for (var each : elsewhere) each.accept(one.to());
   }
 
-  /** False: nobody here serves the actor. */
+  /** Returns false if the actor is not served here. */
   boolean tell(Store.Id actor, Instant due) {
     boolean served = false;
     for (var each : deliveries) if (each.serves(actor)) {
@@ -153,7 +152,7 @@ final class Home {
     return served;
   }
 
-  /** Of messages for actors that nobody here serves. */
+  /** Follows messages for actors that are not served here. */
   Subscription onElsewhere(Consumer<Store.Id> reader) {
     elsewhere.add(reader);
     return () -> elsewhere.remove(reader);

@@ -12,15 +12,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * A message that waits at the store, on its way to its actor. In a mailbox it is a call to handle
- * all up to this one. Its answer is that of the message, if this is a request, or comes when the
- * turn is stored.
+ * A message that waits at the store, until its actor handles it. In a mailbox it is a call to
+ * handle all up to this one. Its answer is that of the message, if this is a request, or comes when
+ * the turn is stored.
  *
- * @param id among those that wait for the actor
+ * @param id among the messages that wait for the actor
  * @param due as the store has it
  * @param looked it was looked up: its turn may be stored already
- * @param reached a sender waits for the answer, and reads here whether its actor has begun with it;
- *     empty: none waits
+ * @param reached present if a sender waits for the answer; tells that sender whether its actor has
+ * begun with the message
  * @param since when its sender began to store it, by {@link System#nanoTime}
  */
 record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, Optional<AtomicBoolean> reached,
@@ -34,14 +34,16 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
     return new Kept<>(one.id(), one.due(), message, mail, true, Optional.empty(), 0);
   }
 
-  /** Sets here what the carriers of its sender wrote, for those of the actor to capture. */
+  /**
+   * Sets the context that the sender's carriers wrote, so that the actor's carriers capture it.
+   */
   <A> A inContext(ActorBuilder.ForBlocks<?> how, Actor<Object> to, Supplier<A> sending) {
     var answer = new ArrayList<A>(1);
     how.carrying(to, message, mail.context().orElse("")).execute(() -> answer.add(sending.get()));
     return answer.getFirst();
   }
 
-  /** As one that is looked up. */
+  /** Returns the message as one that was looked up at the store. */
   Kept<R> again() {
     return new Kept<>(id, due, message, mail, true, reached, since);
   }
@@ -50,7 +52,10 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
     return reached.isPresent();
   }
 
-  /** Reminders of one name are different messages. One that was aside is the same as before. */
+  /**
+   * Reminders of one name are different messages. A message that was parked is the same message as
+   * before.
+   */
   String unique() {
     return Mail.isReminder(id) ? beginning(id) + due.toEpochMilli() : Mail.before(id);
   }
@@ -60,7 +65,7 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
     return Mail.sentAt(id).orElse(due);
   }
 
-  /** Of all that had this id. */
+  /** Returns the common beginning of all messages with this id. */
   static String beginning(String id) {
     return id + "@";
   }

@@ -45,7 +45,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
     return type;
   }
 
-  /** Of a type that has a codec: it is one object, and no other state could follow. */
+  /** Whether a type that has a codec has only one object, so that no other state could follow. */
   private static boolean isAlone(Class<?> type) {
     return !(type.isRecord() || type.isEnum() || type.isSealed() || type.isArray()
         || type.getName().startsWith("java."));
@@ -99,7 +99,8 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   public <S, E> Durable.OfEvents<S, E, M> events(Codec<E> codec, Codec<S> state, S initial,
       BiFunction<S, E, S> after) {
     var checked = Checked.of(Objects.requireNonNull(state, "state"));
-    checked.decode(checked.encode(Objects.requireNonNull(initial, "initial"))); // one that cannot is found out now
+    // A state that cannot be encoded is found now
+    checked.decode(checked.encode(Objects.requireNonNull(initial, "initial")));
     return events(codec, Optional.of(checked), initial, after);
   }
 
@@ -111,7 +112,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
     return new Events<>(this, () -> initial, state, codec, after);
   }
 
-  /** Empty: it has no form in bytes. */
+  /** Returns an empty value if the type has no form in bytes. */
   @SuppressWarnings("unchecked") // the class of a value of the type
   private static <S> Optional<Codec<S>> codecOf(S initial) {
     var type = (Class<S>) typeOf(initial);

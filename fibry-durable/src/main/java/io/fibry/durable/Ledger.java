@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** All notes of an actor that still mean something. Of the actor's thread. */
+/** All notes of an actor that still mean something. Used by the actor's thread. */
 final class Ledger {
   private static final int MOST_BYTES = 1 << 20; // of answers
   private static final int FIXED = 64; // bytes of a note, about, without its texts
@@ -26,7 +26,7 @@ final class Ledger {
   private final Map<String, Note.Begun> begun = new HashMap<>();
   private long ofAnswers; // their bytes
 
-  /** @param isAside whether a message is put aside; gets the id that it had before */
+  /** @param isAside whether a message is parked; gets the id that it had before */
   Ledger(int mostAnswers, Duration time, Predicate<String> isAside) {
     this.mostAnswers = mostAnswers;
     this.time = time;
@@ -71,8 +71,8 @@ final class Ledger {
   }
 
   /**
-   * Forgets the steps of the message whose last step is the oldest, of the Once messages that are
-   * not put aside: a client may send those again, or never.
+   * Forgets the steps of the message whose last step is the oldest, among Once messages that are
+   * not parked: a client may send those again, or never.
    */
   private void forgetSteps() {
     aside.values().removeIf(one -> !isAside.test(one.waiting()));
@@ -80,7 +80,7 @@ final class Ledger {
     if (clients.size() > mostAnswers) steps.remove(clients.getFirst());
   }
 
-  /** {@return the notes to store when a message is put aside} */
+  /** {@return the notes to store when a message is parked} */
   List<Note> putAside(Optional<String> message, String waiting) {
     var notes = new ArrayList<Note>(0);
     if (begun(waiting) > 0) notes.add(new Note.Begun(waiting, 0));

@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a living actor knows. Its turns run ahead of the store: {@code state} is the one after the
- * last turn, also if that is not stored yet. Of the actor's thread, unless said otherwise.
+ * last turn, also if that is not stored yet. Used by the actor's thread, except where a member says
+ * otherwise.
  */
 final class Live<S, E, M> {
   private static final int MOST_BEGUN = 5; // times, by processes that ended
@@ -109,7 +110,7 @@ final class Live<S, E, M> {
 
   // ---- messages
 
-  /** A message of a user, or one that was kept. */
+  /** Handles a message of a user, or a kept message. */
   @SuppressWarnings("unchecked") // the address takes no others
   void handle(Object given, ActorContext<Object> core) throws Exception {
     if (given instanceof Kept<?> call && !call.asked()) handleUpTo((Kept<Object>) call, core);
@@ -129,7 +130,7 @@ final class Live<S, E, M> {
       readAgain();
       turn = new Turn<>(this, state, asked, asked, core);
       waits = turns.waits(asked) || turn.known().isPresent();
-    } catch (Throwable unread) { // it goes on waiting
+    } catch (Throwable unread) { // the message continues to wait
       core.replyWhen(asked, CompletableFuture.failedFuture(KeptException.of(id, delivery, asked.message(), unread)));
       throw unread;
     }
@@ -173,7 +174,7 @@ final class Live<S, E, M> {
     else leave(turn, false);
   }
 
-  /** One that was aside. */
+  /** Removes a message that was parked. */
   private void remove(Turn<S, E, M> turn) {
     var outgoing = new Outgoing(id, delivery);
     turn.kept().ifPresent(outgoing::done);
@@ -189,18 +190,21 @@ final class Live<S, E, M> {
       boolean waits = !leaves && turns.waits(kept);
       boolean removed = waits && kept.mail().isRemoved();
       boolean begun = waits && !removed && begin(kept);
-      if (!waits && !leaves) delivery.done(id.key(), kept.id(), kept.due()); // it was handled, or taken back
+      if (!waits && !leaves) delivery.done(id.key(), kept.id(), kept.due()); // it was handled or removed
       if (!waits) turn.confirm();
       else if (removed) remove(turn);
       else if (!begun) putAside(turn, "it was begun " + MOST_BEGUN + " times, and each time the process ended");
       known = true;
       return begun;
     } finally {
-      if (!known) delivery.halt(id.key()); // it goes on waiting
+      if (!known) delivery.halt(id.key()); // the message continues to wait
     }
   }
 
-  /** Counts a message that the process before may have died of. False: too often. */
+  /**
+   * Counts a message that the process before may have died of. Returns false if the message was
+   * begun too often.
+   */
   private boolean begin(Kept<?> kept) throws InterruptedException {
     if (!delivery.isFirstOfOld(id.key(), kept)) return true;
     int times = ledger.begun(kept.unique());
@@ -243,7 +247,7 @@ final class Live<S, E, M> {
 
   // ---- what waits
 
-  /** True: it goes on waiting, as its asker must know. */
+  /** Returns true if the message continues to wait, which its asker must know. */
   private boolean comesAgain(Turn<S, E, M> turn, Throwable failure) {
     if (turn.kept().isEmpty() || turn.isCutOff()) return false; // another life handles it
     boolean asked = turn.kept().get().asked();
@@ -256,8 +260,8 @@ final class Live<S, E, M> {
       aside = false;
       failure.addSuppressed(again);
     }
-    if (!aside && !asked) delivery.halt(id.key()); // it goes on waiting
-    return asked && !ofTheMessage; // where it cannot be put aside, the store may have removed it
+    if (!aside && !asked) delivery.halt(id.key()); // the message continues to wait
+    return asked && !ofTheMessage; // where it cannot be parked, the store may have removed it
   }
 
   /**
@@ -276,7 +280,10 @@ final class Live<S, E, M> {
     turn.confirm();
   }
 
-  /** As the store has it, since newer code may have written more. A sender here has no bytes. */
+  /**
+   * Returns the bytes that the store has, because newer code may have written more fields. A sender
+   * here has no bytes.
+   */
   private byte[] bytesOf(Kept<?> kept, M message) {
     byte[] stored = kept.mail().message();
     return stored.length > 0 ? stored : encodeMessage(message);
@@ -301,7 +308,7 @@ final class Live<S, E, M> {
     }
   }
 
-  /** What it remembers of messages stays: they may come again. */
+  /** Notes about messages stay, because these may come again. */
   private void end(List<byte[]> last, List<Note> notes, Outgoing outgoing) throws Exception {
     S anew = definition.initial(id);
     var all = ledger.all();
@@ -333,7 +340,7 @@ final class Live<S, E, M> {
     state = next;
   }
 
-  /** Stores notes by themselves, and waits until they are there. */
+  /** Stores notes by themselves, and waits until they are stored. */
   void store(List<Note> notes) throws InterruptedException {
     append(notes);
     turns.awaitLast();
@@ -367,7 +374,7 @@ final class Live<S, E, M> {
       var bytes = definition.state().orElseThrow().encode(state);
       var body = new Body(Optional.of(bytes), List.of(), ledger.all()).bytes();
       turns.snapshot(body);
-    } catch (Throwable failure) { // the turns are there
+    } catch (Throwable failure) { // the turns are stored
       LoggerFactory.getLogger(Durable.class).warn("{} goes on without a snapshot", id, failure);
     }
   }

@@ -10,11 +10,11 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * What the store keeps of a message that waits.
+ * The stored form of a waiting message.
  *
  * @param every a reminder that comes again and again
  * @param failed it waits for a human; once it is due, it is removed
- * @param context what the carriers of its sender wrote; empty: nothing
+ * @param context the text that the carriers of its sender wrote, or empty
  */
 record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, Optional<String> context) {
   /** Why, and when. */
@@ -44,7 +44,7 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
     return new Mail(message, Optional.empty(), Optional.empty(), context);
   }
 
-  /** Of one that is due: it was aside, and its actor forgets it. */
+  /** Whether a due message was parked and is being removed, so that its actor forgets it. */
   boolean isRemoved() {
     return failed.isPresent();
   }
@@ -94,7 +94,7 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
     return message.id().startsWith(ASIDE) && message.due().equals(Store.Waiting.NEVER);
   }
 
-  /** What it was called before it was put aside. */
+  /** Returns the id that it had before it was parked. */
   static String before(String id) {
     return id.startsWith(ASIDE) ? id.substring(ASIDE.length()) : id;
   }

@@ -8,9 +8,9 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How messages of a kind become bytes, and the answers to those that are {@code Once}.
+ * How messages of a kind, and the answers to {@code Once} messages, become bytes.
  *
- * @param lacks why they do not; empty: they do
+ * @param lacks why they have no codec, or empty if they have one
  * @param answers codecs of a user, by the class of the request
  */
 record Messages<M>(Class<M> type, Optional<Codec<M>> codec, String lacks, Map<Class<?>, Codec<Object>> answers) {

@@ -12,7 +12,7 @@ final class Names {
 
   private Names() {}
 
-  /** Of a kind, or a view: plain, since people read and type it. */
+  /** Checks the name of a kind or a view, which is plain because people read and type it. */
   static String plain(String what, String name) {
     if (!Objects.requireNonNull(name, "name").matches("[a-z][a-z0-9-]{0,63}"))
       throw new IllegalArgumentException("'" + Lines.line(name) + "' cannot name a " + what
@@ -20,7 +20,7 @@ final class Names {
     return name;
   }
 
-  /** As which a message to an actor comes again. */
+  /** Returns the id under which a message to an actor comes again. */
   static String once(Store.Id actor, Once message) {
     String what = "the id of " + message.getClass().getSimpleName() + " to " + actor + ", which is Once,";
     return ONCE + any(what, Objects.requireNonNull(message.once(), () -> what + " is null"));

@@ -7,8 +7,8 @@ import io.fibry.text.Lines;
 
 /**
  * A request was handled, but its turn, or one before it, could not be stored; or it was to be kept,
- * and could not be stored itself. The outcome is NOT_DONE if nothing of it is stored, UNKNOWN if
- * the store did not say, and WILL_BE_DONE if the request itself is stored: it comes again.
+ * and could not be stored itself. The outcome is NOT_DONE if no part of it is stored, UNKNOWN if
+ * the store did not say, and WILL_BE_DONE if the request itself is stored and comes again.
  */
 public final class NotStoredException extends UnansweredException {
   private static final long serialVersionUID = 1;

@@ -16,7 +16,7 @@ sealed interface Note {
   record Begun(String message, int times) implements Note {}
 
   /**
-   * It was put aside; its steps stay as long as it is aside.
+   * The message was parked; its steps stay as long as it is parked.
    *
    * @param waiting the id that it had in the store before
    */

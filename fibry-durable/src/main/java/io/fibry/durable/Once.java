@@ -4,8 +4,9 @@ package io.fibry.durable;
  * A message with an id. An actor handles it once: when it comes again, also after a restart, it
  * gets the same answer, and nothing is done. A handler that threw has not handled it.
  *
- * <p>What an actor remembers is limited, see {@link Durable.Kind#remembers}: what it has forgotten
- * is new to it. Such a request is answered by {@code reply}, as only a value can be remembered.
+ * <p>An actor remembers a limited number of answers, see {@link Durable.Kind#remembers}; a message
+ * whose answer it has forgotten is new to it. Such a request is answered by {@code reply}, as only
+ * a value can be remembered.
  */
 public interface Once {
 

@@ -13,14 +13,15 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
-/** What a turn sends by the store, and what it takes back. Of the handler's thread. */
+/** What a turn sends by the store, and what it takes back. Used by the handler's thread. */
 final class Outgoing {
   static final Duration LONGEST = Duration.ofDays(36_525); // 100 years
 
   private final Store.Id from;
   private final Delivery delivery;
   private final List<Store.Waiting> messages = new ArrayList<>(0);
-  private final Map<String, Optional<Store.Waiting>> own = new LinkedHashMap<>(0); // to itself, by id; empty: none
+  // Messages to itself, by id; empty for a message that is removed
+  private final Map<String, Optional<Store.Waiting>> own = new LinkedHashMap<>(0);
   private Optional<Kept<?>> handled = Optional.empty();
 
   Outgoing(Store.Id from, Delivery delivery) {
@@ -67,7 +68,7 @@ final class Outgoing {
     return new Store.Waiting(from, kept.id(), inMillis(next), kept.mail().bytes());
   }
 
-  /** As stores keep it; never earlier. */
+  /** Rounds up to the precision in which stores keep times. */
   private static Instant inMillis(Instant due) {
     return Instant.ofEpochMilli(due.plusNanos(999_999).toEpochMilli());
   }
@@ -84,7 +85,7 @@ final class Outgoing {
     for (var id : known) own.put(id, Optional.empty());
   }
 
-  /** Of messages to itself that are set, replaced or taken back. */
+  /** Returns the ids of messages to itself that are set, replaced or removed. */
   Set<String> own() {
     return own.keySet();
   }

@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 
 /**
  * Reads an actor from its turns. If events are stored and the snapshot in front of them cannot be
- * read, such as after a change of the state's class, the events before it are read instead. Of the
- * actor's thread.
+ * read, for example after a change of the state's class, the events before it are read instead.
+ * Used by the actor's thread.
  */
 final class Reading<S, E> {
   private final Definition<S, E, ?> definition;
@@ -21,7 +21,7 @@ final class Reading<S, E> {
   private long stateSize; // in bytes, when it was last stored
   private long size; // in bytes, of all that was read
   private int count; // of turns
-  private String unknownInState = ""; // a field that newer code has written; empty: none
+  private String unknownInState = ""; // the name of a field that newer code has written, or empty
   private String unknownInNotes = "";
   private boolean badSnapshot; // reading has failed there
 

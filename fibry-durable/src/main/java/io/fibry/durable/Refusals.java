@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs the refusals of a store, and the messages that were put aside. The first of a kind is logged
- * at once, later ones as one line a minute with their number, since a store that is full refuses
+ * Logs the refusals of a store, and the messages that were parked. The first refusal of a kind is
+ * logged at once. Later ones are one line a minute with their number, because a full store refuses
  * thousands each second. Thread-safe.
  */
 final class Refusals {
@@ -41,7 +41,7 @@ final class Refusals {
     warn(actor.kind(), what, ". %d more of this kind were put aside since the last such line");
   }
 
-  /** The events are there: only the next reading takes longer. */
+  /** The events are stored, so only the next reading takes longer. */
   void ignored(Store.Id actor, RuntimeException unreadable) {
     String what = actor + " was read from all its events, since its snapshot cannot be read: "
         + Lines.message(unreadable) + ". The next snapshot replaces it";

@@ -13,10 +13,10 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * For programs that share a store, each of which is home to keys of its own. Two actors of one key,
- * in two programs, would end each other's lives again and again: nothing is lost or stored twice,
- * but the turns of one of them are refused. {@code fibry-cluster} shares keys out by it. Immutable
- * and thread-safe.
+ * For programs that share a store, each of which owns some of the keys. Two actors of one key, in
+ * two programs, would end each other's lives again and again. No turn would be lost or stored
+ * twice, but the turns of one of them are refused. {@code fibry-cluster} shares keys out by it.
+ * Immutable and thread-safe.
  *
  * @param <M> messages
  */
@@ -66,12 +66,13 @@ public final class Sharing<M> {
   }
 
   /**
-   * Entities of some keys. What waits at the store is given to these only.
+   * Entities of some keys. Messages that wait at the store are given to these entities only.
    *
    * @param how makes them
    * @param store where they are kept
    * @param idle how long an actor stays without a message
-   * @param keys those that this program is home to; messages to others must not be sent here
+   * @param keys chooses the keys that this program owns; messages to other keys must not be sent
+   * here
    * @return entities, none alive
    */
   public Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle,
@@ -80,9 +81,9 @@ public final class Sharing<M> {
   }
 
   /**
-   * An actor's address for one message that came from another program: if it is kept, these bytes
-   * are stored, since that program may have newer code, whose fields would be lost if this one
-   * wrote the message again.
+   * Returns an actor's address for one message that came from another program. If the message is
+   * kept, these bytes are stored, because newer code may have written them with fields that this
+   * code would lose.
    *
    * @param <M> messages
    * @param actor to which the message is sent
@@ -99,7 +100,7 @@ public final class Sharing<M> {
    * there.
    *
    * @param store where it waits
-   * @param actor for which; nothing happens if this program is not its home
+   * @param actor the actor; the call has no effect if this program does not own it
    */
   public static void look(Store store, Store.Id actor) {
     look(store, actor, Instant.MIN);
@@ -109,7 +110,7 @@ public final class Sharing<M> {
    * Looks after a message for an actor of this program: at once, or when it is due.
    *
    * @param store where it waits
-   * @param actor for which; nothing happens if this program is not its home
+   * @param actor the actor; the call has no effect if this program does not own it
    * @param due when it is due
    */
   public static void look(Store store, Store.Id actor, Instant due) {

@@ -4,7 +4,7 @@ import io.fibry.text.Lines;
 
 /**
  * A handler does other steps, or in another order, than it did when the same message came before.
- * Nothing is guessed: the turn fails.
+ * The turn fails, because no result can be guessed.
  */
 public final class StepMismatchException extends RuntimeException {
   private static final long serialVersionUID = 1;

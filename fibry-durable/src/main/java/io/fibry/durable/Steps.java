@@ -17,8 +17,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The steps of a turn: those that were done when the message came before, and new ones. Of the
- * handler's thread.
+ * The steps of a turn: those that were done when the message came before, and new steps. Used by
+ * the handler's thread.
  */
 final class Steps {
   private static final ClassValue<Codec<Object>> CODECS = new ClassValue<>() {
@@ -33,7 +33,7 @@ final class Steps {
   private final Optional<String> message; // empty: it will not come again
   private final Optional<String> kept; // as which it waits at the store
   private final Map<String, Integer> names = new HashMap<>(0); // how often each was used
-  private final List<Note> failed = new ArrayList<>(0); // steps that threw, stored with the next one that does not
+  private final List<Note> failed = new ArrayList<>(0); // steps that threw, stored with the next step that succeeds
   private int done;
   private String running = ""; // the step of which the effect runs
 
@@ -43,7 +43,7 @@ final class Steps {
     this.kept = kept;
   }
 
-  /** The parts are apart, whatever they have in them. */
+  /** The parts are separated, whatever characters they contain. */
   String key(String name) {
     check(name);
     return Stream.of(live.id().kind(), live.id().key(), known(), name)
@@ -127,7 +127,7 @@ final class Steps {
     }
   }
 
-  /** It fails again when the message comes again, if the handler goes on. */
+  /** If the handler continues, the step fails again when the message comes again. */
   private StepFailedException failed(String id, String name, Throwable failure) {
     String text = Mail.brief(text(name) + " failed: " + Lines.thrown(failure));
     failed.add(new Note.Step(id, name, Optional.empty(), text));

@@ -22,7 +22,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
 
-/** What a handler does with one message. Of the handler's thread. */
+/** What a handler does with one message. Used by the handler's thread. */
 final class Turn<S, E, M> implements EventContext<S, E, M> {
   private record Answer(CompletableFuture<Object> promised, CompletableFuture<?> value) {} // that has not left
 
@@ -32,7 +32,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   private final Optional<Kept<Object>> call; // in which the actor handles it
   private final ActorContext<Object> core; // throws on other threads, and after the handler has returned
   private final Outgoing outgoing;
-  private Steps steps; // null: none so far
+  private Steps steps; // null until the first step
   private final List<byte[]> events = new ArrayList<>(1);
   private final List<Answer> answers = new ArrayList<>(1);
   private final List<Handler.Task> afterwards = new ArrayList<>(0);
@@ -302,7 +302,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
     return outgoing;
   }
 
-  /** As which it comes again; empty: it will not. */
+  /** Returns the id under which the message comes again, or empty if it will not. */
   Optional<String> messageId() {
     return message instanceof Once once ? Optional.of(Names.once(live.id(), once)) : kept.map(Kept::unique);
   }
@@ -331,7 +331,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
       answer(request, CompletableFuture.completedFuture(live.answersTo(request).decode(before.answer().get())));
   }
 
-  /** What is of no use any more: notes of this message, and of reminders that are others now. */
+  /** Returns notes that are useless now: of this message, and of reminders that were replaced. */
   List<Note> over(Ledger ledger) {
     if (!ledger.knowsAny()) return List.of();
     var over = new LinkedHashSet<String>(0);
@@ -342,7 +342,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
     return over.stream().<Note>map(Note.Over::new).toList();
   }
 
-  /** What it is to remember of a message that it has handled. */
+  /** Returns the note to remember about a message that it has handled. */
   Optional<Note> answered(Instant now) {
     return message instanceof Once ? Optional.of(new Note.Answered(messageId().orElseThrow(), now, remembered))
         : Optional.empty();
@@ -371,7 +371,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
     }
   }
 
-  /** What it answers leaves when all is stored; done when it has left. Never fails. */
+  /** Sends the answers when all turns are stored; done when they have left, and never fails. */
   CompletableFuture<Void> leave(CompletableFuture<Void> stored, boolean failed) {
     for (var task : afterwards)
       stored.thenRun(() -> Thread.ofVirtual().name("after " + live.id()).start(() -> run(task)));

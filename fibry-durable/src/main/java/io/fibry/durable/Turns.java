@@ -17,13 +17,16 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 
 /**
- * The turns of an actor on their way to the store, since it was last read. Of the actor's thread,
- * unless said otherwise.
+ * The turns of an actor that are not stored yet, since it was last read. Used by the actor's
+ * thread, except where a member says otherwise.
  */
 final class Turns {
   static final CompletableFuture<Void> STORED = CompletableFuture.completedFuture(null);
 
-  /** What a turn on its way has done, or sends again: the store still has it as it was. */
+  /**
+   * Messages that a turn, not stored yet, has done or sends again: the store still has their former
+   * versions.
+   */
   private record Leaving(CompletableFuture<Void> stored, Set<String> ids) {}
 
   private final Delivery delivery;
@@ -32,7 +35,7 @@ final class Turns {
   private final Semaphore ahead; // given back by the store's thread
   private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
   private Set<String> reminders; // ids of all that are set
-  private Set<String> aside; // what messages were called that were put aside
+  private Set<String> aside; // the former ids of parked messages
   private Set<String> waited = Set.of(); // when it was read
   private long readAt; // by the clock of `Kept.since`
   private long life;
@@ -109,9 +112,9 @@ final class Turns {
     return leaving.stream().anyMatch(one -> one.ids.contains(kept.id()));
   }
 
-  // ---- on their way
+  // ---- turns that are being stored
 
-  /** Where it throws, nothing is stored. */
+  /** If it throws, no part is stored. */
   void append(byte[] body, boolean whole, Outgoing outgoing) {
     append(body, whole, outgoing, store::append);
   }
@@ -164,7 +167,7 @@ final class Turns {
 
   private void sent(Store.Turn turn, Set<String> own) {
     if (!last.isDone()) leaving.add(new Leaving(last, Set.copyOf(own)));
-    last.thenRun(() -> Home.of(store).tell(turn.sends())); // when it is stored, and `leaving` says so
+    last.thenRun(() -> Home.of(store).tell(turn.sends())); // when the turn is stored, and `leaving` is complete
     for (var one : turn.done()) {
       reminders.remove(one);
       aside.remove(Mail.before(one));
@@ -185,7 +188,7 @@ final class Turns {
   }
 
   private void noteRefusal(long turn, StoreException why) {
-    delivery.halt(id.key()); // before the actor goes on
+    delivery.halt(id.key()); // before the actor handles another message
     refused = true;
     Home.of(store).refusals().tell(id + " reads its state again, since its turn " + turn + " was not stored", why);
   }

@@ -4,8 +4,8 @@ package io.fibry.durable;
  * Fields that were read of an actor, and that only newer code knows. They would be lost if all that
  * was read of it was written again.
  *
- * @param inState one of the state, or of an event; empty: there is none
- * @param inNotes one that a newer version of the library has written; empty: there is none
+ * @param inState in the state or in an event; empty if there is none
+ * @param inNotes in notes that a newer version of the library has written; empty if there is none
  */
 record Unknown(String inState, String inNotes) {
   static final Unknown NONE = new Unknown("", "");

@@ -17,7 +17,10 @@ final class Values {
 
   private Values() {}
 
-  /** False: it can be changed, or nobody knows. Looks at the object's own fields only. */
+  /**
+   * Returns false if the object can be changed, or if that is not known. Looks at the object's own
+   * fields only.
+   */
   static boolean isValue(Object one) {
     Class<?> type = one.getClass();
     if (OF_THE_JDK.contains(type) || one instanceof Enum<?>) return true;

@@ -12,7 +12,7 @@ import java.util.Map;
 
 /**
  * Whether two stores have the same actors. Turns that a later whole one has replaced may be missing
- * in the second. On the way it finds out where views of the first stand in the second. Of one
+ * in the second. On the way it finds out where views of the first stand in the second. Used by one
  * thread.
  */
 final class Comparison {
@@ -29,7 +29,7 @@ final class Comparison {
       this.history = history;
     }
 
-    /** Null: there is none. */
+    /** Returns null if there is none. */
     Past peek() throws InterruptedException {
       while (true) {
         if (page.isEmpty()) page.addAll(history.now());
@@ -62,7 +62,7 @@ final class Comparison {
     this.views = views;
   }
 
-  /** Answers the places of views in the second store. */
+  /** Returns the places of views in the second store. */
   Map<ViewPlace, String> run() throws InterruptedException {
     var places = new LinkedHashMap<ViewPlace, String>();
     for (var view : views) places.put(view, "");
@@ -125,7 +125,7 @@ final class Comparison {
         && one.at().toEpochMilli() == other.at().toEpochMilli() && Arrays.equals(one.body(), other.body());
   }
 
-  /** Of no actor: the view has seen all. */
+  /** Returns no actor if the view has seen all turns. */
   private Which unread(ViewPlace view) throws InterruptedException {
     try (var history = from.history(view.kind(), view.place())) {
       var rest = history.now();

@@ -18,16 +18,17 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
 /**
- * Copies what is stored from one store to another, kind by kind. Turns keep their numbers, and
- * those of a kind their order. All that waits is sent by an actor of its own: first a message which
- * says that the copy is not finished, and its last turn has done that one. Of one thread.
+ * Copies what is stored from one store to another, kind by kind. Turns keep their numbers, and the
+ * turns of a kind their order. All waiting messages are sent by an actor of the copy's own. Its
+ * first message says that the copy is not finished, and its last turn has done that message. Used
+ * by one thread.
  */
 final class Copying {
   private static final int MOST_UNDER_WAY = 1_000; // turns
   private static final int BATCH = 1 << 18; // bytes of messages, about
   private static final int MOST_MESSAGES = 500; // of a turn
 
-  /** What is on its way to the other store. */
+  /** An object that is being stored in the other store. */
   private record Giving(Id of, String what, CompletionStage<Void> stored) {}
 
   /** How far the turns of an actor are. */
@@ -124,7 +125,7 @@ final class Copying {
 
   // ---- turns
 
-  /** What is stored of an actor that is not there. */
+  /** Reads the stored turns of an actor that does not live. */
   static Store.Loaded read(Store store, Id id) {
     var loaded = store.load(id);
     store.leave(id, loaded.life());
@@ -161,7 +162,7 @@ final class Copying {
     actor.number = actor.first;
   }
 
-  /** With the turn of this number: turns before those that are read may be gone. */
+  /** Continues with the turn of this number, since earlier turns may be gone. */
   private void goOn(Id id, Progress actor, long next) {
     if (actor.life == 0 || next != actor.number + 1) actor.life = to.begin(id, next - 1);
     actor.number = next;
@@ -234,8 +235,8 @@ final class Copying {
   }
 
   /**
-   * Called before the turns of actors, with the empty place, so that those that ends replaced stay;
-   * and again with the place.
+   * Called before the turns of actors are copied, with the empty place, so that turns before ends
+   * stay, and again with the place.
    */
   private void store(ViewPlace view, long turn, String place) throws InterruptedException {
     var id = view.actor();

@@ -19,14 +19,19 @@ import java.util.concurrent.Semaphore;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
-/** A store in memory, for tests: {@link #crash} answers what a disk would hold. Thread-safe. */
+/**
+ * A store in memory, for tests: {@link #crash} returns the content that a disk would hold.
+ * Thread-safe.
+ */
 public final class MemoryStore implements Store {
-  /** What is stored of an actor: the last whole turn and those after it, and what waits. */
+  /**
+   * The stored part of an actor: the last whole turn, the turns after it, and the waiting messages.
+   */
   private static final class Kept {
     private final List<Turn> turns = new ArrayList<>();
     private final Map<String, Waiting> waiting = new LinkedHashMap<>();
     private final List<Long> places = new ArrayList<>(); // in the history
-    private final TreeSet<Long> ends = new TreeSet<>(); // those of `places` whose turns replaced the ones before
+    private final TreeSet<Long> ends = new TreeSet<>(); // the places whose turns replaced all earlier ones
     private long life;
     private long last;
     private boolean over; // a turn of this life was refused

@@ -37,7 +37,7 @@ public interface Store extends AutoCloseable {
       Objects.requireNonNull(key, "key");
     }
 
-    /** In one line, whatever the key has. */
+    /** Returns one line, whatever characters the key has. */
     @Override
     public String toString() {
       return Lines.escaped(kind + " '" + key + "'");
@@ -50,7 +50,7 @@ public interface Store extends AutoCloseable {
    * @param to the actor
    * @param id it takes the place of the one with the same id that waits for this actor
    * @param due when the actor may get it; to the millisecond
-   * @param body what it says
+   * @param body the content
    */
   record Waiting(Id to, String id, Instant due, byte[] body) {
     /** The due time of a message that may be handled at once: no clock can make it wait. */
@@ -78,7 +78,7 @@ public interface Store extends AutoCloseable {
    * @param number one more than that of the turn before
    * @param at when
    * @param whole it says all that there is to know: those before it are not read any more
-   * @param body what it says
+   * @param body the content
    * @param done ids of messages that wait for this actor no more
    * @param sends messages that wait from now on, for any actor of this store
    */
@@ -95,10 +95,10 @@ public interface Store extends AutoCloseable {
   }
 
   /**
-   * What is stored of an actor.
+   * The stored part of an actor.
    *
    * @param life from now on, its turns have this number
-   * @param last the number of its last turn; 0: there is none
+   * @param last the number of its last turn, or 0 if there is none
    * @param bodies of the last whole turn and of those after it; of all, if none is whole
    * @param waiting the ids of all messages that wait for it
    */
@@ -107,18 +107,18 @@ public interface Store extends AutoCloseable {
   /**
    * A turn that is stored.
    *
-   * @param place where it is in the history of its kind: what is read after it begins there
+   * @param place its place in the history of its kind: reading after it begins with the next turn
    * @param key of its actor
-   * @param number of the turn, among those of its actor
+   * @param number the number of the turn among the turns of its actor
    * @param at when
    * @param whole as the turn said
-   * @param body what it says
+   * @param body the content
    */
   record Past(String place, String key, long number, Instant at, boolean whole, byte[] body) {}
 
   /**
    * The turns of a kind, oldest first. Those of one actor have its order; all have the order in
-   * which they were stored. Of one thread at a time, but for {@link #close}.
+   * which they were stored. Used by one thread at a time, except for {@link #close}.
    */
   interface History extends AutoCloseable {
 
@@ -126,7 +126,7 @@ public interface Store extends AutoCloseable {
      * Waits for turns.
      *
      * @return those that were stored next, at least one
-     * @throws InterruptedException if interrupted; it can go on later
+     * @throws InterruptedException if interrupted; it can be called again
      * @throws StoreClosedException if this, or the store, is closed
      * @throws StoreException if they cannot be read
      */
@@ -135,8 +135,8 @@ public interface Store extends AutoCloseable {
     /**
      * Does not wait for turns.
      *
-     * @return those that come next; empty: no more are stored
-     * @throws InterruptedException if interrupted; it can go on later
+     * @return those the next turns; empty if no more are stored
+     * @throws InterruptedException if interrupted; it can be called again
      * @throws StoreClosedException if this, or the store, is closed
      * @throws StoreException if they cannot be read
      */
@@ -148,24 +148,24 @@ public interface Store extends AutoCloseable {
   }
 
   /**
-   * Begins a life of an actor. Turns that were given before are stored or refused first; those of
+   * Begins a life of an actor. Turns that were given before are stored or refused first. Turns of
    * an earlier life that come later are refused.
    *
    * @param actor which
    * @return what is stored
    * @throws StoreException if that cannot be read
-   * @throws CancellationException if interrupted where it waits for another
-   *     thread or a server; so do all methods that read
+   * @throws CancellationException if interrupted where it waits for another thread or a server; so
+   * do all methods that read
    */
   Loaded load(Id actor);
 
   /**
-   * Reads the turns of an actor though a snapshot has made them needless, such as one that cannot
-   * be read. By default it reads the history of the whole kind.
+   * Reads the turns of an actor that a snapshot has made needless, for use if the snapshot cannot
+   * be read. The default reads the history of the whole kind.
    *
    * @param actor which
    * @return its turns that are still stored, in their order; one may come again, and some that a
-   *     whole one replaced may be among them
+   * whole one replaced may be among them
    * @throws StoreException if they cannot be read
    */
   default List<Past> turns(Id actor) {
@@ -196,18 +196,18 @@ public interface Store extends AutoCloseable {
    * this life that is given later may be refused. Those that were given are stored all the same.
    *
    * @param actor which
-   * @param life of the actor; nothing happens if it is over
+   * @param life the life of the actor; the call has no effect if it is over
    */
   default void leave(Id actor, long life) {}
 
   /**
    * Stores a turn, with what it has done and sends, after all of this actor that were given before.
-   * If one is not stored, those of its life after it are not either. May wait for room.
+   * If a turn is not stored, the later turns of its life are not stored either. May wait for room.
    *
-   * @param turn what it did
+   * @param turn the turn
    * @return when it is stored; or the {@link StoreException} that says why it is not
-   * @throws CancellationException if interrupted while it waits for room;
-   * nothing is stored
+   * @throws CancellationException if interrupted while it waits for room; then the turn is not
+   * stored
    */
   CompletionStage<Void> append(Turn turn);
 
@@ -243,19 +243,19 @@ public interface Store extends AutoCloseable {
   void snapshot(Turn turn);
 
   /**
-   * Stores a message, after those that this thread gave before. May wait for room.
+   * Stores a message, after the messages that this thread gave before. May wait for room.
    *
-   * @param message what waits from now on
+   * @param message the message, which waits from now on
    * @param most how many that are due may wait for this actor, with this one
    * @return true when it is stored, false if it would be one too many; or the
-   *     {@link StoreException} that says why it is not
-   * @throws CancellationException if interrupted while it waits for room;
-   * nothing is stored
+   * {@link StoreException} that says why it is not
+   * @throws CancellationException if interrupted while it waits for room; then the message is not
+   * stored
    */
   CompletionStage<Boolean> accept(Waiting message, int most);
 
   /**
-   * What waits for an actor.
+   * Returns the messages that wait for an actor.
    *
    * @param actor which
    * @param until messages that are due later are left out
@@ -279,7 +279,7 @@ public interface Store extends AutoCloseable {
    *
    * @param actor for which it waits
    * @param after messages that are due then, or before, are left out
-   * @return empty: none waits that is due later
+   * @return empty: empty if no message is due later
    */
   Optional<Instant> next(Id actor, Instant after);
 
@@ -299,15 +299,15 @@ public interface Store extends AutoCloseable {
   void actors(Consumer<Id> reader);
 
   /**
-   * Copies all that is stored into another store, of any kind: states and events, what actors
-   * remember, messages that wait or are aside, reminders, and where views stand. Then it compares
-   * both. Close the actors of both stores first.
+   * Copies everything that is stored into another store, of any kind: states and events, notes,
+   * waiting and parked messages, reminders, and the places of views. Afterwards it compares both.
+   * Close the actors of both stores first.
    *
    * @param to an empty one. Until the copy is finished, it refuses actors
    * @return what was copied
    * @throws IllegalArgumentException if the other store is not empty
    * @throws IllegalStateException if both are not the same afterwards, such as after a turn
-   *     meanwhile
+   * meanwhile
    * @throws StoreException if something cannot be read or stored; it says what
    */
   default Copy copyTo(Store to) {
@@ -315,7 +315,7 @@ public interface Store extends AutoCloseable {
   }
 
   /**
-   * The same, and tells how far it is.
+   * Copies, and reports its progress.
    *
    * @param to an empty one. Until the copy is finished, it refuses actors
    * @param progress gets what has been copied so far, now and then
@@ -326,13 +326,13 @@ public interface Store extends AutoCloseable {
   }
 
   /**
-   * Reads what was stored. Each turn comes after those that were stored before it, and none that a
-   * loss of power could take back. Turns that a later whole one replaced may be left out, but not
-   * those that {@link #end} keeps for views; now and then, such as after a crash, a turn comes
-   * again.
+   * Reads what was stored. Each turn comes after the turns that were stored before it, and a turn
+   * that a loss of power could take back does not come. Turns that a later whole turn replaced may
+   * be left out, except those that {@link #end} keeps for views. Now and then, such as after a
+   * crash, a turn comes again.
    *
    * @param kind of the actors
-   * @param after the place of the turn that was read last; empty: from the beginning
+   * @param after the place of the turn that was read last, or empty for the beginning
    * @return the turns after that one
    * @throws IllegalArgumentException if that is no place of this store
    */

@@ -4,8 +4,8 @@ import io.fibry.Outcome;
 import java.util.Objects;
 
 /**
- * The disk failed in a way after which nobody knows what is on it. The store takes nothing more;
- * opened again, it tells what is there.
+ * The disk failed in a way after which nobody knows what is on it. The store takes no more turns;
+ * opened again, it finds the turns that are stored.
  */
 public final class StoreBrokenException extends StoreException {
   private static final long serialVersionUID = 1;

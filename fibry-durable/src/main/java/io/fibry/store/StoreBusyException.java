@@ -21,7 +21,7 @@ public final class StoreBusyException extends StoreException {
   /**
    * For stores.
    *
-   * @param message what was lost
+   * @param message the failure of the connection
    * @param cause how
    */
   public StoreBusyException(String message, Throwable cause) {

@@ -1,6 +1,6 @@
 package io.fibry.store;
 
-/** What was stored is no longer there, or no longer as it was. Nothing was changed. */
+/** Stored bytes are missing, or have changed. The store was not changed. */
 public final class StoreDamagedException extends StoreException {
   private static final long serialVersionUID = 1;
 

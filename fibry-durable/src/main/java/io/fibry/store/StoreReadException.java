@@ -1,6 +1,6 @@
 package io.fibry.store;
 
-/** What is stored could not be read this time. */
+/** Stored bytes could not be read this time. */
 public final class StoreReadException extends StoreException {
   private static final long serialVersionUID = 1;
 
@@ -8,7 +8,7 @@ public final class StoreReadException extends StoreException {
    * For stores.
    *
    * @param message what, and where
-   * @param cause what the disk said
+   * @param cause the failure of the disk
    */
   public StoreReadException(String message, Throwable cause) {
     super(message, cause);

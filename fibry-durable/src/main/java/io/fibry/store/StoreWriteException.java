@@ -1,6 +1,6 @@
 package io.fibry.store;
 
-/** A write failed, and was taken back. The store goes on. */
+/** A write failed, and was undone. The store continues to work. */
 public final class StoreWriteException extends StoreException {
   private static final long serialVersionUID = 1;
 

@@ -4,7 +4,7 @@ import java.util.Objects;
 
 /**
  * An actor was read whose stored state has fields that this program does not know: newer code has
- * written them. To store the state again would erase them, so no turn does. Nothing is lost: the
+ * written them. Storing the state again would erase them, so no turn does. No field is lost: the
  * store keeps the state as it is, for a program that knows the fields.
  */
 public final class UnknownFieldsException extends StoreException {

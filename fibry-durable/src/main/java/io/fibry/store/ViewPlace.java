@@ -12,7 +12,7 @@ import java.util.Optional;
  *
  * @param kind of the actors whose events the view reads
  * @param name of the view
- * @param place of the turn that it read last; empty: it has read none
+ * @param place the place of the turn that it read last, or empty if it has read none
  */
 public record ViewPlace(String kind, String name, String place) {
   private static final byte[] FORGOTTEN = "-".getBytes(StandardCharsets.UTF_8); // no store has such a place
@@ -29,7 +29,7 @@ public record ViewPlace(String kind, String name, String place) {
    *
    * @param actor which may be that of a view
    * @param body of its last turn
-   * @return empty if the actor is none of a view, or if the view was forgotten
+   * @return empty if the actor does not belong to a view, or if the view was forgotten
    */
   public static Optional<ViewPlace> of(Store.Id actor, byte[] body) {
     int end = actor.key().indexOf(':');
@@ -59,7 +59,7 @@ public record ViewPlace(String kind, String name, String place) {
     return new Store.Id(Store.VIEWS, kind + ":" + name);
   }
 
-  /** {@return the body of a turn that says so} */
+  /** {@return the body of a turn that has this place} */
   public byte[] body() {
     return place.getBytes(StandardCharsets.UTF_8);
   }

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.NavigableMap;
 
 /**
- * Copies the files of a log that is written meanwhile, up to one of its frames: what is there is of
- * one moment, since a log only grows. No file is rewritten meanwhile. Each frame is checked. The
- * file that makes the folder a store is written last.
+ * Copies the files of a log that is being written, up to one of its frames. The copy is of one
+ * moment, because a log only grows. No file is rewritten meanwhile. Each frame is checked. The file
+ * that makes the folder a store is written last.
  */
 final class Backup {
   private final Disk from;
@@ -29,7 +29,7 @@ final class Backup {
   }
 
   /**
-   * What is on disk is copied.
+   * Copies the frames that are on disk.
    *
    * @param full the segments that are full, by the last frame of each; more may come
    * @param until the last frame that is on disk
@@ -52,7 +52,7 @@ final class Backup {
     if (seen != until) throw damaged(new Segment(store, last), "frame " + until + " was on disk, and is not found");
   }
 
-  /** Copies it. True: the log goes on in the next one. */
+  /** Copies it. Returns true if the log continues in the next segment. */
   private boolean isFull(Segment segment) throws IOException {
     going.run();
     var file = segment.read(from);
@@ -77,7 +77,7 @@ final class Backup {
     return ByteBuffer.allocate(end + Frame.SMALLEST).put(file.slice(0, end)).put(mark).flip();
   }
 
-  /** Null: none up to the last one. */
+  /** Returns null if there is no frame up to the last one. */
   private Frame frame(Segment segment, ByteBuffer file, int at) {
     var frame = seen == until ? null : Frame.of(segment.place(at), file.duplicate().position(at));
     return frame == null || frame.number() > until ? null : frame;

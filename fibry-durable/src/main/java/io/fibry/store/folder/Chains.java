@@ -11,7 +11,7 @@ final class Chains {
   private static final int SIZE = 1 << PAGE;
 
   private long[][] places = {};
-  private int[][] before = {}; // of each; of one that is free, the next free one
+  private int[][] before = {}; // the link before each link; for a free link, the next free one
   private int size; // so far used
   private int free = -1; // the first one
 
@@ -60,7 +60,7 @@ final class Chains {
     return all;
   }
 
-  /** All, and what is left in those that are free. */
+  /** Moves all links, and the remains in free ones. */
   void move(Moves moves) {
     for (var page : places) for (int i = 0; i < SIZE; i++) page[i] = moves.of(page[i]);
   }
@@ -85,7 +85,7 @@ final class Chains {
     return first;
   }
 
-  /** What was added first. */
+  /** Returns the place that was added first. */
   long first(int link, int count) {
     return place(firstLink(link, count));
   }

@@ -17,19 +17,19 @@ import java.util.stream.Stream;
  * @param actors that can be read
  * @param turns of them
  * @param waiting messages that are stored and not handled yet, and reminders
- * @param aside messages that were put aside
+ * @param aside messages that were parked
  * @param closed the store was closed at its last use
  * @param torn files with ends of logs that openings have kept aside, each of which was in doubt
  * @param doubt the end of the log if it is not whole, and nothing says that it was on disk. It is a
- *     commit that a crash cut off, of which no sender was told, or it was damaged after the crash.
- *     When a store has been idle for 20 ms, a mark behind the last commit says that it was on disk:
- *     if that is damaged, it is {@code wrong}. So only turns of the last milliseconds before the
- *     end of the process can be in doubt; before a loss of power, those of the last seconds, since
- *     the mark is not forced. {@code withForceEvery} adds its pause. An opening keeps the doubtful
- *     bytes aside in a file, and goes on in their place
- * @param wrong what is not as it was written
+ * commit that a crash cut off, of which no sender was told, or it was damaged after the crash. When
+ * a store has been idle for 20 ms, a mark behind the last commit says that it was on disk: if that
+ * is damaged, it is {@code wrong}. So only turns of the last milliseconds before the end of the
+ * process can be in doubt. After a loss of power, turns of the last seconds can, because the mark
+ * is not forced. {@code withForceEvery} adds its pause. An opening keeps the doubtful bytes in a
+ * file beside the log, and continues in their place
+ * @param wrong descriptions of bytes that are not as they were written
  * @param lost turns that cannot be read because of that. Those that were the last of their actor
- *     are known only if {@code wrong} names the actor
+ * are known only if {@code wrong} names the actor
  */
 public record Check(String store, long bytes, long frames, long actors, long turns, long waiting, long aside,
     boolean closed, List<String> torn, Optional<Wrong> doubt, List<Wrong> wrong, List<Lost> lost) {
@@ -84,9 +84,9 @@ public record Check(String store, long bytes, long frames, long actors, long tur
   }
 
   /**
-   * Prints what is in a folder, and ends with 0 if it is whole, with 1 if it is damaged, and with 3
-   * if it is whole but for its end, which is in doubt. With a second folder, all that is whole goes
-   * there.
+   * Prints the content of folders. The exit code is 0 if they are whole, 1 if one is damaged, and 3
+   * if one is whole except for its end, which is in doubt. With a second folder, all that is whole
+   * goes there.
    *
    * @param folders one, or two
    */

@@ -7,7 +7,7 @@ import java.util.zip.CRC32C;
 final class Checksum {
   private Checksum() {}
 
-  /** From the position to the limit of each, which stay. */
+  /** Computes the checksum of each buffer from its position to its limit, which stay. */
   static int of(ByteBuffer... parts) {
     var crc = new CRC32C();
     for (var part : parts) crc.update(part.duplicate());

@@ -12,18 +12,18 @@ import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * Rewrites full segments without what is dead, when as many have got full as were left the last
- * time: so each byte is written again about once while the log doubles.
+ * Rewrites full segments without dead records, when as many segments have become full as were left
+ * the last time. So each byte is written again about once while the log doubles.
  *
  * <p>It goes from the oldest to the newest, and what a turn has done is left out. That is safe: the
- * index knew all of a segment before it was full, so what was done is in none of the files that
- * were rewritten before. If a pass ends early, the segments that it did not come to still say what
- * was done.
+ * index knew all of a segment before it was full, so a message that one of its turns has done is in
+ * none of the files that were rewritten before. If a pass ends early, the segments that it did not
+ * come to still say what was done.
  *
  * <p>It rests for three quarters of the time, unless a second pass is due before it is through, or
  * the store is closed. When the disk is full, no segment gets full any more, so a pass begins at
- * once. That one leaves segments alone in which nothing is dead: a copy of one needs as much room
- * as is missing, and the segments behind it may be dead.
+ * once. Such a pass leaves segments alone in which no record is dead: a copy needs as much room as
+ * is missing, and segments behind it may have dead records.
  */
 final class Compaction {
   private static final int LEAST = 4; // segments that got full
@@ -37,7 +37,7 @@ final class Compaction {
   private final Supplier<Pace> paces; // of passes
   private final ReentrantLock files = new ReentrantLock(); // by who replaces some, or reads all
   private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // under this object's monitor
-  private Pace pace; // of the pass; likewise, as the next two
+  private Pace pace; // of the pass; written and read under the monitor, as the next two
   private long due; // segments that got full, for a pass
   private boolean closed;
 
@@ -53,7 +53,9 @@ final class Compaction {
     this.pace = paces.get();
   }
 
-  /** By the log's thread: one more is full, and all of its records are in the index. */
+  /**
+   * Called by the log's thread: one more segment is full, and all of its records are in the index.
+   */
   synchronized void sealed() {
     if (closed) return;
     long compact = full.values().stream().filter(Segment::compact).count();
@@ -66,7 +68,7 @@ final class Compaction {
     if (begins) begin(List.copyOf(full.values()), pace, false);
   }
 
-  /** By the thread that makes segments: the disk has no room for another. */
+  /** Called by the thread that makes segments: the disk has no room for another. */
   synchronized void full() {
     if (closed) return;
     boolean begins = pass.isDone();
@@ -139,7 +141,7 @@ final class Compaction {
     void run() throws IOException;
   }
 
-  /** None is replaced or deleted meanwhile, but by what is run. */
+  /** No file is replaced or deleted meanwhile, except by the given code. */
   void whileFilesStay(Use use) throws IOException {
     files.lock();
     try {
@@ -166,7 +168,7 @@ final class Compaction {
     pace.hurry();
   }
 
-  /** When it answers, nothing is rewritten any more. */
+  /** When it returns, no file is being rewritten any more. */
   void close() {
     stop();
     pass().handle((none, failure) -> null).join();

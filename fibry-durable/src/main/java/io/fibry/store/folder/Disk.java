@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * The only door to the files of a store. A test can put another disk behind it, which fails or
- * loses its power; a program one that encrypts. Different files are used by different threads at
- * once. No thread of a user comes here but by {@link #read}.
+ * loses its power, and a program can put a disk behind it that encrypts. Different files are used
+ * by different threads at once. No thread of a user comes here but by {@link #read}.
  */
 public interface Disk extends AutoCloseable {
 
@@ -70,7 +70,7 @@ public interface Disk extends AutoCloseable {
   void force(String name) throws IOException;
 
   /**
-   * Nothing more will be written to a file.
+   * Says that a file will not be written any more.
    *
    * @param name of the file
    * @throws IOException if it cannot be closed
@@ -87,7 +87,7 @@ public interface Disk extends AutoCloseable {
   void rename(String from, String to) throws IOException;
 
   /**
-   * Deletes a file, if it is there.
+   * Deletes a file, if it exists.
    *
    * @param name of the file
    * @throws IOException if that fails

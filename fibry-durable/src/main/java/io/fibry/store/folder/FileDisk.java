@@ -47,7 +47,8 @@ final class FileDisk implements Disk {
   }
 
   /**
-   * To read only: this makes and changes nothing. Other processes can read at the same time.
+   * Opens the disk for reading only, and makes and changes no file. Other processes can read at the
+   * same time.
    *
    * @throws io.fibry.store.StoreInUseException if a store has it open
    */

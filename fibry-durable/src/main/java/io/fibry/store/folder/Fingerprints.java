@@ -35,7 +35,7 @@ final class Fingerprints {
     return of(bytes, 0, bytes.length);
   }
 
-  /** As in a record. */
+  /** Writes a text as it stands in a record. */
   private static int put(byte[] text, byte[] into, int at) {
     into[at] = (byte) (text.length >>> Byte.SIZE);
     into[at + 1] = (byte) text.length;
@@ -49,7 +49,7 @@ final class Fingerprints {
     return new Fingerprint(both[0], both[1]);
   }
 
-  /** Of an actor as a record has it: high, then low. */
+  /** Computes the fingerprint of an actor as a record has it: high, then low. */
   void write(byte[] bytes, int from, int length, long[] into) {
     long v0 = key0 ^ 0x736f6d6570736575L;
     long v1 = key1 ^ 0x646f72616e646f6dL ^ 0xee;

@@ -21,8 +21,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Gives a folder to one store at a time. Two things guard it: an operating-system lock on a file,
  * and the id of the owner in that file. The id is needed because the operating system releases the
- * lock as soon as any code of this process opens and closes the file, such as a backup tool that
- * reads the folder. Another process can then lock the folder.
+ * lock as soon as any code of this process, such as a backup tool, opens and closes the file.
+ * Another process can then lock the folder.
  *
  * <p>A new owner writes its id before it reads anything else. The old owner reads the id before
  * each write, and the id and the identity of the file after each force of a file. Therefore the new
@@ -41,7 +41,7 @@ final class FolderLock implements AutoCloseable {
   private final Path real;
   private final Optional<FileChannel> file; // empty: there is none, and the folder is only read
   private final byte[] owner;
-  private final Object fileKey; // of the file, for the operating system; null: it has none
+  private final Object fileKey; // the key of the file in the operating system, or null if there is none
 
   private FolderLock(Path folder, Path real, Optional<FileChannel> file, byte[] owner) throws IOException {
     this.folder = folder;

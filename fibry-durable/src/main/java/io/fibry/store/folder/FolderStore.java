@@ -12,8 +12,8 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * A store in a folder of its own, which one process has open at a time. What it says is stored
- * survives the end of the process, and the loss of power if the disk keeps its promises.
+ * A store in a folder of its own, which one process has open at a time. Turns that it reports as
+ * stored survive the end of the process, and the loss of power if the disk keeps its promises.
  * Thread-safe.
  *
  * <p>One thread writes all that waits and then forces it to disk, so the more actors are at work,
@@ -37,7 +37,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * The same, with options.
+   * Opens a folder with options.
    *
    * @param folder where it is; made if there is none
    * @param options changes the usual ones
@@ -79,7 +79,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * nothing.
    *
    * @param folder where the store is
-   * @return what is there, and what is wrong
+   * @return what the store's content, and its faults
    * @throws io.fibry.store.StoreInUseException if it is open
    * @throws UncheckedIOException if the files cannot be read
    */
@@ -93,8 +93,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
 
   /**
    * Writes all that is whole in a damaged store to a new one. The damaged one is not changed. A
-   * turn that comes after one that is missing is left out, with what it has done and sends, unless
-   * a later one says all.
+   * turn behind a missing turn is left out, with the messages that it has done and sends, unless a
+   * later turn has the whole state.
    *
    * @param folder where the damaged store is; it is not open
    * @param to an empty folder; made if there is none
@@ -125,10 +125,10 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * How it is. This never waits for the disk, and visits all actors that are there, or for which
-   * something waits.
+   * How it is. This never waits for the disk, and visits all actors that live, or for which
+   * messages wait.
    *
-   * @return counts and figures; also of a store that is closed
+   * @return counts flags and counts; also for a closed store
    */
   public abstract Health health();
 
@@ -153,7 +153,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * The same, to a disk of your own.
+   * Makes a backup on a disk of your own.
    *
    * @param to has no files; stays open
    */
@@ -163,20 +163,20 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * How a store is.
    *
    * @param turns stored since it was opened
-   * @param refused turns and messages that were not stored since, whatever the reason
-   * @param underWay turns and messages on their way to the disk
+   * @param refused turns and messages that were not stored since the opening, for any reason
+   * @param underWay turns and messages that are being stored
    * @param actors of which something is stored
    * @param waiting messages that are stored and not handled yet, and reminders
-   * @param aside messages that were put aside, for a human
+   * @param aside messages that were parked, for a human
    * @param bytes of its files
    * @param forces of the log to the disk, since it was opened
    * @param full the next file of the log could not be made. It takes neither new actors nor
-   *     messages to keep, and no turns once the file before is full. It tries again each second
+   * messages to keep, and no turns once the file before is full. It tries again each second
    * @param broken the disk failed in a way after which nobody knows what is on it. It takes nothing
-   *     more: close it, see to the disk, and open it again
+   * more: close it, see to the disk, and open it again
    * @param torn files with the end of the log, if it was not whole when it was opened: a commit
-   *     that a crash cut off, of which no sender was told. It may also be a commit right before the
-   *     crash that was damaged afterwards, as {@link Check} explains at {@code doubt}
+   * that a crash cut off, which no sender was told. It may also be a commit right before the crash
+   * that was damaged afterwards, as {@link Check} explains at {@code doubt}
    */
   public record Health(long turns, long refused, long underWay, long actors, long waiting, long aside, long bytes,
       Forces forces, boolean full, boolean broken, List<String> torn) {}
@@ -186,7 +186,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    *
    * @param count how often it was forced
    * @param total how long that took
-   * @param last how long the last one took; zero: there was none
+   * @param last how long the last force took, or zero if there was none
    */
   public record Forces(long count, Duration total, Duration last) {
     static final Forces NONE = new Forces(0, Duration.ZERO, Duration.ZERO);
@@ -201,8 +201,9 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * Options of a store. Immutable.
    *
    * @param segment bytes of a file of the log
-   * @param room bytes of turns on their way to the disk: further ones wait
-   * @param pause how often what was written is forced to disk; zero: before it counts as stored
+   * @param room bytes of turns that may wait to be stored: further senders wait
+   * @param pause how often written bytes are forced to disk; zero forces them before they count as
+   * stored
    * @param clock says when messages are due
    */
   public record Options(int segment, int room, Duration pause, InstantSource clock) {
@@ -223,7 +224,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     /**
      * The size of files.
      *
-     * @param bytes 64 MiB unless told; a turn must fit into it, and has at most 16 MiB
+     * @param bytes by default 64 MiB; a turn must fit into it, and has at most 16 MiB
      * @return a changed copy
      */
     public Options withSegment(int bytes) {
@@ -231,9 +232,9 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     }
 
     /**
-     * The room for turns on their way to the disk.
+     * Sets the room for turns that wait to be stored.
      *
-     * @param bytes 64 MiB unless told; a turn must fit into it
+     * @param bytes by default 64 MiB; a turn must fit into it
      * @return a changed copy
      */
     public Options withRoom(int bytes) {
@@ -254,7 +255,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     /**
      * The clock that says when messages are due.
      *
-     * @param time that of the system unless told
+     * @param time by default the clock of the system
      * @return a changed copy
      */
     public Options withClock(InstantSource time) {

@@ -5,15 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one commit writes: records that are there all, or not at all.
+ * One commit as it is written: its records are all there, or not at all.
  *
  * <pre>
  * length 4 | crc 4 | number 8 | forced 8 | time 8 | records 4 | length 4, bytes | .. | zeros to 8
  * </pre>
  *
- * <p>The length is that of all after the crc, without the zeros; where it is 0, nothing was written
- * yet. The crc covers the frame's place as well, so that a block of an older file never looks like
- * a frame.
+ * <p>The length is the number of bytes behind the crc, without the zeros; where it is 0, no frame
+ * was written yet. The crc covers the frame's place as well, so that a block of an older file never
+ * looks like a frame.
  *
  * @param number from 1 on, without gaps over all segments
  * @param forced the number of the last frame that was on disk when this one was written
@@ -24,7 +24,7 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
     RECORDS,
     /** The store was closed. */
     CLOSED,
-    /** The log goes on in the next segment, which is there. */
+    /** The log continues in the next segment, which exists. */
     SEALED
   }
 
@@ -40,7 +40,7 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
   record Head(long number, long forced, long time, Kind kind, int records, int size) {}
 
   private static final int LEAD = 8; // bytes before those that the length counts
-  private static final int FIXED = 28; // of those that it counts
+  private static final int FIXED = 28; // bytes of the fixed fields that the length counts
   static final int ALIGNMENT = 8;
   static final int RECORDS = LEAD + FIXED; // where the first one is
   static final int SMALLEST = (int) size(0, 0);
@@ -85,7 +85,7 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
     return out.putInt(0, length).putInt(4, crc(place, length, out.slice(LEAD, length))).clear();
   }
 
-  /** Null: no whole frame begins at the buffer's position, which is not moved. */
+  /** Returns null if no whole frame begins at the buffer's position, which is not moved. */
   static Frame of(Place place, ByteBuffer file) {
     var head = head(place, file);
     if (head == null) return null;

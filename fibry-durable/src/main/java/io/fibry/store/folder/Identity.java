@@ -22,12 +22,12 @@ final class Identity {
       throw new StoreDamagedException(
           disk + " has segments of a log, but no " + NAME + "; put back a copy of that file");
     long id = new SecureRandom().nextLong();
-    new Segment(id, 1).make(disk, segment); // in place of one whose store was not ready
+    new Segment(id, 1).make(disk, segment); // in place of a segment whose store was not ready
     write(disk, id);
     return id;
   }
 
-  /** From now on, the folder is a store. */
+  /** Makes the folder a store. */
   static void write(Disk disk, long id) throws IOException {
     var bytes = ByteBuffer.allocate(SIZE).putLong(MAGIC).putInt(Segment.FORMAT).putLong(id);
     NewFile.make(disk, NAME, SIZE, bytes.putInt(Checksum.of(bytes.duplicate().flip())).flip());
@@ -44,7 +44,7 @@ final class Identity {
     NewFile.make(disk, NAME, SIZE, ByteBuffer.allocate(SIZE).putLong(UNFINISHED).flip());
   }
 
-  /** Nothing was ever written to it. */
+  /** Whether it was never written to. */
   private static boolean isBlank(Disk disk, String segment) throws IOException {
     return Opening.lastNonZero(new Segment(0, Segment.numberOf(segment)).read(disk)) < Segment.HEADER;
   }

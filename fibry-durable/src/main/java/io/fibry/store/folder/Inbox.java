@@ -3,15 +3,15 @@ package io.fibry.store.folder;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * What many threads give to one that takes it.
+ * A queue from many threads to one.
  *
- * <p>No entry is slept through: its sender adds it, then reads {@code resting}; the taking thread
- * writes {@code resting}, then looks into the queue. No entry is lost at the end: its sender adds
- * it, then reads {@code ended}; the taking thread writes {@code ended}, then takes what is left. An
- * entry that both find goes to one of them, by the queue.
+ * <p>No entry is missed: its sender adds it and then reads {@code resting}; the taking thread
+ * writes {@code resting} and then looks into the queue. No entry is lost at the end: its sender
+ * adds it and then reads {@code ended}; the taking thread writes {@code ended} and then takes the
+ * rest. An entry that both find goes to one of them, by the queue.
  */
 final class Inbox<E> {
-  /** What the sender of an entry has to do. */
+  /** The next act of an entry's sender. */
   enum Next {
     NOTHING, WAKE, REFUSE
   }
@@ -32,7 +32,7 @@ final class Inbox<E> {
     return queue.size();
   }
 
-  /** The taking thread need not come again once it has taken what is there; wake it. */
+  /** The taking thread need not come again once it has taken the present entries; wake it. */
   void close() {
     closing = true;
   }
@@ -59,7 +59,7 @@ final class Inbox<E> {
     return queue.isEmpty();
   }
 
-  /** True: it may rest until it is woken. */
+  /** Returns true if the thread may rest until it is woken. */
   boolean rest() {
     resting = true;
     return queue.isEmpty() && !closing;
@@ -69,7 +69,10 @@ final class Inbox<E> {
     resting = false;
   }
 
-  /** What is added from now on is refused. What was added before is still there to be taken. */
+  /**
+   * Entries that are added from now on are refused. Entries that were added before can still be
+   * taken.
+   */
   void end() {
     ended = true;
   }

@@ -62,7 +62,7 @@ final class Index {
     return stripe(print).wake(print, actor, use);
   }
 
-  /** Empty: nothing waits for it. */
+  /** Returns an empty value if no message waits for the actor. */
   Optional<Where> awake(Store.Id actor) {
     var print = fingerprints.of(actor);
     return Optional.ofNullable(stripe(print).awake(print));
@@ -80,7 +80,7 @@ final class Index {
     });
   }
 
-  /** Null: it is of a life that is over, or not the next turn. */
+  /** Returns null if the turn belongs to a life that is over, or is not the next turn. */
   Where.Life enter(Store.Turn turn, boolean snapshot) {
     return wake(turn.actor(), where -> {
       var life = snapshot ? where.enterSnapshot(turn.life()) : where.enter(turn.life(), turn.number());
@@ -89,7 +89,7 @@ final class Index {
     });
   }
 
-  /** Null: too many wait. */
+  /** Returns null if too many messages wait. */
   Where reserve(Store.Waiting message, int most) {
     return wake(message.to(), where -> {
       if (where.reserve(most, message.due())) return where;
@@ -108,8 +108,8 @@ final class Index {
   }
 
   /**
-   * Tells of all actors of which something is stored, or for which something waits, each once: it
-   * is in one stripe, which knows all of its own at one moment.
+   * Visits each actor once of which a turn is stored, or for which a message waits. An actor is in
+   * one stripe, which knows all of its actors at one moment.
    */
   void forEach(Consumer<Store.Id> reader) {
     for (var stripe : stripes) whileNothingMoves(() -> actors(stripe.known())).forEach(reader);
@@ -140,12 +140,12 @@ final class Index {
     return fingerprints.of(actor);
   }
 
-  /** A turn that has done and sends nothing. False: its actor must be awake. */
+  /** A turn that has done and sends nothing. Returns false if the actor must be awake for this. */
   boolean put(long high, long low, long number, Stored.Type type, long place) {
     return stripes[stripeOf(high)].read(high, low, number, type, place);
   }
 
-  /** Likewise, of any actor. */
+  /** Notes the place of a record of any actor. */
   void put(Fingerprint print, long number, Stored.Type type, long place) {
     var known = stripe(print).awake(print);
     var actor = known == null ? keys.read(print, place) : known.actor();

@@ -10,9 +10,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Reads the records of a log into an index. Of most it makes no object. The thread that reads the
- * log fills chunks, and another thread puts them into the index, one after the other. A chunk is of
- * the first until it is handed over, then of the other until it is put.
+ * Reads the records of a log into an index. For most records it makes no object. The thread that
+ * reads the log fills chunks, and another thread puts them into the index, one after the other. A
+ * chunk is of the first until it is handed over, then of the other until it is put.
  *
  * <p>Records are put stripe by stripe, many at a time: one after the other, each would wait for
  * memory, since the next one is of another actor. Those of one actor keep their order.
@@ -27,7 +27,7 @@ final class Indexing implements Opening.Reader, AutoCloseable {
   private static final int OTHER = 2;
   private static final int FLAGS = 2; // bits
 
-  /** Records in their order, as numbers; all of those of which the index needs more. */
+  /** Records in their order, as numbers, and those records of which the index needs more. */
   private static final class Chunk {
     long[] numbers;
     int end;
@@ -110,7 +110,7 @@ final class Indexing implements Opening.Reader, AutoCloseable {
     }
   }
 
-  /** What was read last is put, too. */
+  /** Adds the records that were read last, too. */
   void end() {
     chunks.forEach(Indexing::await);
     put(chunk);
@@ -154,7 +154,7 @@ final class Indexing implements Opening.Reader, AutoCloseable {
     flush(Index.stripeOf(high));
     if (record.type() != Stored.Type.MESSAGE && record.sends().isEmpty()
         && index.put(high, low, record.number(), record.type(), place))
-      return; // nothing waits for it, so it cannot have done any
+      return; // no message waits for the actor, so it cannot have done one
     for (var sent : record.sends()) flush(Index.stripeOf(index.print(sent.to()).high()));
     index.put(record, (int) (place >> Integer.SIZE), (int) place);
   }

@@ -19,11 +19,15 @@ import org.slf4j.LoggerFactory;
  * once. Only this thread uses the log.
  */
 final class Journal {
-  /** What is to be written. It is told its fate once, mostly by the journal's thread: be quick. */
+  /**
+   * An entry to be written. It is told its fate once, mostly by the journal's thread: be quick.
+   */
   interface Entry {
     ByteBuffer record();
 
-    /** Null: it may be written. Asked in the order in which entries were added. */
+    /**
+     * Returns null if the entry may be written. Asked in the order in which entries were added.
+     */
     StoreException refusal();
 
     /** It is on disk, with all that was added before; or soon will be, where forces have pauses. */
@@ -40,7 +44,7 @@ final class Journal {
 
   private final Log log;
   private final LongSupplier millis;
-  private final long pause; // between two forces, in nanoseconds; 0: none
+  private final long pause; // between two forces, in nanoseconds, or 0
   private final long quiet; // after the last commit of a burst, until it is marked, in nanoseconds
   private final Semaphore room; // in bytes
   private final int most;
@@ -48,7 +52,7 @@ final class Journal {
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-journal").unstarted(this::run);
   private volatile int writing; // the size of the batch; written by the thread
   private final ArrayDeque<Entry> batch = new ArrayDeque<>(); // the thread's own, as the next one
-  private long unforced; // the time of the first frame that is not forced; 0: all are
+  private long unforced; // the time of the first frame that is not forced, or 0 if all are
   private boolean unmarked; // no mark says yet that the last commit is on disk
   private long committed; // the time of the last commit, or of the opening
   private final ConcurrentLinkedQueue<CompletableFuture<Void>> wanted = new ConcurrentLinkedQueue<>(); // forces
@@ -67,7 +71,7 @@ final class Journal {
 
   /**
    * @param quiet nanoseconds without a commit, after which a mark says that the last one is on disk
-   * @param room for the entries on their way, in bytes: a sender of more waits
+   * @param room for entries that wait to be stored, in bytes: senders of more wait
    */
   static Journal open(Log log, LongSupplier millis, long pause, long quiet, int room) {
     var journal = new Journal(log, millis, pause, quiet, room);
@@ -116,8 +120,9 @@ final class Journal {
   }
 
   /**
-   * Done when all that was told as stored is on disk. None is forgotten at the end: it is added,
-   * then {@code over} is read; the thread writes {@code over}, then looks for what was added.
+   * Done when all that was told as stored is on disk. No request is lost at the end: it is added
+   * and then {@code over} is read; the thread writes {@code over} and then looks for added
+   * requests.
    */
   CompletableFuture<Void> forced() {
     if (pause == 0) return CompletableFuture.completedFuture(null);
@@ -132,7 +137,7 @@ final class Journal {
     try {
       while (!inbox.isClosing()) turn();
     } finally {
-      inbox.end(); // what waits is finite now
+      inbox.end(); // the number of waiting entries is finite now
       while (!inbox.isEmpty() || !batch.isEmpty()) write();
       end();
     }
@@ -163,7 +168,7 @@ final class Journal {
     try {
       fail(new StoreBusyException("the journal failed while it wrote", failure)); // it may be in the file
     } catch (Throwable again) {
-      // what was not told is still in the batch, and is written with the next one
+      // entries that were not told are still in the batch, and are written with the next one
     }
   }
 
@@ -198,7 +203,7 @@ final class Journal {
       tell(entry, frame.segment(), offset);
       offset = Frame.next(offset, entry.record());
     }
-    // last: what it throws without memory is no failure of the commit
+    // last, because a failure without memory is no failure of the commit
     if (event != null) Recorder.endCommit(event, log, Segment.nameOf(frame.segment()), records,
         Frame.aligned(offset - frame.offset()));
   }
@@ -243,7 +248,7 @@ final class Journal {
   }
 
   private void forceIfDue() {
-    int count = wanted.size(); // those that come later want what was written meanwhile
+    int count = wanted.size(); // requests that come later also want later frames on disk
     boolean due = unforced != 0 && (count > 0 || System.nanoTime() - unforced >= pause);
     try {
       if (due) {
@@ -271,7 +276,7 @@ final class Journal {
     else force.complete(null);
   }
 
-  /** What is not on disk now never will be. */
+  /** Frames that are not on disk now never will be. */
   private void endForces() {
     for (var force = wanted.poll(); force != null; force = wanted.poll())
       force.completeExceptionally(new StoreClosedException("the store in " + log + " is closed"));

@@ -10,7 +10,7 @@ import java.util.function.Predicate;
 /**
  * Reads what is alive in full segments, at a pace. A part of a segment at a time is in memory, and
  * becomes a frame. Parts end at the same places each time, so what dies between two readings makes
- * no frame larger. Of one thread.
+ * no frame larger. Used by one thread.
  */
 final class Living {
   private static final int PART = 1 << 20; // bytes, and what is left of the frame at its end
@@ -19,7 +19,7 @@ final class Living {
    * A record, without what is dead of it.
    *
    * @param place where the whole one is
-   * @param messages those that are left, by their index in the whole one
+   * @param messages the messages that are alive, by their index in the whole record
    */
   record Alive(ByteBuffer record, long place, List<Integer> messages) {}
 
@@ -28,7 +28,7 @@ final class Living {
     void take(Frame frame, List<Alive> alive) throws IOException;
   }
 
-  /** @param whole nothing in front of it was dead */
+  /** @param whole whether no record in front of it was dead */
   record Seal(long number, long time, boolean whole) {}
 
   private final Index index;
@@ -75,7 +75,7 @@ final class Living {
     return Frame.ofRecords(last.number(), last.number() - 1, last.time(), part.stream().map(Alive::record).toList());
   }
 
-  /** False: something is dead. */
+  /** Returns false if a record is dead. */
   private boolean add(Frame frame, Frame.Place place, List<Alive> part) {
     boolean whole = true;
     int offset = place.offset() + Frame.RECORDS;
@@ -92,7 +92,7 @@ final class Living {
     return whole;
   }
 
-  /** Null: nothing of it is. */
+  /** Returns null if no part of the record is alive. */
   private Alive alive(ByteBuffer record, int segment, int offset, Predicate<String> unread) {
     var stored = Stored.of(record);
     long place = Where.place(segment, offset);

@@ -14,7 +14,7 @@ import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.slf4j.LoggerFactory;
 
-/** Appends frames to the segments of a store. Of one thread at a time. */
+/** Appends frames to the segments of a store. Used by one thread at a time. */
 final class Log {
   private final Disk disk;
   private final Spares spares;
@@ -23,9 +23,9 @@ final class Log {
   private int offset; // of the next frame
   private long number; // of the next frame
   private volatile long forced; // the last frame that is on disk; read by others
-  private boolean closed; // the last frame says so
+  private boolean closed; // whether the last frame closed the log
   private boolean unmarked; // when it was opened, no frame said that the last records are on disk
-  private List<String> torn = List.of(); // what was kept aside when it was opened
+  private List<String> torn = List.of(); // files that were kept aside when the log was opened
   private NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
   private Runnable sealed = () -> {}; // is told when one more is full
   private Runnable onForce = () -> {};
@@ -44,7 +44,7 @@ final class Log {
     var log = new Log(disk, spares);
     var end = Opening.open(disk, store, reader);
     log.goOn(end);
-    for (var name : end.replaced()) disk.delete(name); // now that those which stand for them are known to be whole
+    for (var name : end.replaced()) disk.delete(name); // now the files that stand for these are known to be whole
     return log;
   }
 
@@ -76,12 +76,12 @@ final class Log {
   }
 
   /**
-   * Writes a frame. Where it throws, the frame is not there, and will not be found later, unless
-   * the store is broken.
+   * Writes a frame. If it throws, the frame is not there, and will not be found later, unless the
+   * store is broken.
    *
    * @throws StoreFullException if there is no room
    * @throws StoreWriteException if it cannot be written
-   * @throws StoreBrokenException if nobody knows what is there
+   * @throws StoreBrokenException if it is not known which bytes are on disk
    */
   Frame.Place append(List<ByteBuffer> records, long time) {
     checkWhole();
@@ -96,13 +96,13 @@ final class Log {
   }
 
   /**
-   * Says that all frames are on disk, in a frame without records. A frame before it that is not
-   * whole is damage from now on; without this mark, the last one would be taken for a commit that
-   * was cut off. The mark itself is not forced: the machine writes it within seconds, and the end
-   * of the process takes nothing.
+   * Says that all frames are on disk, in a frame without records. A damaged frame before the mark
+   * is damage from now on. Without the mark, the last frame would be taken for a commit that was
+   * cut off. The mark itself is not forced: the machine writes it within seconds, and the end of
+   * the process takes nothing.
    *
-   * @throws StoreWriteException if it cannot be written; nothing else has changed
-   * @throws StoreBrokenException if nobody knows what is there
+   * @throws StoreWriteException if it cannot be written; no other byte has changed
+   * @throws StoreBrokenException if it is not known which bytes are on disk
    */
   void mark(long time) {
     if (broken || forced < number - 1) return;
@@ -126,7 +126,7 @@ final class Log {
     return full;
   }
 
-  /** By any thread: the number of the last frame that is on disk. */
+  /** Called by any thread: returns the number of the last frame that is on disk. */
   long forced() {
     return forced;
   }
@@ -152,7 +152,7 @@ final class Log {
 
   private Frame.Place write(Frame frame) {
     var place = segment.place(offset);
-    var bytes = frame.bytes(place); // without memory, nothing was written
+    var bytes = frame.bytes(place); // without memory it throws before any byte was written
     try {
       disk.write(segment.name(), offset, bytes);
     } catch (Throwable failure) {
@@ -189,7 +189,7 @@ final class Log {
     onForce.run();
   }
 
-  /** The next segment is there. */
+  /** Whether the next segment exists. */
   boolean isPrepared() {
     return broken || spares.isReady();
   }
@@ -206,7 +206,7 @@ final class Log {
     } catch (StoreWriteException taken) { // no other file can ever be made
       throw broken("another process may own the folder", taken);
     }
-    long room = size(next); // before the seal says that it is there
+    long room = size(next); // before the seal says that it exists
     write(Frame.ofEnd(number, forced, time, Frame.Kind.SEALED));
     force();
     try {

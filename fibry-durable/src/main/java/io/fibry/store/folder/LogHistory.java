@@ -14,8 +14,8 @@ import java.util.concurrent.Semaphore;
 
 /**
  * Reads the turns of a kind, frame by frame, up to the last that is on disk. Files that are
- * rewritten meanwhile keep the order of what is alive, but frames may become one: so where it reads
- * on is told by the last frame that it has seen, and by the last turn that it has answered.
+ * rewritten meanwhile keep the order of living records, but frames may become one. So the place to
+ * continue is found by the last frame that was seen, and by the last turn that was returned.
  */
 final class LogHistory implements Store.History {
   private static final int AT_ONCE = 1 << 18; // bytes
@@ -48,10 +48,10 @@ final class LogHistory implements Store.History {
   private volatile boolean closed;
   private Place last; // the turn that was answered last
   private long seen; // the frame that was read last
-  private long moves = -1; // of the index, when the two below were found; -1: they are to be found
+  private long moves = -1; // the moves of the index when the two fields below were found; -1 if they are to be found
   private int segment; // where the next frame is
   private int offset;
-  private boolean again; // what was answered may come again, since files have moved
+  private boolean again; // whether returned turns may come again, since files have moved
 
   LogHistory(LogStore store, Disk disk, Index index, Log log, long id, String kind, Place after) {
     this.store = store;
@@ -67,7 +67,7 @@ final class LogHistory implements Store.History {
   @Override
   public List<Store.Past> next() throws InterruptedException {
     while (true) {
-      news.drainPermits(); // what comes from now on is told again
+      news.drainPermits(); // frames that come from now on are told again
       long until = log.forced();
       var found = readUntil(until);
       if (!found.isEmpty()) return found;
@@ -90,7 +90,7 @@ final class LogHistory implements Store.History {
     return seen < until ? index.whileNothingMoves(() -> read(until)) : List.of();
   }
 
-  /** By any thread: there is more, or it is over. */
+  /** Called by any thread when there is more to read, or the history is closed. */
   void wake() {
     if (news.availablePermits() == 0) news.release();
   }

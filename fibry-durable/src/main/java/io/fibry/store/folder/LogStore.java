@@ -160,13 +160,13 @@ final class LogStore extends FolderStore {
         + ", or a message for it, was. Other actors are not concerned; put back a copy of the file");
   }
 
-  /** By the place of one of its turns. */
+  /** Returns the actor by the place of one of its turns. */
   private Id actor(Fingerprint print, long place) {
     return stored("an actor", (int) (place >> Integer.SIZE), (int) place,
         stored -> index.print(stored.actor()).equals(print)).actor();
   }
 
-  /** Null: it is damaged. */
+  /** Returns null if the record is damaged. */
   private Stored stored(String name, int offset) throws IOException {
     var record = ByteBuffer.allocate(GLANCE);
     disk.read(name, offset, record);
@@ -241,7 +241,7 @@ final class LogStore extends FolderStore {
     return history;
   }
 
-  /** What was told as stored is on disk. */
+  /** Returns when all turns that were told as stored are on disk. */
   void force() {
     try {
       journal.forced().join();
@@ -340,7 +340,7 @@ final class LogStore extends FolderStore {
     index.readings().note(turn.actor(), turn.body());
   }
 
-  /** Something is stored, and the index does not know it: what it takes for dead may be alive. */
+  /** Says that the index lacks a stored record, so records that it takes for dead may be alive. */
   void distrustIndex() {
     compaction.stop();
   }

@@ -20,7 +20,7 @@ final class MeasuredDisk implements Disk {
     return measured;
   }
 
-  /** Of all files. */
+  /** Returns the size of all files. */
   long bytes() {
     return sizes.values().stream().mapToLong(size -> size).sum();
   }

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * From where to where records move, when segments become one: twelve bytes for each. Of one thread,
- * and then read only.
+ * The old and new places of records when segments become one: twelve bytes for each. Filled by one
+ * thread, then only read.
  */
 final class Moves {
   private final int segment; // where they are then
@@ -27,7 +27,7 @@ final class Moves {
   /**
    * In the order of their places.
    *
-   * @param messages those that are left, by what was their index in the record
+   * @param messages Adds a record; its living messages are given by their former index.
    */
   void add(long place, List<Integer> messages, int offset) {
     if (!messages.isEmpty() && messages.getLast() >= messages.size()) left.put(place, messages);
@@ -39,7 +39,7 @@ final class Moves {
     to[count++] = offset;
   }
 
-  /** Where a record is, which may be another one that stays. */
+  /** Returns the new place of a record, or of a record that stays instead. */
   long of(long place) {
     int at = find(place);
     return at < 0 ? place : Where.place(segment, to[at]);

@@ -3,7 +3,7 @@ package io.fibry.store.folder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Makes files that are there whole, or not at all. */
+/** Makes files that exist as a whole, or not at all. */
 final class NewFile {
   static final String UNREADY = ".new"; // the end of the names of files that are not whole yet
 

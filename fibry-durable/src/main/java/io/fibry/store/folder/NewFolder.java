@@ -19,8 +19,8 @@ final class NewFolder {
   private NewFolder() {}
 
   /**
-   * Creates the folder and its missing parents; folders that exist keep their permissions. Also
-   * forces the name of an empty folder, because the process that created it may have died before.
+   * Creates the folder and its missing parents; folders that exist keep their permissions. Forces
+   * the name of an empty folder, too, because the process that created it may have died before.
    */
   static void make(Path folder) throws IOException {
     var parent = folder.toAbsolutePath().getParent();

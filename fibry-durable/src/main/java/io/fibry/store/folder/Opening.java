@@ -16,9 +16,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Bytes behind the last whole frame are damage if a frame behind them says that they were on
  * disk: the log is refused, and nothing is changed. Otherwise they are the torn end of a commit
- * whose senders were never told. They are kept aside, and the log goes on in their place. The last
- * commit before a kill is in doubt, since it may have been told and damaged afterwards: for as long
- * as it has no mark behind it ({@link Log#mark}), it looks like a torn end.
+ * whose senders were never told. They are kept in a file beside the log, and the log continues in
+ * their place. The last commit before a kill is in doubt, because it may have been acknowledged and
+ * damaged afterwards: as long as it has no mark behind it ({@link Log#mark}), it looks like a torn
+ * end.
  */
 final class Opening {
   interface Reader {
@@ -48,7 +49,7 @@ final class Opening {
   private final Reader reader;
   private final Window window;
   private long number = 1; // of the frame that comes
-  private long time; // of the last frame that is whole; 0: there is none
+  private long time; // the time of the last whole frame, or 0 if there is none
   private boolean closed;
   private final NavigableMap<Long, Segment> full = new TreeMap<>();
   private final ArrayDeque<Unsure> unsure = new ArrayDeque<>();
@@ -92,7 +93,9 @@ final class Opening {
     if (wrong != null) throw damaged(segment, wrong);
   }
 
-  /** Answers where its frames end; negative: the log goes on in the next one. */
+  /**
+   * Returns where the frames of the segment end; negative if the log continues in the next segment.
+   */
   private int readFrames(Segment segment) throws IOException {
     int offset = Segment.HEADER;
     while (true) {
@@ -128,9 +131,10 @@ final class Opening {
   }
 
   /**
-   * Segments are made in advance. Of one the beginning is enough where nothing is torn: its first
-   * frame is on disk before any of its frames is told, and the seal of this segment was before it.
-   * So if both are blank, and nothing else is wrong, no frame of it was ever told.
+   * Segments are made in advance. If no end is torn, the beginning of an unused segment is enough:
+   * its first frame is on disk before any of its frames is acknowledged, and the seal of this
+   * segment was before it. So if both are blank, and nothing else is wrong, no frame of it was ever
+   * told.
    */
   private void checkUnused(Segment later, Segment segment, int offset, boolean torn) throws IOException {
     open(later);
@@ -139,9 +143,9 @@ final class Opening {
   }
 
   /**
-   * What is said of a torn end.
+   * Describes a torn end.
    *
-   * @param time of the last frame that is whole; 0: there is none
+   * @param time of the last whole frame, or 0 if there is none
    */
   static String doubt(int bytes, long time) {
     return "the last " + bytes + " bytes of the log are a commit that was cut off and never acknowledged, or one that "

@@ -5,8 +5,8 @@ import java.util.function.LongSupplier;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Leaves the disk to others for three quarters of the time. Of one thread; others may say that it
- * must hurry.
+ * Leaves the disk to others for three quarters of the time. Used by one thread; other threads may
+ * ask it to hurry.
  */
 final class Pace {
   static final int STEP = 1 << 20; // bytes from one rest to the next
@@ -25,7 +25,7 @@ final class Pace {
     this.sleep = sleep;
   }
 
-  /** What was before was no work. */
+  /** Time before this call was no work. */
   void begin() {
     thread = Thread.currentThread();
     began = nanoTime.getAsLong();
@@ -51,7 +51,7 @@ final class Pace {
     }
   }
 
-  /** By any thread: no rests from now on. */
+  /** Called by any thread: it does not rest from now on. */
   void hurry() {
     hurried = true;
     LockSupport.unpark(thread);

@@ -14,9 +14,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * knows first.
  *
  * <p>Compaction gives frames the number of a later one, and keeps the order of turns. So the turn
- * that a view passed last is looked for in frames with higher numbers, too. If it is dead, those
- * that moved with it look unread until the view passes the next turn of its kind: they are kept
- * longer, and never deleted too early, since no frame gets a lower number.
+ * that a view passed last is looked for in frames with higher numbers, too. If that turn is dead,
+ * turns that moved with it look unread until the view passes the next turn of its kind. They are
+ * kept longer, and never deleted too early, because no frame gets a lower number.
  */
 final class Readings {
   private final Map<String, Map<String, LogHistory.Place>> places = new ConcurrentHashMap<>(); // by kind and view
@@ -48,7 +48,9 @@ final class Readings {
     return first;
   }
 
-  /** Returns -1 if it is not there: then the view may have to read all of the frame. */
+  /**
+   * Returns -1 if the turn is not in the frame: then the view may have to read all of the frame.
+   */
   private static int indexOf(String kind, LogHistory.Place place, Frame frame) {
     for (int i = frame.records().size() - 1; i >= 0; i--) {
       var stored = Stored.of(frame.records().get(i));

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Reads what is whole of a log that may be damaged, and notes what is not. It changes nothing. What
- * is whole is a frame; of a frame that is not, the records that are. What {@link Opening} takes for
- * a torn end is one here, too.
+ * Reads what is whole of a log that may be damaged, and notes what is not. It changes nothing.
+ * Reads whole frames, and the whole records in frames that are not whole. What {@link Opening}
+ * takes for a torn end is one here, too.
  */
 final class Remains {
   interface Reader {
@@ -30,9 +30,9 @@ final class Remains {
   private long store;
   private long number = 1; // of the frame that comes
   private long frames;
-  private long time; // of the last frame that is whole; 0: there is none
+  private long time; // the time of the last whole frame, or 0 if there is none
   private boolean closed;
-  private boolean noted; // what is missing in front of the next frame
+  private boolean noted; // whether the gap in front of the next frame was noted
 
   private Remains(Disk disk, Reader reader) {
     this.disk = disk;
@@ -91,7 +91,7 @@ final class Remains {
     if (full && !segments.isEmpty()) note(Segment.nameOf(next), 0, "it is missing, and the one before it was full");
   }
 
-  /** As the file says that makes the folder a store, or else one of the log. */
+  /** Returns the id in the file that makes the folder a store, or else in a file of the log. */
   private long store() throws IOException {
     try {
       return Identity.read(disk);
@@ -115,10 +115,10 @@ final class Remains {
     return Opening.lastNonZero(file) >= Segment.HEADER;
   }
 
-  /** True: the log goes on in the next file. */
+  /** Returns true if the log continues in the next file. */
   private boolean readFrames(Segment segment, ByteBuffer file, List<Segment> later) throws IOException {
     int at = Segment.HEADER;
-    boolean looked = false; // into those that are later, which takes long
+    boolean looked = false; // whether later files were looked into, which takes long
     boolean goesOn = false;
     while (true) {
       var frame = frame(segment, file, at);
@@ -146,14 +146,14 @@ final class Remains {
     }
   }
 
-  /** Null: none that is whole, and belongs here. */
+  /** Returns null if no whole frame is there that belongs here. */
   private Frame frame(Segment segment, ByteBuffer file, int at) {
     if (at > file.limit() - Frame.SMALLEST) return null;
     var frame = Frame.of(segment.place(at), file.duplicate().position(at));
     return frame == null || frame.number() < number ? null : frame;
   }
 
-  /** Where the next frame is that is whole; negative: there is none. */
+  /** Returns where the next whole frame is; negative if there is none. */
   private int next(Segment segment, ByteBuffer file, int from) {
     for (int at = from + Frame.ALIGNMENT; at <= file.limit() - Frame.SMALLEST; at += Frame.ALIGNMENT) {
       long claimed = file.getLong(at + 8);
@@ -220,7 +220,7 @@ final class Remains {
     return saved;
   }
 
-  /** What its bytes say is probably right: one of them is not. */
+  /** Notes a record in which a single byte is wrong, so that its fields are probably right. */
   private void noteLost(Segment segment, int at, Stored stored) {
     String what = stored.type() == Stored.Type.MESSAGE ? "a message for it"
         : (stored.type() == Stored.Type.SNAPSHOT ? "the snapshot at turn " : "turn ") + stored.number();

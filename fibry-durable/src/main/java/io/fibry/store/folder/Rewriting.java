@@ -32,7 +32,7 @@ final class Rewriting {
   private int records;
   private Moves moves;
   private int end = Segment.HEADER; // of what is written
-  private int forced; // what was written up to there
+  private int forced; // the end of the bytes that were forced
   private boolean unsure;
 
   boolean fits(Content more, int size) {
@@ -45,7 +45,10 @@ final class Rewriting {
     records += content.records;
   }
 
-  /** It would be the same. One with something dead must go: what says so is left out later. */
+  /**
+   * It would be the same. Whether the rewriting saves too little. A record that says that a message
+   * is done must stay until that message is gone.
+   */
   boolean isVain() {
     return contents.isEmpty()
         || contents.size() == 1 && contents.getFirst().segment.compact() && contents.getFirst().seal.whole();

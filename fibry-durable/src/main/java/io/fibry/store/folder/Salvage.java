@@ -7,12 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes what can be used of a log into another one: each file as one that was rewritten. Frames
- * keep their numbers, so that views go on where they stood. The file that makes the folder a store
- * is written last.
+ * Writes the usable part of a log into another log, each file as one that was rewritten. Frames
+ * keep their numbers, so that views continue at their places. The file that makes the folder a
+ * store is written last.
  */
 final class Salvage implements Survey.Taking {
-  private static final int LEAST = 4096; // bytes of a file to go on in
+  private static final int LEAST = 4096; // bytes of a file that are worth continuing in
   private static final long GAP = 1L << 40; // more frames than can be lost
 
   private final Disk disk;
@@ -29,7 +29,7 @@ final class Salvage implements Survey.Taking {
     this.disk = disk;
   }
 
-  /** Answers what it found in the first one. */
+  /** Returns the findings about the first log. */
   static Check run(Disk from, Disk to) throws IOException {
     Identity.begin(to, "what is whole in " + from + " cannot be written");
     var salvage = new Salvage(to);
@@ -56,7 +56,7 @@ final class Salvage implements Survey.Taking {
     records.clear();
   }
 
-  /** What is in front of a frame was in this file. */
+  /** Records in front of a frame were in this file. */
   @Override
   public void end(Segment file, int bytes, long next) throws IOException {
     endFrame();
@@ -66,7 +66,7 @@ final class Salvage implements Survey.Taking {
     write(file.number(), Math.max(seal, next - 1));
   }
 
-  /** It stands for those that are missing, too. */
+  /** The file stands for missing files, too. */
   private void write(int file, long seal) throws IOException {
     var segment = new Segment(store, last + 1, file, true);
     frames.add(Frame.ofEnd(seal, seal - 1, time, Frame.Kind.SEALED));

@@ -15,9 +15,9 @@ import java.util.function.Consumer;
  * magic 8 | format 4 | store 8 | first 4 | number 4 | size 4 | compact 4 | crc 4
  * </pre>
  *
- * @param first the number of the first segment that it stands for: it takes the place of those
- *     from this one to its own number
- * @param compact what was dead is left out, so the numbers of its frames have gaps
+ * @param first the number of the first segment that it stands for: it takes the place of those from
+ * this one to its own number
+ * @param compact whether dead records were left out, so the numbers of its frames have gaps
  */
 record Segment(long store, int first, int number, boolean compact) {
   static final int HEADER = 40;
@@ -43,7 +43,7 @@ record Segment(long store, int first, int number, boolean compact) {
   }
 
   /**
-   * Those of a log, oldest first, without those that another one stands for.
+   * Returns the segments of a log, oldest first, without those that another segment stands for.
    *
    * @param replaced gets the names of the latter
    */
@@ -56,7 +56,7 @@ record Segment(long store, int first, int number, boolean compact) {
     return List.copyOf(segments);
   }
 
-  /** Of a header. */
+  /** Whether a header is whole. */
   static boolean isWhole(ByteBuffer file) {
     return file.getInt(CHECKED) == Checksum.of(file.slice(0, CHECKED));
   }
@@ -73,7 +73,7 @@ record Segment(long store, int first, int number, boolean compact) {
     return name.length() == 8 + LOG.length() && name.endsWith(LOG) && name.substring(0, 8).matches("\\d{8}");
   }
 
-  /** Of a name of a segment. */
+  /** Returns the number in the name of a segment. */
   static int numberOf(String name) {
     return Integer.parseInt(name.substring(0, 8));
   }
@@ -104,7 +104,10 @@ record Segment(long store, int first, int number, boolean compact) {
     return file.flip();
   }
 
-  /** Null: a file of this size with this beginning is of this segment. Otherwise how it differs. */
+  /**
+   * Returns null if a file of this size with this beginning belongs to this segment. Otherwise how
+   * it differs.
+   */
   String differs(ByteBuffer header, int size) {
     if (size < HEADER) return "it has only " + size + " bytes";
     if (header.getLong(0) != MAGIC) return "it is no segment of a log";

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What the index needs of a record of a turn, read where it is: no text is made.
+ * The fields of a turn's record that the index needs, read in place: no text is made.
  *
  * @param at where the record begins
  */

@@ -54,7 +54,7 @@ final class Spares {
     if (full) code.run();
   }
 
-  /** The segment that was begun is there. */
+  /** Whether the segment that was begun exists. */
   boolean isReady() {
     return next.isDone() && !next.isCompletedExceptionally();
   }
@@ -75,7 +75,7 @@ final class Spares {
       full = false;
     } catch (Throwable failure) {
       try {
-        disk.delete(segment.name() + NewFile.UNREADY); // what is there of it takes room
+        disk.delete(segment.name() + NewFile.UNREADY); // an unfinished file takes room
       } catch (IOException again) {
         failure.addSuppressed(again);
       }
@@ -116,7 +116,7 @@ final class Spares {
     if (full && next.isCompletedExceptionally() && nanoTime.getAsLong() - failedAt >= PAUSE) begin(segment);
   }
 
-  /** When it answers, the segment that was begun is there. */
+  /** When it returns, the segment that was begun exists. */
   void await(Segment segment) {
     retry(segment);
     try {
@@ -128,12 +128,15 @@ final class Spares {
     }
   }
 
-  /** When it answers, nothing is made any more. */
+  /** When it returns, no segment is being made any more. */
   void close() {
     next.handle((none, failure) -> null).join();
   }
 
-  /** What is not stored while it is full, so that what is begun may go on in the last file. */
+  /**
+   * Returns the refusal of work that is not stored while the disk is full, so that running work may
+   * continue in the last file.
+   */
   StoreFullException refusal(String what) {
     return new StoreFullException(what + ": " + disk + " has no room for another file, of " + size
         + " bytes. Nothing is lost; free some space, and the store goes on", null);

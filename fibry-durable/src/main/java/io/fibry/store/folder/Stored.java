@@ -12,7 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A record of the log: a turn, with what it has done and sends; or one message that was accepted.
+ * A record of the log: a turn, with the messages that it has done and sends, or one message that
+ * was accepted.
  *
  * <pre>
  * crc 4 | type 1 | number 8 | milliseconds 8 | actor
@@ -26,7 +27,7 @@ import java.util.List;
  */
 record Stored(Store.Id actor, Type type, long number, long millis, List<String> done, List<Sent> sends,
     ByteBuffer content) {
-  private static final int FIXED = 29; // of all that is there without texts
+  private static final int FIXED = 29; // of all fields without texts
   private static final int MOST = 0xffff; // of what two bytes count
   static final int TYPE = 4; // where it is, as the next two
   static final int NUMBER = 5;
@@ -63,7 +64,10 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
     return bytes(Type.MESSAGE, 0, millis, message.to(), List.of(), List.of(message), new byte[0]);
   }
 
-  /** With what is alive of it: these messages, and perhaps the turn. What it has done is gone. */
+  /**
+   * With what is alive of it: these messages, and perhaps the turn. Leaves out the messages that it
+   * has done, which are gone.
+   */
   ByteBuffer bytes(boolean turn, List<Sent> alive) {
     var messages = alive.stream().map(one -> new Store.Waiting(one.to, one.id, one.due, one.body())).toList();
     return bytes(turn ? type : Type.MESSAGE, turn ? number : 0, millis, actor, List.of(), messages,
@@ -118,12 +122,12 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
     out.write(bytes);
   }
 
-  /** Null: it is damaged. */
+  /** Returns null if the record is damaged. */
   static Stored checked(ByteBuffer record) {
     return record.remaining() < FIXED || record.getInt(record.position()) != crc(record) ? null : of(record);
   }
 
-  /** Of a record in a whole frame. */
+  /** Reads a record in a whole frame. */
   static Stored of(ByteBuffer record) {
     var in = record.duplicate();
     in.getInt();

@@ -11,9 +11,9 @@ import java.util.function.Function;
 
 /**
  * A part of the index. An actor <i>rests</i> as long as nobody uses it and nothing waits for it:
- * then it is a slot in a table of numbers. Otherwise it is <i>awake</i>, a {@link Where}. Of an
- * actor there is one or the other, since it changes under this object's monitor only. The table has
- * open addresses and grows by a quarter, so a slot of 32 bytes takes 40 to 50.
+ * then it is a slot in a table of numbers. Otherwise it is <i>awake</i>, a {@link Where}. An actor
+ * is in one of the two tables, since it changes tables under this object's monitor only. The table
+ * has open addresses and grows by a quarter, so a slot of 32 bytes takes 40 to 50.
  *
  * <pre>
  * fingerprint 16 | number of the last turn, and 2 bits: where that of the last whole turn is 8
@@ -23,11 +23,11 @@ import java.util.function.Function;
 final class Stripe {
   private static final int WIDTH = 4;
   private static final int LAST = 2;
-  private static final int PLACE = 3; // 0: the slot is empty
+  private static final int PLACE = 3; // 0 if the slot is empty
   private static final int NOWHERE = 0;
-  private static final int FIRST = 1; // the last whole turn is the first of those that have places
+  private static final int FIRST = 1; // the last whole turn is the first of the places
   private static final int APART = 2; // its number, as ~number, is in the chain in front of their places
-  private static final int BITS = 2; // 0: there is no whole turn
+  private static final int BITS = 2; // 0 if there is no whole turn
 
   private final int least; // slots
   private long[] slots = {};
@@ -66,7 +66,7 @@ final class Stripe {
     return whole(at) == APART ? Arrays.copyOfRange(chain, 1, chain.length) : chain;
   }
 
-  /** Null: it rests, so nothing waits for it. */
+  /** Returns null if the actor rests, so that no message waits for it. */
   synchronized Where awake(Fingerprint print) {
     return awake.get(print);
   }
@@ -76,7 +76,7 @@ final class Stripe {
   }
 
   /**
-   * If nobody uses it. None can begin to meanwhile: an actor is begun to be used in {@code wake}.
+   * If nobody uses it. No use can begin meanwhile, because an actor's use begins in {@code wake}.
    */
   synchronized void rest(Where where) {
     if (awake.get(where.print()) != where || !where.isAtRest()) return;
@@ -119,7 +119,7 @@ final class Stripe {
   /** An actor at rest, and the place of one of its turns. */
   record Resting(Fingerprint print, long place) {}
 
-  /** Of which something is stored, or for which something waits. */
+  /** The actors that have stored turns or waiting messages. */
   record Known(List<Store.Id> awake, List<Resting> resting) {}
 
   synchronized Known known() {
@@ -134,7 +134,8 @@ final class Stripe {
   // ---- at rest
 
   /**
-   * A turn is read, after all before. False: it must be awake for that. While a log is opened only.
+   * A turn is read, after all before. Returns false if the actor must be awake for that. While a
+   * log is opened only.
    */
   boolean read(long high, long low, long number, Stored.Type type, long place) {
     if (!awake.isEmpty() && awake.containsKey(new Fingerprint(high, low))) return false;
@@ -159,7 +160,7 @@ final class Stripe {
     return value(2, chains.add(place, chains.add(before, -1)));
   }
 
-  /** As {@link Where#has(long, Stored.Type, long, boolean)}. */
+  /** Does the same as {@link Where#has(long, Stored.Type, long, boolean)}. */
   synchronized boolean has(Fingerprint print, long number, Stored.Type type, long place, boolean old) {
     var where = awake.get(print);
     if (where != null) return where.has(number, type, place, old);
@@ -170,7 +171,7 @@ final class Stripe {
     return known < 0 ? chains.has(link(known), count(known), place) : known == place;
   }
 
-  /** Each place once, since new ones may look like old ones. What is no place stays. */
+  /** Each place once, since new ones may look like old ones. Slots that hold no place stay. */
   synchronized void move(Moves moves) {
     for (var where : awake.values()) where.move(moves);
     for (int at = PLACE; at < slots.length; at += WIDTH) slots[at] = moves.of(slots[at]);

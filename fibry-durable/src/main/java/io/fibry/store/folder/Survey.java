@@ -11,17 +11,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What can be used of the records that are whole. A turn behind one that is missing cannot, unless
- * a later one says all: it is lost with what it has done and sends. It looks at all records twice.
+ * The usable part of the whole records. A turn behind a missing turn cannot be used, unless a later
+ * turn has the whole state: it is lost with the messages that it has done and sends. It looks at
+ * all records twice.
  */
 final class Survey {
-  /** What the first look finds of an actor. */
+  /** The findings of the first look about an actor. */
   private static final class Line {
-    private long base; // the last record that says all is of this turn; 0: there is none
+    private long base; // the turn of the last record with the whole state, or 0
     private long whole; // the last turn that says all: those before it are dead
     private long used; // in the second look: the last turn that is used
-    private long seen; // the last turn that is there
-    private final Map<String, Boolean> waiting = new LinkedHashMap<>(0); // by id: it is aside
+    private long seen; // the last turn that was found
+    private final Map<String, Boolean> waiting = new LinkedHashMap<>(0); // by id: whether it is parked
   }
 
   private final Map<Store.Id, Line> lines = new HashMap<>();

@@ -6,7 +6,7 @@ import io.fibry.store.StoreOutdatedException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
-/** A record on its way to the disk; as a future, done when it is there. */
+/** A record that is being stored; as a future, it is done when the record is on disk. */
 abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journal.Entry {
   final LogStore store;
   final Where where;
@@ -51,7 +51,7 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
     left();
   }
 
-  /** It is not on its way any more. */
+  /** Called when the record is not being stored any more. */
   abstract void left();
 
   /** A turn, or a snapshot. */

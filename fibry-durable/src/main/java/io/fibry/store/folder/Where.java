@@ -11,21 +11,21 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Where the log has what is to be read of an actor: its last whole turn and those after it, and the
- * messages that wait for it. Its fields, and those of a life, are under the object's own monitor.
- * Used by {@link Stripe#wake}, and by what is on its way, which keeps it awake.
+ * messages that wait for it. Its fields, and those of a life, are guarded by the object's own
+ * monitor. Used by {@link Stripe#wake}, and by records that are being stored, which keep it awake.
  */
 final class Where {
   private static final long[] NOWHERE = {};
 
-  /** From one load to the next. */
+  /** The time from one load to the next. */
   static final class Life {
     private final Where where;
     private final long number;
-    private final CompletableFuture<Void> before; // done when no turn of earlier lives is on its way
+    private final CompletableFuture<Void> before; // done when no turn of earlier lives is being stored
     private final CompletableFuture<Void> idle = new CompletableFuture<>(); // of this one and those before
     private boolean over; // a turn was refused, so those behind it are
-    private boolean followed; // none enters any more
-    private boolean gone; // the actor has ended; as above
+    private boolean followed; // whether no turn enters any more
+    private boolean gone; // whether the actor has ended; then no turn enters either
     private int underWay;
 
     private Life(Where where, long number, CompletableFuture<Void> before) {
@@ -66,7 +66,7 @@ final class Where {
       return --underWay == 0 && followed;
     }
 
-    /** None enters any more. */
+    /** No turn enters any more. */
     private CompletableFuture<Void> follow() {
       if (isIdle()) before.thenRun(() -> idle.complete(null));
       return idle;
@@ -104,12 +104,12 @@ final class Where {
   private long last; // the number of the last turn
   private long first; // the number of the last whole turn, beside snapshots
   private boolean gap; // in front of one of these; before a whole turn there may be some, as they were dead
-  private Life life; // null: none in this process yet
-  private long given; // the number of the newest turn that is on its way, or of the last
-  private Map<String, Waits> waiting = Map.of(); // by id, oldest first; immutable: none
-  private int arriving; // messages that are on their way
+  private Life life; // null until the first load in this process
+  private long given; // the number of the newest turn that is being stored, or of the last one
+  private Map<String, Waits> waiting = Map.of(); // by id, oldest first; an immutable map while it is empty
+  private int arriving; // messages that are being stored
 
-  /** Of which nothing is stored. */
+  /** Makes the entry of an actor of which no turn is stored. */
   Where(Store.Id actor, Fingerprint print) {
     this(actor, print, NOWHERE, 0, 0);
   }
@@ -131,7 +131,7 @@ final class Where {
     return print;
   }
 
-  /** Nobody uses it, nothing waits, and none of its turns is missing. */
+  /** Whether it is not used, no message waits, and none of its turns is missing. */
   synchronized boolean isAtRest() {
     return waiting.isEmpty() && arriving == 0 && !gap && (life == null || life.isForgettable());
   }
@@ -168,7 +168,9 @@ final class Where {
     return gap;
   }
 
-  /** False: it means nothing any more. Turns before a snapshot are history until they are old. */
+  /**
+   * Returns false if the record is dead. Turns before a snapshot are history until they are old.
+   */
   synchronized boolean has(long number, Stored.Type type, long place, boolean old) {
     boolean snapshot = type == Stored.Type.SNAPSHOT;
     return snapshot || old ? Arrays.binarySearch(places, 0, count, place) >= 0 : number >= first;
@@ -183,7 +185,7 @@ final class Where {
     return (long) segment << Integer.SIZE | offset;
   }
 
-  /** The next life, with a number that no other has. None enters the one before any more. */
+  /** The next life, with a number that no other has. No turn enters the life before any more. */
   synchronized Life begin(long number) {
     life = new Life(this, number, life == null ? CompletableFuture.completedFuture(null) : life.follow());
     given = -1; // until it has read
@@ -200,7 +202,10 @@ final class Where {
     if (life == reader) given = number;
   }
 
-  /** A turn is on its way, until it leaves. Null: it is of another life, or not the next one. */
+  /**
+   * A turn is being stored, until it leaves. Returns null if the turn belongs to another life, or
+   * is not the next one.
+   */
   synchronized Life enter(long number, long turn) {
     if (!isOf(number) || given < 0 || turn != given + 1) return null;
     given = turn;
@@ -208,7 +213,7 @@ final class Where {
     return life;
   }
 
-  /** Likewise a snapshot, which may come late. */
+  /** Does the same for a snapshot, which may come late. */
   synchronized Life enterSnapshot(long number) {
     if (!isOf(number)) return null;
     life.enter();
@@ -226,7 +231,10 @@ final class Where {
 
   // ---- what waits
 
-  /** A message is on its way, until {@code arrived}. False: it would be one too many. */
+  /**
+   * A message is being stored, until {@code arrived}. Returns false if it would be one message too
+   * many.
+   */
   synchronized boolean reserve(int most, Instant due) {
     if (waiting.size() + arriving >= most && dueUntil(due) + arriving >= most) return false;
     arriving++;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** A part of a file, which moves to its end; the same memory for all files. Of one thread. */
+/** A part of a file, which moves to its end; the same memory for all files. Used by one thread. */
 final class Window {
   private static final int LEAST = 1 << 21;
   private static final byte[] ZEROS = new byte[1 << 16];
@@ -38,7 +38,7 @@ final class Window {
     return ByteBuffer.wrap(bytes, offset - begin, Math.max(0, end - offset));
   }
 
-  /** From a frame on: at least all of it, if it is whole. For now only. */
+  /** Reads from a frame on: at least all of it, if it is whole. For now only. */
   ByteBuffer frame(int offset) throws IOException {
     var file = at(offset, Frame.SMALLEST);
     int length = file.remaining() < Integer.BYTES ? 0 : file.getInt(file.position());
@@ -56,7 +56,7 @@ final class Window {
     end = offset + more.position();
   }
 
-  /** From one offset to another all is zero, or up to the end. */
+  /** Whether all bytes are zero from one offset to another, or to the end. */
   boolean isBlank(int offset, int until) throws IOException {
     for (int at = offset; at < Math.min(until, size); at = end) {
       var part = at(at, 1);

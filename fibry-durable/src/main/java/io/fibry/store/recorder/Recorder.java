@@ -13,8 +13,9 @@ import jdk.jfr.Timespan;
 
 /**
  * What a flight recording sees of stores. It costs nothing until the recorder starts and rewrites
- * the nested classes. Without the recorder's module the prototypes are null, and no nested class is
- * loaded: no method here may use one as its superclass, or the verifier would load it.
+ * the nested classes. Without the module of the recorder the prototypes are null, and no nested
+ * class is loaded. No method here may use a nested class as its superclass, or the verifier would
+ * load it.
  */
 public final class Recorder {
   private static final boolean PRESENT = present();
@@ -43,7 +44,7 @@ public final class Recorder {
 
   // ---- commits
 
-  /** Null: not recorded. */
+  /** Returns null if commits are not recorded. */
   public static Object beginCommit() {
     if (COMMIT == null || !COMMIT.isEnabled()) return null;
     var event = new Commit();
@@ -52,7 +53,7 @@ public final class Recorder {
     return event;
   }
 
-  /** What was begun is written; a force follows. */
+  /** Called when the commit is written; a force follows. */
   public static void written(Object begun) {
     if (begun == null) return;
     var event = (Commit) begun;
@@ -61,7 +62,7 @@ public final class Recorder {
     event.end();
   }
 
-  /** What was written is on disk. */
+  /** Called when the written bytes are on disk. */
   public static void forced(Object begun) {
     if (begun == null) return;
     var event = (Commit) begun;
@@ -81,7 +82,7 @@ public final class Recorder {
 
   // ---- actors
 
-  /** Null: not recorded. */
+  /** Returns null if loads are not recorded. */
   public static Object beginLoad() {
     if (LOAD == null || !LOAD.isEnabled()) return null;
     var event = new Load();
@@ -103,7 +104,7 @@ public final class Recorder {
 
   // ---- files
 
-  /** Null: not recorded. */
+  /** Returns null if compactions are not recorded. */
   public static Object beginCompaction() {
     if (COMPACTION == null || !COMPACTION.isEnabled()) return null;
     var event = new Compaction();
