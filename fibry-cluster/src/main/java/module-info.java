@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** The same actors on several machines. */
+/** Actors on several machines, used as on one. */
 @NullMarked
 module io.fibry.cluster {
   requires transitive io.fibry.durable;

@@ -14,8 +14,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * That no node offers a name any more: the end of an actor, as those know it who are on other
- * nodes. Members say what they offer. Until the first of them is heard of, the name itself is
- * asked, since news may be on their way. Fields are of its actor.
+ * nodes. Members say what they offer. Until an entry with the name has been seen, it asks for the
+ * name itself, because news may not have arrived. Fields are of its actor.
  */
 final class Absence {
   private static final Duration PATIENCE = Duration.ofSeconds(2); // with an answer, and with news
@@ -83,7 +83,7 @@ final class Absence {
     return around.membership().ended(before.name(), name).map(Reply::reason).orElseGet(ExitReason.Stopped::new);
   }
 
-  /** Somebody has the name, though no news of that has come. */
+  /** A node offers the name, though no news of that has come. */
   private void ask(Actor<Object> self) {
     var question = Wire.to(around.subjects().ofName(name), Map.of(Route.THERE, ""), new byte[0]);
     around.engine().request(question, PATIENCE)

@@ -6,14 +6,14 @@ import java.util.HashMap;
 import java.util.Optional;
 
 /**
- * A message of another node that waits here, where its limit goes on. Thread-safe.
+ * A message of another node that waits here, where its limit continues. Thread-safe.
  *
  * @param holder the part or the offer in which it waits
  * @param at when it came, by the clock of the node
  */
 record Arrived(Wire wire, Object holder, long at) {
 
-  /** With what is left of its limit. Empty: nobody waits for it any more. */
+  /** With what is left of its limit. Empty if its answer is not awaited any more. */
   Optional<Wire> now(Scheduler clock) {
     long waited = Duration.ofNanos(clock.nanoTime() - at).toMillis();
     var left = waited <= 0 ? Optional.<Long>empty() : Route.timeLeft(wire);

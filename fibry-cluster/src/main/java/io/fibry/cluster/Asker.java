@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * An actor of a node whose handler waits for others, as a text that goes along with what it asks.
- * So who is asked by one that waits for it is told at once.
+ * So an actor that is asked by an actor that waits for it is told at once.
  *
  * @param life of its node
  * @param actor its name
@@ -24,14 +24,14 @@ record Asker(String life, String actor) {
     return wire.header(Route.ASKERS).map(text -> List.of(text.split(BETWEEN))).orElse(List.of());
   }
 
-  /** Those who wait for a message, and this one, who will handle it. */
+  /** Returns the actors that wait for a message, and this actor, which will handle it. */
   List<String> behind(Wire wire) {
     var all = new ArrayList<>(of(wire));
     all.add(toString());
     return all;
   }
 
-  /** It waits for the very one that asks it now. */
+  /** Whether this actor waits for the actor that asks it now. */
   boolean waitsFor(Wire wire) {
     return of(wire).contains(toString());
   }

@@ -2,10 +2,10 @@ package io.fibry.cluster;
 
 import io.fibry.pool.Entities;
 
-/** What is at home at this node, of a kind. Thread-safe. */
+/** The entities of a kind at this node. Thread-safe. */
 interface Birth<M> {
 
-  /** Those of a part, none alive. */
+  /** Returns the entities of a part; none lives yet. */
   Entities<String, M> entities(int part);
 
   /** Something waits at the store for an actor. */

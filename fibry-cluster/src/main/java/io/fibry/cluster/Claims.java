@@ -12,10 +12,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells askers that their requests still exist, so that they fail as soon as none does. Five times
- * in its lease, a node tells each asker the ids of the requests that it has: those in the mailboxes
- * of its parts and offers, those that it holds while keys move, and those that it has asked of its
- * actors. A request of which its asker has heard nothing for a lease is lost, with its answer. It
- * fails with an {@link UnreachableException}, and may have been handled.
+ * in its lease, a node tells each asker the ids of the requests that it has. These are the requests
+ * in the mailboxes of its parts and offers, those that it holds while keys move, and those that it
+ * has asked of its actors. A request of which its asker has heard nothing for a lease is lost, with
+ * its answer. It fails with an {@link UnreachableException}, and may have been handled.
  *
  * <p>Askers need not know where a request is. So it does not matter in which order its home ends,
  * the key moves, a node passes the request on, the table tells the end of a lease, or a connection
@@ -115,7 +115,7 @@ final class Claims {
     if (node.isPresent()) for (var id : ids(wire)) underWay.claimed(id, node.get());
   }
 
-  /** {@return what a claim says that its sender has; nothing if it cannot be read} */
+  /** {@return the ids in a claim; none if it cannot be read} */
   static List<String> ids(Wire claim) {
     try {
       var ids = CODEC.decode(claim.body());

@@ -28,11 +28,11 @@ import java.util.function.UnaryOperator;
  *
  * <p>A far actor is an {@link Actor} like any other: {@code ask} waits for its answer, has a limit,
  * and ends in one of the known ways. Its messages, and their answers, need a form in bytes, as
- * {@link io.fibry.codec.Codec#of} says. What its handler throws arrives as a
- * {@link FarFailureException}; a request that does not get there fails with an
- * {@link UnreachableException}, and a request that no node can answer any more, within a lease.
- * {@code sendMessage} answers true when the message waits here to be
- * sent: it gets there once, or is a dead letter of this node, which says why.
+ * {@link io.fibry.codec.Codec#of} says. An exception of its handler arrives as a
+ * {@link FarFailureException}. A request that does not arrive fails with an
+ * {@link UnreachableException}, and so does, within a lease, a request that no node can answer any
+ * more. {@code sendMessage} returns true when the message waits here to be sent. It arrives once,
+ * or becomes a dead letter of this node, which says why.
  */
 public sealed interface Cluster extends AutoCloseable permits Node {
 
@@ -53,8 +53,8 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param network carries the messages
    * @param options changes the defaults
    * @return this node
-   * @throws IllegalStateException if a node of this name is alive; or, while this waits until the
-   *     lease of a node that was killed expires, the thread is interrupted or the scope closed
+   * @throws IllegalStateException if a node of this name is alive, or if the thread is interrupted
+   * or the scope closed while this waits for the end of a killed node's lease
    * @throws LostException if there is no connection
    */
   static Cluster join(String app, Network network, UnaryOperator<Options> options) {
@@ -66,7 +66,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    *
    * @param name of the node
    * @param id of its life: a node that ended and came back has another one
-   * @param hosts the kinds of entities that it is home to
+   * @param hosts the kinds of entities that it hosts
    * @param offers the names that it offers actors by
    * @param since when it joined, by its own clock
    */
@@ -84,7 +84,8 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   /**
    * Follows the members.
    *
-   * @param follower gets those of now, and of each time they change; on a thread of its own
+   * @param follower gets the present members, and the members after each change, on a thread of its
+   * own
    * @return closing it ends that
    */
   Subscription followMembers(Handler<List<Member>> follower);
@@ -93,7 +94,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * How a node is.
    *
    * @param alive others count on it, as far as it knows; otherwise it answers for no entity
-   * @param trouble why nothing leaves at the moment; empty: it is connected
+   * @param trouble why no message leaves at the moment, or empty if the node is connected
    * @param parts how many of the parts of each kind have their home here
    * @param underWay requests of other nodes that are not answered yet
    */
@@ -102,7 +103,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   /** {@return how this node is, for what watches it} */
   Health health();
 
-  /** {@return the same for people, with the members and with what is on its way to others} */
+  /** {@return the health as a text for people, with the members and the messages under way} */
   String dump();
 
   /**
@@ -127,7 +128,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param messages their type
    * @param actor gets them; the offer ends with it
-   * @return closing it takes the offer back, after what has arrived; the actor goes on
+   * @return closing it withdraws the offer, after messages that have arrived; the actor lives on
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
    * @throws IllegalStateException if this node offers the name already
    */
@@ -166,20 +167,20 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param <M> messages
    * @param kind 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param messages their type
-   * @return valid as long as this node lives, also while no node is home to the kind. A key is a
-   *     text of 1 to 512 bytes. Its actor cannot be ended from here, and takes no code; {@code
-   *     size()} is that of this node
+   * @return valid as long as this node lives, even while no node hosts the kind. A key is a text of
+   * 1 to 512 bytes. Its actor cannot be ended from here, and takes no code; {@code size()} is that
+   * of this node
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
    * @throws IllegalStateException if other nodes have split the kind into another number of parts
    */
   <M> Entities<String, M> entities(String kind, Class<M> messages);
 
   /**
-   * Makes this node home to its share of the entities of a kind. All nodes that are share the keys.
-   * They move when nodes come and go: an entity that moves has handled what waited for it, and has
-   * ended, before it begins at its next home. No message is lost or handled twice on the way. Where
-   * a node ends without a word, what waited there is lost, and its keys have another home when its
-   * lease is over.
+   * Makes this node a host of its share of the entities of a kind. All nodes that are share the
+   * keys. They move when nodes come and go: an entity that moves has handled what waited for it,
+   * and has ended, before it begins at its next home. No message is lost or handled twice on the
+   * way. If a node crashes, messages that waited there are lost, and its keys get another home when
+   * its lease is over.
    *
    * @param <M> messages
    * @param <B> messages of the builder
@@ -187,12 +188,13 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param messages their type
    * @param how births make actors; the entities end before its scope
    * @param idle as of {@link Entities#of}
-   * @param birth as there: what an entity knew elsewhere is gone, unless it keeps it somewhere
+   * @param birth makes an entity; the state that it had at another node is gone, unless it stores
+   * it
    * @return their addresses, wherever they live; closing it gives all that live here away, and
-   *     waits for that
+   * waits for that
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
-   * @throws IllegalStateException if this node is home to the kind already, or other nodes have
-   *     split it into another number of parts
+   * @throws IllegalStateException if this node hosts the kind already, or other nodes have split it
+   * into another number of parts
    */
   <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
       BiFunction<ActorBuilder<B>, String, Actor<M>> birth);
@@ -210,10 +212,9 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   <M> Entities<String, M> entities(Durable<M> kind);
 
   /**
-   * Makes this node home to its share of the durable entities of a kind. What they know is in a
-   * store that all nodes have, such as a database: an entity goes on at its next home as if it had
-   * stayed. A node that was taken for gone answers nothing, and what it still wants to store is
-   * refused.
+   * Makes this node a host of its share of the durable entities of a kind. Their state is in a
+   * store that all nodes reach, such as a database: an entity continues at its next home as if it
+   * had stayed. A node that was declared dead answers no request, and its later turns are refused.
    *
    * @param <M> messages
    * @param kind their definition, the same for all nodes
@@ -221,15 +222,15 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param how makes actors; the entities end before its scope
    * @param idle as of {@link Durable#entities}
    * @return as of {@link #host(String, Class, ActorBuilder, Duration, BiFunction)}, and
-   *     {@link #entities(Durable)}
+   * {@link #entities(Durable)}
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
-   * @throws IllegalStateException if this node is home to the kind already, or other nodes have
-   *     split it into another number of parts
+   * @throws IllegalStateException if this node hosts the kind already, or other nodes have split it
+   * into another number of parts
    */
   <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> how, Duration idle);
 
   /**
-   * The same, in the {@link #store} of the network.
+   * Makes this node a host, with the {@link #store} of the network.
    *
    * @param <M> messages
    * @param kind their definition, the same for all nodes
@@ -242,12 +243,12 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   }
 
   /**
-   * The store of the network, which all nodes have: in memory as long as the network is there, or
-   * in a stream of JetStream.
+   * Returns the store of the network, which all nodes share: in memory as long as the network
+   * exists, or in a stream of JetStream.
    *
    * @return for durable actors, views and copies; it is closed with this node
    * @throws LostException if there is no connection, or the network refuses it
-   * @throws IllegalStateException if what is there cannot be used
+   * @throws IllegalStateException if the existing store cannot be used
    */
   Store store();
 
@@ -300,11 +301,11 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     }
 
     /**
-     * After this time without a sign, others take the node for gone, and requests that it had fail.
-     * It gives a sign five times as often.
+     * After this time without a heartbeat, others declare the node dead, and requests that it had
+     * fail. It gives a sign five times as often.
      *
-     * @param lease as the network says unless told: 6 seconds, or 20 with several servers of NATS,
-     *     which may need 10 to elect a leader; at least 3
+     * @param lease at least 3 seconds; by default as the network says: 6 seconds, or 20 with
+     * several servers of NATS, which may need 10 to elect a leader
      * @return a changed copy
      */
     public Options withLease(Duration lease) {
@@ -326,10 +327,10 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     }
 
     /**
-     * Into how many parts the keys of a kind are split, which are what moves between nodes. The
-     * same for all nodes, for ever.
+     * Into how many parts the keys of a kind are split, which are what moves between nodes. All
+     * nodes have the same number, for ever.
      *
-     * @param parts 1 to 4,096; 256 unless told, enough for some dozens of nodes
+     * @param parts 1 to 4,096; by default 256, enough for some dozens of nodes
      * @return a changed copy
      */
     public Options withParts(int parts) {
@@ -346,7 +347,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
     /**
      * Where the actors of the library are that serve the node.
      *
-     * @param scope it ends with this one; the root unless told
+     * @param scope the node ends with it; by default the root scope
      * @return a changed copy
      */
     public Options withScope(ActorScope scope) {

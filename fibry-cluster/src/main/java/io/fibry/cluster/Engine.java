@@ -10,8 +10,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /**
- * What carries messages between nodes, as one node sees it, and keeps a table that all of them see.
- * It knows nothing of actors. Thread-safe.
+ * The network as one node sees it: it carries messages between nodes, and keeps a table that all
+ * nodes see. It knows nothing of actors. Thread-safe.
  *
  * <p>A subject is made of names with dots between them. Messages from one node to one subject keep
  * their order, as long as the node is connected.
@@ -46,9 +46,9 @@ public interface Engine extends AutoCloseable {
    * Gets messages, one after the other, on a thread of the engine.
    *
    * @param subject of the messages
-   * @param group only one of a group gets a message; empty: all get it
+   * @param group only one member of a group gets a message; empty if all subscribers get it
    * @param reader gets them, and must not wait
-   * @return closing it ends that, after what is on its way here
+   * @return closing it ends the subscription, after messages that have arrived
    */
   Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader);
 
@@ -69,19 +69,19 @@ public interface Engine extends AutoCloseable {
    * @param key of it
    * @param value of it
    * @param lease it goes by itself after this time, unless it is updated; or {@link #FOR_EVER}
-   * @return its version; empty: there is one already
-   * @throws LostException if nobody knows whether it is there
+   * @return its version, or empty if the entry exists already
+   * @throws LostException if it is not known whether the entry exists
    */
   OptionalLong create(String key, byte[] value, Duration lease);
 
   /**
-   * Changes an entry, and begins its lease anew.
+   * Changes an entry, and begins its lease again.
    *
    * @param key of it
    * @param value the next one
    * @param version that it has
    * @param lease as of {@code create}
-   * @return the next version; empty: it has another version, or is gone
+   * @return the next version, or empty if the entry has another version or is gone
    * @throws LostException if nobody knows whether it was changed
    */
   OptionalLong update(String key, byte[] value, long version, Duration lease);
@@ -92,7 +92,7 @@ public interface Engine extends AutoCloseable {
    * @param key of it
    * @param version that it has
    * @return false: it has another version, or is gone
-   * @throws LostException if nobody knows whether it is there
+   * @throws LostException if it is not known whether the entry exists
    */
   boolean delete(String key, long version);
 
@@ -106,7 +106,7 @@ public interface Engine extends AutoCloseable {
   Optional<Entry> get(String key);
 
   /**
-   * Tells of entries: first of those that are there, then of each change, in the order of each key.
+   * Follows entries: first the present entries, then each change, in order for each key.
    *
    * @param prefix of their keys: whole names, and a dot at its end
    * @param reader gets them on a thread of the engine, and must not wait
@@ -119,7 +119,7 @@ public interface Engine extends AutoCloseable {
    *
    * @return always the same; closed with this engine
    * @throws LostException if there is no connection, or the network refuses it
-   * @throws IllegalStateException if what is there cannot be used
+   * @throws IllegalStateException if the existing store cannot be used
    */
   Store store();
 
@@ -131,7 +131,7 @@ public interface Engine extends AutoCloseable {
    * @param subject of the queue
    * @return for this node
    * @throws LostException if there is no connection, or the network refuses it
-   * @throws IllegalStateException if what is there cannot be used
+   * @throws IllegalStateException if the existing queue cannot be used
    */
   Queue queue(String subject);
 
@@ -141,7 +141,8 @@ public interface Engine extends AutoCloseable {
     /**
      * Stores a piece of work.
      *
-     * @param id of it: what comes with the same id within two minutes is not stored again
+     * @param id the id of the work; work that comes with the same id within two minutes is not
+     * stored again
      * @param work bytes
      * @throws LostException if it was not stored, or nobody knows
      * @throws IllegalArgumentException if it is too large
@@ -149,17 +150,17 @@ public interface Engine extends AutoCloseable {
     void put(String id, byte[] work);
 
     /**
-     * Takes pieces, the oldest first. One that is not done, since its node ends without a word, is
-     * given to another one some seconds later.
+     * Takes pieces, the oldest first. A piece that is not done because its node crashed is given to
+     * another node some seconds later.
      *
-     * @param most how many are under way at the same time
+     * @param most how many pieces may be worked on at the same time
      * @param worker gets them, and must not wait
-     * @return closing it ends that; those that are under way stay so
+     * @return closing it ends the taking; pieces that are being worked on stay so
      */
     Subscription take(int most, Consumer<Piece> worker);
 
     /**
-     * What is there, also what is under way.
+     * Returns the waiting pieces, and those that are being worked on.
      *
      * @param from a number; 0 for all
      * @param most how many at most
@@ -172,13 +173,13 @@ public interface Engine extends AutoCloseable {
      * Takes a piece away.
      *
      * @param number of it
-     * @return false: it is not there any more
+     * @return false if it is not in the queue any more
      * @throws LostException if nobody knows
      */
     boolean remove(long number);
 
     /**
-     * {@return how many are there, also those under way}
+     * {@return the number of pieces, including those that are being worked on}
      *
      * @throws LostException if it cannot be read
      */
@@ -186,7 +187,7 @@ public interface Engine extends AutoCloseable {
   }
 
   /**
-   * Work that is there.
+   * Work in a queue.
    *
    * @param number grows
    * @param work bytes
@@ -205,7 +206,10 @@ public interface Engine extends AutoCloseable {
     /** {@return how often it was taken, with this time} */
     int times();
 
-    /** {@return whether it is gone; false: nobody knows, and it may be done once more} */
+    /**
+     * {@return whether the piece is gone; if false, that is not known, and it may be done once
+     * more}
+     */
     boolean done();
 
     /**
@@ -216,7 +220,7 @@ public interface Engine extends AutoCloseable {
     void again(Duration later);
   }
 
-  /** {@return why nothing leaves at the moment; empty: it is connected} */
+  /** {@return why no message leaves at the moment, or empty if the node is connected} */
   Optional<String> trouble();
 
   /** {@return how many bytes a body may have} */

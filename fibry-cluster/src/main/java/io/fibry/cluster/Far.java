@@ -181,7 +181,7 @@ final class Far<M> implements Actor<M>, LastingAddress {
     }
   }
 
-  /** By the clock of the node. */
+  /** Waits by the clock of the node. */
   @Override
   public boolean waitForExit(Duration limit) {
     try {

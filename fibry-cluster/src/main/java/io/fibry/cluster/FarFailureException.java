@@ -6,7 +6,7 @@ import java.util.Objects;
 public final class FarFailureException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /** Of what was thrown. */
+  /** The class of the exception. */
   private final String type;
 
   FarFailureException(String text, String type) {

@@ -15,11 +15,11 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
-/** A queue of the network, and one of what was put aside. */
+/** A queue of the network, with a queue of parked work beside it. */
 final class FarQueue<M> implements WorkQueue<M> {
   private static final Codec<Failed> FAILED = Codec.of(Failed.class);
 
-  /** As it is put aside. */
+  /** The form of parked work. */
   private record Failed(byte[] work, int times, String reason, Instant at) {}
 
   private final String name;
@@ -80,7 +80,7 @@ final class FarQueue<M> implements WorkQueue<M> {
     aside.put("aside " + piece.number(), FAILED.encode(failed));
   }
 
-  // ---- what is aside
+  // ---- parked work
 
   @Override
   public List<Aside<M>> aside(int most) {
@@ -105,7 +105,10 @@ final class FarQueue<M> implements WorkQueue<M> {
     }
   }
 
-  /** First it waits again, then it is aside no more: in between it is both, and not lost. */
+  /**
+   * First the work is put into the queue, then it is removed from the parked work: in between it is
+   * in both, and is not lost.
+   */
   @Override
   public boolean retry(Aside<M> again) {
     var found = aside.list(again.number(), 1);

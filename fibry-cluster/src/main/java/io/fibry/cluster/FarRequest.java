@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import org.slf4j.LoggerFactory;
 
 /**
- * A request on its way. Where nobody gets it, it was certainly not handled: while a part of the
- * keys moves from node to node, it is sent again.
+ * A request that was sent to another node. Where nobody gets it, it was certainly not handled:
+ * while a part of the keys moves from node to node, it is sent again.
  */
 final class FarRequest<R> {
   private static final Duration FIRST_PAUSE = Duration.ofMillis(2); // then twice as long
@@ -29,7 +29,7 @@ final class FarRequest<R> {
   private final CompletableFuture<R> answer = new CompletableFuture<>();
   private final Object recorded = Recorder.beginRequest(); // null: it is not
   private Duration pause = FIRST_PAUSE; // of one sending after the other
-  private int times; // it was sent; likewise
+  private int times; // how often it was sent; used by the actor's thread, too
   private volatile long heard; // when it was sent, or last claimed
   private volatile Optional<String> holder = Optional.empty(); // the node that last claimed it
 
@@ -76,7 +76,9 @@ final class FarRequest<R> {
     return Duration.ofMillis(Math.min(left.toMillis() / 2, Math.clamp(left.toMillis() / 40, 5, 50)));
   }
 
-  /** Nobody waits for its answer. Who has not begun with it need not. */
+  /**
+   * Says that the answer is not awaited any more. A node that has not begun to handle it need not.
+   */
   void giveUp() {
     if (answer.cancel(false)) takeBack();
   }

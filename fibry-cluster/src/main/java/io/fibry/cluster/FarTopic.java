@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 
 /**
- * News for the subscribers of all nodes. What is published goes to the network, and comes from
- * there to a topic of this node, which has its subscribers.
+ * News for the subscribers of all nodes. Published messages go to the network, and come from there
+ * to a topic of this node, which has its subscribers.
  */
 final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
   private static final int WAITING = 1_024; // then the oldest are dropped

@@ -57,14 +57,14 @@ final class Hosting<M> {
   private final String kind;
   private final Protocol<M> protocol;
   private final Birth<M> birth;
-  private final AtomicReferenceArray<Part<M>> parts; // null: none; read by all
-  private final AtomicReferenceArray<Entities<String, M>> entities; // null: none; read by all
+  private final AtomicReferenceArray<Part<M>> parts; // null if there is none; read by all threads
+  private final AtomicReferenceArray<Entities<String, M>> entities; // null if there are none; read by all threads
   private final Actor<Event> steward;
   private final List<Slot> slots;
   private List<Member> members = List.of();
   private long calmAt;
   private long lookAt;
-  private Optional<CompletableFuture<Done>> settled = Optional.empty(); // somebody waits for that
+  private Optional<CompletableFuture<Done>> settled = Optional.empty(); // for callers that wait for that
   private Optional<CompletableFuture<Done>> left = Optional.empty(); // this node gives all away
 
   Hosting(Surroundings around, String kind, int parts, Protocol<M> protocol, Birth<M> birth) {
@@ -113,7 +113,7 @@ final class Hosting<M> {
     return new Extent(slots.size(), here.size(), here.stream().mapToLong(Entities::size).sum());
   }
 
-  /** From the node before, on the engine's thread. */
+  /** Called on the engine's thread, with a message that the previous owner passes on. */
   void pass(int number, Wire wire) {
     if (number < 0 || number >= parts.length()) return;
     var part = parts.get(number);
@@ -145,7 +145,7 @@ final class Hosting<M> {
     }
   }
 
-  /** At once: nobody else is told. */
+  /** Drops the part at once, without telling another node. */
   void drop() {
     steward.kill();
     steward.waitForExit(ENDING);
@@ -227,7 +227,7 @@ final class Hosting<M> {
     reconsider(slot);
   }
 
-  /** To what the table says. */
+  /** Adapts a slot to the table. */
   private void adapt(Slot slot) {
     switch (slot.stage) {
       case OWNED -> {
@@ -309,8 +309,8 @@ final class Hosting<M> {
   }
 
   /**
-   * Listens first, so that nothing is lost between the two. Where nobody knows whether it is this
-   * node's own, it goes on listening.
+   * Listens first, so that nothing is lost between the two. If it is not known whether the part is
+   * this node's own, the node continues to listen.
    */
   private void take(Slot slot) {
     if (slot.isTaken()) return;
@@ -359,7 +359,7 @@ final class Hosting<M> {
   private void freed(Slot slot) {
     slot.stage = Stage.GIVEN;
     slot.freed = slot.version;
-    slot.until = around.clock().nanoTime() + around.calm().toNanos(); // somebody may be about to join
+    slot.until = around.clock().nanoTime() + around.calm().toNanos(); // another node may be about to join
     entities.set(slot.number, null);
     reconsider(slot);
   }

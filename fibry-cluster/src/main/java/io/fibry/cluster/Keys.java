@@ -7,7 +7,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.zip.CRC32C;
 
-/** To which part a key belongs, and to which node a part should. All nodes compute the same. */
+/**
+ * Says to which part a key belongs, and which node should own a part. All nodes compute the same.
+ */
 final class Keys {
   private static final int MOST_BYTES = 512; // of a key
 

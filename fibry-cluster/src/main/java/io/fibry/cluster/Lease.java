@@ -28,9 +28,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * That this node is alive, in the table. It gives a sign five times in its lease. It takes itself
- * for dead two seconds before others may, by two clocks: a machine that stands still stops the one,
- * and the other can be set. Whichever says that the lease is over is believed. A node that has
- * lapsed joins again, with another life. Fields without a remark are of the actor that gives signs.
+ * for dead two seconds before others may, by two clocks, because a suspended machine stops one of
+ * them, and the other can be set. Whichever says that the lease is over is believed. A node that
+ * has lapsed joins again, with another life. Fields without a remark are of the actor that gives
+ * signs.
  *
  * <p>No clock of a server decides. A life goes through these states in the table:
  *
@@ -45,8 +46,8 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * <p>Why no two nodes own a part: a life counts its lease from before it sent its last confirmed
- * sign. Whoever takes its parts has seen that sign, or one after it, later than it was sent, has
- * then waited for the whole lease, and has found the entry over, or gone. After that no sign of
+ * sign. A node that takes its parts has seen that heartbeat, or a later one, after it was sent. It
+ * has then waited for the whole lease, and has found the entry over, or gone. After that no sign of
  * this life can be confirmed, since a life whose entry is over or gone is never written again.
  */
 final class Lease {
@@ -184,8 +185,8 @@ final class Lease {
   }
 
   /**
-   * {@return whether the entry was written; false: the table has an entry of another node that may
-   * be alive}
+   * {@return whether the entry was written; if false, the table has an entry of another node that
+   * may be alive}
    */
   private boolean create() {
     var member = member(self().name());
@@ -226,7 +227,7 @@ final class Lease {
     return isValid(life);
   }
 
-  /** The same, and it has not had another life since. */
+  /** Whether the lease is valid, and the node has had no other life since. */
   boolean isValid(String id) {
     var now = life;
     return now.member.id().equals(id) && isValid(now);
@@ -242,7 +243,7 @@ final class Lease {
     return () -> onLapse.remove(told);
   }
 
-  /** Tells the others what this node is home to; returns when they can know. */
+  /** Tells the others which kinds this node hosts; returns when they can know. */
   void host(String kind, boolean now) {
     signs.ask(new Host(kind, now));
   }
@@ -252,7 +253,7 @@ final class Lease {
     signs.ask(new Offered(name, offer));
   }
 
-  /** Tells the others that an offer has ended. Its name may be offered anew by then. */
+  /** Tells the others that an offer has ended. By then the name may be offered again. */
   void endOffer(String name, Object offer, String why) {
     signs.sendMessage(new Ended(name, offer, why));
   }
@@ -310,7 +311,10 @@ final class Lease {
     }
   }
 
-  /** False: the entry has another version, perhaps that of a sign of which nobody told us. */
+  /**
+   * Returns false if the entry has another version, perhaps the version of a heartbeat whose answer
+   * was lost.
+   */
   private boolean update() {
     var member = new Member(self().name(), self().id(), Set.copyOf(hosts), Set.copyOf(offers.keySet()),
         self().since());
@@ -331,7 +335,7 @@ final class Lease {
 
   /**
    * Writes the entry, and lives from the moment before: the network counts from when it has got the
-   * sign, which is later. False: the entry was not written.
+   * sign, which is later. Returns false if the entry was not written.
    */
   private boolean live(Member member, Supplier<OptionalLong> writing) {
     long nanos = clock.nanoTime();

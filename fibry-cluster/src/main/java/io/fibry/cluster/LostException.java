@@ -8,7 +8,7 @@ public final class LostException extends RuntimeException {
 
   /** Why. */
   public enum Loss {
-    /** Nobody was there to get it. */
+    /** No node was there to get the message. */
     NOBODY,
     /** No answer came in time. */
     LATE,
@@ -16,7 +16,7 @@ public final class LostException extends RuntimeException {
     CUT,
     /** The network does not let this program do so. */
     DENIED,
-    /** The connection broke meanwhile: nobody knows whether it left. */
+    /** The connection broke meanwhile, so it is not known whether the message left. */
     UNKNOWN
   }
 

@@ -18,11 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which nodes are alive. A node is gone if its entry says that its life is over, or if it gave no
- * sign for a whole lease, by the clock of this node. Then this node writes that it is over, at the
- * version that it saw: had there been a sign meanwhile, the table refuses that. An entry that is
- * gone from the table says nothing. Thread-safe: an actor learns one entry after the other, and
- * fields without a remark are of its thread.
+ * Which nodes are alive. A node is gone if its entry says that its life is over, or if it sent no
+ * heartbeat for a whole lease, by the clock of this node. In the latter case this node writes that
+ * the life is over, at the version that it saw. If there was a heartbeat meanwhile, the table
+ * refuses that. An entry that is gone from the table says nothing. Thread-safe: an actor learns one
+ * entry after the other, and fields without a remark are of its thread.
  */
 final class Membership implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
@@ -104,7 +104,10 @@ final class Membership implements AutoCloseable {
     return lives.mayLive(owner.life());
   }
 
-  /** Some node is home to the kind, or was so a moment ago: then another one may be about to be. */
+  /**
+   * Whether a node hosts the kind, or hosted it a moment ago, so that another node may be about to
+   * host it.
+   */
   boolean hosts(String kind) {
     if (now().stream().anyMatch(member -> member.hosts().contains(kind))) return true;
     var before = hostedUntil.get(kind);
@@ -127,7 +130,10 @@ final class Membership implements AutoCloseable {
     return Optional.of(longest);
   }
 
-  /** Why a node offers an actor no more; empty: it is gone, or does not know any more. */
+  /**
+   * Returns why a node does not offer an actor any more; empty if the node is gone, or has
+   * forgotten it.
+   */
   Optional<String> ended(String node, String offer) {
     return Optional.ofNullable(ended.getOrDefault(node, Map.of()).get(offer));
   }
@@ -195,7 +201,7 @@ final class Membership implements AutoCloseable {
     String why = "node '" + node + "' saw no sign of it for a whole lease";
     if (silent.state.end(engine, key, silent.version, why)) remove(member.name());
     else engine.get(key).filter(now -> now.version() > silent.version).flatMap(State::of)
-        .ifPresentOrElse(lives::heard, () -> remove(member.name())); // news of what it heard are on their way
+        .ifPresentOrElse(lives::heard, () -> remove(member.name())); // news of its heartbeat have not arrived yet
   }
 
   @Override

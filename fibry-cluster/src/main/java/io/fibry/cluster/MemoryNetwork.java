@@ -20,15 +20,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * A network in the memory of one process, without a server: for development and tests. Nothing is
- * lost on the way. Thread-safe.
+ * A network in the memory of one process, without a server: for development and tests. It loses no
+ * message. Thread-safe.
  */
 public final class MemoryNetwork implements Network {
   private static final int MOST_BYTES = 1 << 20;
   private static final Duration LAST_MESSAGES = Duration.ofSeconds(5); // to be read at the end
   private static final String ANSWERS = "_answer.";
 
-  /** Who has subscribed. Its messages wait in an actor's mailbox. Thread-safe. */
+  /** A subscriber. Its messages wait in an actor's mailbox. Thread-safe. */
   private static final class Reader {
     private final Optional<String> group;
     private final Actor<Wire> actor;
@@ -39,7 +39,7 @@ public final class MemoryNetwork implements Network {
       this.actor = actor;
     }
 
-    /** False: it gets no more. What it takes comes before its end. */
+    /** Returns false if it gets no more messages. Messages that it takes come before its end. */
     synchronized boolean takes(Wire message) {
       return !closed && actor.sendMessage(message);
     }
@@ -99,7 +99,7 @@ public final class MemoryNetwork implements Network {
     return MOST_BYTES;
   }
 
-  /** False: nobody gets it. */
+  /** Returns false if the message has no receiver. */
   boolean send(Wire message) {
     var waiting = asked.remove(message.subject());
     if (waiting != null) return waiting.complete(message);

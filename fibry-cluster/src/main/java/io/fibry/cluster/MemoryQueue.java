@@ -18,8 +18,8 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Work of a {@link MemoryNetwork}. Where the connection of a node ends, what it has taken can be
- * taken again. Its fields are under the object's own monitor.
+ * Work of a {@link MemoryNetwork}. When the connection of a node ends, pieces that it has taken can
+ * be taken again. Its fields are under the object's own monitor.
  */
 final class MemoryQueue {
   private static final long IDS_KNOWN = Duration.ofMinutes(2).toNanos();
@@ -35,7 +35,7 @@ final class MemoryQueue {
     }
   }
 
-  /** By one node. */
+  /** The taking of one node. */
   private final class Taking implements Subscription {
     private final MemoryEngine engine;
     private final int most;
@@ -102,8 +102,8 @@ final class MemoryQueue {
   private final Scheduler clock;
   private final Map<String, Long> ids = new LinkedHashMap<>(); // and since when; the oldest first
   private final TreeMap<Long, Work> all = new TreeMap<>(); // by number
-  private final TreeMap<Long, Work> free = new TreeMap<>(); // those that can be taken
-  private final List<Taking> takings = new ArrayList<>(); // who is to get the next piece first
+  private final TreeMap<Long, Work> free = new TreeMap<>(); // pieces that can be taken
+  private final List<Taking> takings = new ArrayList<>(); // the taker that gets the next piece comes first
   private long last; // number
 
   MemoryQueue(Scheduler clock) {
@@ -149,13 +149,13 @@ final class MemoryQueue {
 
   private synchronized void stop(Taking taking) {
     takings.remove(taking);
-    if (!taking.engine.isClosed()) return; // what is under way is done
+    if (!taking.engine.isClosed()) return; // a piece that is being worked on is finished
     var left = List.copyOf(taking.out);
     taking.out.clear();
     left.forEach(this::release);
   }
 
-  /** False: it was given back before. */
+  /** Returns false if the piece was given back before. */
   private synchronized boolean end(Taking taking, Work work) {
     if (!taking.out.remove(work)) return false;
     all.remove(work.number);
@@ -188,7 +188,7 @@ final class MemoryQueue {
     return all.size();
   }
 
-  /** As a node sees it. */
+  /** Returns the queue as a node sees it. */
   Engine.Queue of(MemoryEngine engine) {
     return new Engine.Queue() {
       @Override

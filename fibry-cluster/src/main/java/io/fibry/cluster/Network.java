@@ -2,7 +2,7 @@ package io.fibry.cluster;
 
 import java.time.Duration;
 
-/** What nodes find each other by: a server, or this process. */
+/** The means by which nodes find each other: a server, or this process. */
 @FunctionalInterface
 public interface Network {
 
@@ -13,7 +13,8 @@ public interface Network {
    * @param node its name
    * @return closed by the node
    * @throws LostException if there is no connection, or the network refuses it
-   * @throws IllegalStateException if what is there cannot be used: an old server, say
+   * @throws IllegalStateException if the network cannot be used, for example because a server is
+   * too old
    */
   Engine connect(String app, String node);
 

@@ -125,7 +125,7 @@ final class Node implements Cluster {
     return around.membership().all().subscribe(follower);
   }
 
-  /** What another node has for one of the parts here; on the engine's thread. */
+  /** Called on the engine's thread, with messages of another node for one of the parts here. */
   private void receive(Wire wire) {
     Claims.hear(wire, around.underWay());
     var part = wire.header(Hosting.PART).orElse("");
@@ -160,7 +160,7 @@ final class Node implements Cluster {
         Optional.of(() -> end(name)));
   }
 
-  /** Of the actor that has the name now: an end that is over is that of one before. */
+  /** Returns the end of the actor that has the name now, not of an actor before. */
   private CompletableFuture<ExitReason> end(String name) {
     var end = ends.compute(name,
         (same, before) -> before != null && !before.isDone() ? before : Absence.of(name, around));
@@ -325,7 +325,7 @@ final class Node implements Cluster {
     }
   }
 
-  /** Of messages of this node. */
+  /** Returns ids for messages of this node. */
   private Supplier<String> ids() {
     String life = around.life() + ".";
     return () -> life + messages.incrementAndGet();
@@ -371,7 +371,7 @@ final class Node implements Cluster {
     }
   }
 
-  /** What cannot arrive so soon is told in the log. */
+  /** Messages that do not arrive in time are named in the log. */
   private void awaitArrivals() {
     long end = System.nanoTime() + ARRIVING.toNanos();
     relays.forEach((subject, relay) -> {

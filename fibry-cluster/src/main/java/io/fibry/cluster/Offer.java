@@ -14,9 +14,9 @@ import io.fibry.time.Scheduler;
 import java.util.Optional;
 
 /**
- * What this node does with messages of others to one of its actors. They wait in a mailbox of their
- * own, since the actor's may let senders wait, and the engine's thread must not. Its end begins
- * with that of the subscription, so that what has arrived is given to the actor.
+ * Gives messages of other nodes to an actor of this node. They wait in a mailbox of their own,
+ * since the actor's may let senders wait, and the engine's thread must not. Its end begins with
+ * that of the subscription, so that what has arrived is given to the actor.
  */
 final class Offer<M> extends Fronted<Offer<M>> {
   private static final int WAITING = 4_096;
@@ -97,7 +97,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
   }
 
   private void listenNoMore() {
-    arrivals.close(); // what is on its way here arrives before
+    arrivals.close(); // messages that were sent to this node arrive before
     ending = true;
   }
 

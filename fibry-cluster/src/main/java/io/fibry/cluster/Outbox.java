@@ -17,15 +17,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Messages of a relay that nobody waits for. Their senders wait for room, as for that of a mailbox.
- * While some are under way, others are gathered, and leave together. What does not arrive, or is
- * not taken, becomes a dead letter of the relay. Fields are of the relay's thread, unless said
- * otherwise.
+ * Messages of a relay that have no answers. Their senders wait for room, as for that of a mailbox.
+ * While some messages are under delivery, others are gathered, and leave together. What does not
+ * arrive, or is not taken, becomes a dead letter of the relay. Fields are of the relay's thread,
+ * unless said otherwise.
  */
 final class Outbox {
-  private static final int ROOM = 1 << 20; // bytes on their way; further senders wait
+  private static final int ROOM = 1 << 20; // bytes under delivery; further senders wait
   private static final int LEAST_WEIGHT = 256; // of a message
-  private static final int MANY = 1_024; // messages under way in full bundles: then others are gathered
+  private static final int MANY = 1_024; // messages under delivery in full bundles; beyond that, messages are gathered
   private static final int MOST_BYTES = 64 << 10; // of a bundle, but for one message
 
   /** Messages that have room, in a row. */
@@ -44,7 +44,7 @@ final class Outbox {
     }
   }
 
-  /** A bundle is under way no more. */
+  /** The delivery of a bundle has ended. */
   record Over() {}
 
   private final Duration longest; // for room, and for receipts
@@ -104,14 +104,14 @@ final class Outbox {
     return false;
   }
 
-  /** False: some are still on their way; by any thread. */
+  /** Returns false if some messages have not arrived; called by any thread. */
   boolean awaitArrival(Duration limit) throws InterruptedException {
     if (!room.tryAcquire(ROOM, limit.toNanos(), TimeUnit.NANOSECONDS)) return false;
     room.release(ROOM);
     return true;
   }
 
-  /** By any thread. */
+  /** Called by any thread. */
   boolean isEmpty() {
     return room.availablePermits() == ROOM;
   }
@@ -123,7 +123,7 @@ final class Outbox {
     if (underWay < mostUnderWay) leave(relay);
   }
 
-  /** Of a timer: it leaves though there is no room. */
+  /** Adds a message of a timer, which leaves even without room. */
   void add(Tell late, Actor<Object> relay) {
     add(new Load(List.of(late), 0), relay);
   }

@@ -20,10 +20,10 @@ import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
 
 /**
- * The entities of one part of the keys, as long as their messages come to this node: before they
- * are its own, while they are, and after it has given them away. Then it passes on what still
- * comes, so that nothing is lost on the way; the next node tells doubles by their ids. An actor,
- * the gate, does one after the other; fields without a remark are of its thread.
+ * The entities of one part of the keys, as long as their messages come to this node: before it owns
+ * the part, while it does, and after it has given the part away. After that, it passes on late
+ * messages, so that none is lost; the next owner recognizes duplicates by their ids. An actor, the
+ * gate, does one after the other; fields without a remark are of its thread.
  */
 final class Part<M> {
   private static final int MOST_WAITING = 4_096; // messages
@@ -77,11 +77,11 @@ final class Part<M> {
   private Optional<Entities<String, M>> entities = Optional.empty();
   private final Set<String> seen = new HashSet<>(); // ids, as long as messages may come twice
   private long forgetAt;
-  private volatile long doubt; // an epoch that is later than that of this node; 0: none; read by the steward
+  private volatile long doubt; // an epoch that is later than this node's, or 0; read by the steward
   private Optional<Give<M>> giving = Optional.empty();
   private String next = ""; // the node that has the part now
 
-  /** A message for the next owner; empty: that were all. */
+  /** A message for the next owner; empty after the last one. */
   record Hand(String node, Optional<Wire> wire) {
 
     /** On its way to a node. */
@@ -125,7 +125,7 @@ final class Part<M> {
     arrive(new Direct<>(message), message);
   }
 
-  /** From the node before, on the engine's thread. */
+  /** Called on the engine's thread, with a message that the previous owner passes on. */
   void pass(Wire wire) {
     var message = new Arrived(wire, this, clock.nanoTime());
     arrive(new Passed<>(message), message);
@@ -162,7 +162,9 @@ final class Part<M> {
     gate.sendMessage(new Open<>(entities, handed));
   }
 
-  /** {@return a later epoch that a sender told, until the table says whose the part is; 0: none} */
+  /**
+   * {@return a later epoch of which a sender told, until the table says who owns the part, or 0}
+   */
   long doubt() {
     return doubt;
   }
@@ -191,7 +193,10 @@ final class Part<M> {
     gate.sendMessage(new End<>(ended));
   }
 
-  /** At once: others have this part. What waits is not answered; the steward ends the entities. */
+  /**
+   * At once: others have this part. Waiting messages are not answered; the steward ends the
+   * entities.
+   */
   void drop() {
     alone = false;
     gate.kill();
@@ -236,13 +241,13 @@ final class Part<M> {
       }
       case PassOn<M> on -> goOnPassing();
       case Over<M> over -> {
-        while (!held.isEmpty()) refuse(held.poll()); // nobody wants it
+        while (!held.isEmpty()) refuse(held.poll()); // no next owner takes them
         context.self().sendPoisonPill();
         over.ended.run();
       }
       case End<M> end -> {
         goOnPassing();
-        arrivals.close(); // after what is on its way here, which is passed on, too
+        arrivals.close(); // after messages that were sent to this node, which are passed on, too
         context.self().sendMessage(new Over<>(end.ended));
       }
     }
@@ -269,7 +274,10 @@ final class Part<M> {
     giveAway();
   }
 
-  /** Not before it has begun: so each node hears of the next one, and passes on to that. */
+  /**
+   * Gives the part away only after it has begun, so each owner hears of the next one, and passes
+   * messages on to that one.
+   */
   private void giveAway() {
     if (stage != Stage.OPEN || giving.isEmpty()) return;
     putAway();
@@ -318,7 +326,7 @@ final class Part<M> {
     if (!reception.mayAnswer().getAsBoolean()) return;
     try {
       hands.accept(new Hand(next, wire));
-    } catch (RuntimeException lost) { // the next one goes on without it
+    } catch (RuntimeException lost) { // the next owner continues without it
       LoggerFactory.getLogger(Cluster.class).warn("node '{}' does not get a message that was held for it", next, lost);
     }
   }

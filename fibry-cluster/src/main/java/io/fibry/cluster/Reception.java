@@ -19,16 +19,16 @@ import org.slf4j.LoggerFactory;
  *
  * @param what the name of the actor, or the kind
  * @param life of this node
- * @param underWay what is asked and not answered yet
+ * @param underWay the requests that are not answered yet
  * @param mayAnswer false: others have given this node up, so what it says may be old
- * @param epoch version by which this node owns the part; 0: it is no part, or it does not own it
- * @param how has the carriers, which set on this thread what those of the sender wrote: the
- *     carriers of the actor then capture it
+ * @param epoch the version by which this node owns the part; 0 if it is no part, or not owned
+ * @param how the builder whose carriers set the context that the sender's carriers wrote, on this
+ * thread, so that the actor's carriers capture it
  */
 record Reception<M>(Engine engine, String what, String life, Protocol<M> protocol, UnderWay underWay,
     BooleanSupplier mayAnswer, LongSupplier epoch, ActorBuilder.ForBlocks<Object> how) {
 
-  /** Empty: its sender is told that nobody can read it. */
+  /** Returns an empty value if the message cannot be read, which its sender is told. */
   Optional<M> read(Wire wire) {
     try {
       return Optional.of(protocol.decode(wire.body()));
@@ -39,7 +39,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     }
   }
 
-  /** May wait for room in the mailbox. What the birth of the actor throws is told to the sender. */
+  /** May wait for room in the mailbox. If the actor cannot be made, the sender is told why. */
   void give(Wire wire, M message, Supplier<? extends Actor<? super M>> actor) {
     try {
       give(wire, message, actor.get());
@@ -53,7 +53,10 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     return wire.header(Route.TELLS).isPresent();
   }
 
-  /** Messages that nobody waits for. Their sender hears which of them were not taken. */
+  /**
+   * Gives messages without answers to their actors. Their sender hears which of them were not
+   * taken.
+   */
   void giveAll(Wire wire, Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
     List<Tells.Group> groups;
     try {
@@ -83,7 +86,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     });
   }
 
-  /** Empty: its actor has taken it. */
+  /** Returns an empty value if the actor has taken the message. */
   private Optional<String> refusal(Wire wire, byte[] body, String context,
       Optional<? extends Actor<? super M>> actor) {
     if (actor.isEmpty()) return Optional.of("it is no key of this part");
@@ -99,7 +102,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     }
   }
 
-  /** As those know this actor who may wait for it. */
+  /** Returns this actor as the actors that may wait for it know it. */
   private Asker asker(Optional<String> key) {
     return new Asker(life, key.map(text -> what + "/" + text).orElse(what));
   }
@@ -138,7 +141,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
         : asked.sendMessageReturn((Request<Object, R>) request);
     underWay.add(wire, answer);
     answer.whenComplete((value, failure) -> {
-      if (!answer.isCancelled()) answer(to, request, value, failure); // nobody waits for it
+      if (!answer.isCancelled()) answer(to, request, value, failure); // the answer is still awaited
     });
   }
 

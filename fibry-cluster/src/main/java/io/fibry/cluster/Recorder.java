@@ -11,8 +11,9 @@ import jdk.jfr.Threshold;
 
 /**
  * What a flight recording sees of nodes. It costs nothing until the recorder starts and rewrites
- * the nested classes. Without the recorder's module the prototypes are null, and no nested class is
- * loaded: no method here may use one as its superclass, or the verifier would load it.
+ * the nested classes. Without the module of the recorder the prototypes are null, and no nested
+ * class is loaded. No method here may use a nested class as its superclass, or the verifier would
+ * load it.
  */
 final class Recorder {
   private static final boolean PRESENT = present();
@@ -35,7 +36,7 @@ final class Recorder {
 
   // ---- messages to other nodes
 
-  /** Null: not recorded. */
+  /** Returns null if requests are not recorded. */
   static Object beginRequest() {
     if (REQUEST == null || !REQUEST.isEnabled()) return null;
     var event = new FarRequestEvent();
@@ -55,7 +56,7 @@ final class Recorder {
     event.commit();
   }
 
-  /** Null: not recorded. A sender waits for room. */
+  /** Returns null if waits are not recorded. A sender waits for room. */
   static Object beginWait() {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return null;
     var event = new Pressure();
@@ -74,7 +75,7 @@ final class Recorder {
 
   // ---- parts
 
-  /** Null: not recorded. */
+  /** Returns null if moves are not recorded. */
   static Object beginMove() {
     if (MOVE == null || !MOVE.isEnabled()) return null;
     var event = new Move();
@@ -95,7 +96,7 @@ final class Recorder {
 
   // ---- leases
 
-  /** Null: not recorded. */
+  /** Returns null if heartbeats are not recorded. */
   static Object beginSign() {
     if (SIGN == null || !SIGN.isEnabled()) return null;
     var event = new Sign();

@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /**
  * What an actor of this node does with messages to one on another: it sends them on. So a far actor
- * has a mailbox here, and requests to it have limits, texts and ends like any others. Of its
+ * has a mailbox here, and requests to it have limits, texts and ends like any others. Used by its
  * handler's thread.
  */
 final class Relay {
@@ -30,7 +30,7 @@ final class Relay {
   /**
    * A message, already bytes.
    *
-   * @param context what the carriers wrote; empty: nothing
+   * @param context the text that the carriers wrote, or empty
    */
   record Tell(Address to, Object message, byte[] body, String context) {
     int bytes() {
@@ -43,16 +43,16 @@ final class Relay {
     }
   }
 
-  /** What is answered, already bytes. */
+  /** A message that is answered, in encoded form. */
   sealed interface Sent<R> permits Call, Keep, Tells {
     Address to();
 
     byte[] body();
 
-    /** What the carriers wrote; empty: nothing. */
+    /** Returns the text that the carriers wrote, or an empty text. */
     String context();
 
-    /** As texts show it. */
+    /** Returns the request for texts. */
     Request<?, R> request();
 
     /** Its class stands in texts where a scope keeps the rest to itself. */
@@ -136,7 +136,7 @@ final class Relay {
     return new Relay(around, route, longest);
   }
 
-  /** What the carriers of the node's scope write of this thread, for a message. */
+  /** Returns the text that the carriers of the node's scope write on this thread for a message. */
   String context(Actor<?> to, Object message) {
     return how.carriedText(to, message);
   }
@@ -145,22 +145,22 @@ final class Relay {
     return around.clock();
   }
 
-  /** What requests are sent to. */
+  /** Returns the actor to which requests are sent. */
   Actor<Object> actor() {
     return actor;
   }
 
-  /** By any thread, which waits for room. */
+  /** Called by any thread, which waits for room. */
   boolean tell(List<Tell> tells) {
     return outbox.send(tells, actor);
   }
 
-  /** False: some messages are still on their way. */
+  /** Returns false if some messages have not arrived. */
   boolean awaitArrival(Duration limit) throws InterruptedException {
     return outbox.awaitArrival(limit);
   }
 
-  /** Messages that nobody waits for are on their way. */
+  /** Whether messages without answers are under delivery. */
   boolean isBusy() {
     return !outbox.isEmpty();
   }

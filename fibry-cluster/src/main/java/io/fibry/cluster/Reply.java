@@ -19,13 +19,13 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** How a request ended, on its way back to its asker. */
+/** The end of a request, as it is sent to its asker. */
 final class Reply {
   private static final String STATUS = "Fb-S";
   private static final String TEXT = "Fb-Why";
   private static final String TYPE = "Fb-Type"; // of what the handler threw, or of the reason of an end
   private static final String RING = "Fb-Ring";
-  private static final String OUTCOME = "Fb-Outcome"; // of the request; none: it is not known
+  private static final String OUTCOME = "Fb-Outcome"; // the outcome of the request; missing if it is not known
   private static final String NUMBER = "Fb-Number"; // the capacity of a mailbox, or milliseconds
   private static final int MOST_TEXT = 1_000; // letters of a text
   private static final byte[] NOTHING = {};
@@ -67,7 +67,9 @@ final class Reply {
     return wire(to, Status.GONE, "a node has just taken back its offer of actor '" + actor + "'", Map.of());
   }
 
-  /** The outcome of another request, such as one that the handler sent itself, is left out. */
+  /**
+   * The outcome of another request, such as a request that the handler sent itself, is left out.
+   */
   static Wire ofFailure(String to, Object request, Throwable thrown) {
     var failure = thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
     var more = new HashMap<String, String>();
@@ -89,7 +91,7 @@ final class Reply {
     return status;
   }
 
-  /** What was thrown, in a line. */
+  /** Returns an exception in one line. */
   static String brief(Throwable thrown) {
     return brief(Lines.thrown(thrown));
   }
@@ -163,7 +165,7 @@ final class Reply {
     return reason(wire.header(TYPE).orElse(""), text);
   }
 
-  /** As a text that another node made of it. */
+  /** Reads a reason from the text that another node made of it. */
   static ExitReason reason(String told) {
     return reason(told.replaceAll(":.*", ""), told);
   }
@@ -177,7 +179,7 @@ final class Reply {
     };
   }
 
-  /** Of an end, in a line. */
+  /** Returns the reason of an end in one line. */
   static String brief(ExitReason reason) {
     return brief(reason.toString());
   }

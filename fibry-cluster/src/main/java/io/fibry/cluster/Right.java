@@ -7,14 +7,14 @@ import java.util.Optional;
 import org.slf4j.LoggerFactory;
 
 /**
- * Of a part, in the table: to whom it belongs; or, if it is free, to whom it belonged.
+ * The right to a part, in the table: its owner, or, if it is free, its last owner.
  *
  * @param after the version of the entry before
  */
 record Right(String node, String life, boolean free, long after) {
   private static final Codec<Right> CODEC = Codec.of(Right.class);
 
-  /** Empty: it is nobody's, or no right. */
+  /** Returns an empty value if the part has no owner, or the entry is no right. */
   static Optional<Right> of(Engine.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);

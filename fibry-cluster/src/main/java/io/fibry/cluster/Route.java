@@ -11,14 +11,14 @@ import java.util.function.Supplier;
  *
  * @param name for people
  * @param mostTells messages that go together: where nodes share the work, it is shared in such
- *     pieces
+ * pieces
  * @param subject of the messages
  * @param takingBack subject of what says that an answer is not awaited any more
- * @param ids of messages, by which those are known that arrive twice, by way of the node that gave
- *     the part away, and those that are taken back
- * @param epoch of the last owner of a part that answered; 0: none has
- * @param absent says why nobody gets them at the moment; empty: a node should, so it is tried
- *     again
+ * @param ids makes ids of messages; by these a node recognizes duplicates, which come by way of the
+ * node that gave the part away, and withdrawn requests
+ * @param epoch the epoch of the last owner of the part that answered, or 0
+ * @param absent says why no node gets the messages at the moment; empty if a node should, so that
+ * they are sent again
  */
 record Route(String name, int mostTells, String subject, String takingBack, Supplier<String> ids,
     AtomicLong epoch, Supplier<Optional<String>> absent) {
@@ -26,14 +26,14 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
   private static final int FEW_TELLS = 8;
   static final String KEY = "Fb-K";
   static final String KEEP = "Fb-Keep"; // its sender is told whether it is stored
-  static final String TELLS = "Fb-N"; // that nobody waits for; so many
+  static final String TELLS = "Fb-N"; // the number of messages without answers
   static final String LOOK = "Fb-Look"; // something waits at the store
   static final String THERE = "Fb-There"; // is anybody?
   static final String ID = "Fb-Id";
   static final String TIME_LEFT = "Fb-Ttl"; // milliseconds
   static final String EPOCH = "Fb-Epoch"; // version by which the sender of an answer owns the part; and the last known
-  static final String ASKERS = "Fb-Chain"; // who waits for the answer
-  static final String CONTEXT = "Fb-Ctx"; // texts of the sender's carriers; none: they wrote none
+  static final String ASKERS = "Fb-Chain"; // the actors that wait for the answer
+  static final String CONTEXT = "Fb-Ctx"; // the texts of the sender's carriers; missing if they wrote none
   static final String FROM = "Fb-From"; // the node that published news
 
   static Route toName(String name, Subjects subjects, Supplier<String> ids) {
@@ -52,7 +52,7 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
     return number(wire, TIME_LEFT);
   }
 
-  /** The last owner of the part that its sender knows of; 0: of none. */
+  /** Returns the epoch of the last owner of the part that the sender knows, or 0. */
   static long epoch(Wire wire) {
     return number(wire, EPOCH).orElse(0L);
   }

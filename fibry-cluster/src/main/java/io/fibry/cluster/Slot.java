@@ -2,9 +2,9 @@ package io.fibry.cluster;
 
 import java.util.Optional;
 
-/** What a node knows and does of one part of a kind. Of its steward's thread. */
+/** What a node knows and does of one part of a kind. Used by its steward's thread. */
 final class Slot {
-  /** How far a part is on its way here, and away. */
+  /** How far the move of a part has come, to this node and away from it. */
   enum Stage {
     AWAY, OWNED, GIVING, GIVEN, PASSING, ENDING
   }
@@ -22,7 +22,7 @@ final class Slot {
   boolean waits; // for what the node before hands
   long until; // of passing on, or of waiting for what is handed
   volatile long epoch; // version by which this node owns it; written by the steward, read by all
-  private Object recorded; // the move that goes on; null: none, or it is not
+  private Object recorded; // the recording of the running move, or null
 
   Slot(Surroundings around, String kind, int number) {
     this.around = around;
@@ -66,7 +66,7 @@ final class Slot {
         .filter(one -> around.membership().mayLive(one) || isThere(one)).isPresent();
   }
 
-  /** The node before is there, and passes on what it has held. */
+  /** Whether the previous owner has joined, and passes on the messages that it has held. */
   boolean isHanded() {
     return !isFreedByUs() && right.filter(Right::free).filter(this::isAlive).isPresent();
   }
@@ -84,13 +84,13 @@ final class Slot {
     return isListed(one) || isThere(one);
   }
 
-  /** What the table tells of nodes may come later than what it tells of parts. */
+  /** News about nodes may come later than news about parts. */
   private boolean isThere(Right one) {
     return around.engine().get(around.subjects().keyOfNode(one.node()))
         .flatMap(State::memberOf).filter(one::isOf).isPresent();
   }
 
-  /** False: this is not news. */
+  /** Returns false if the entry is not new. */
   boolean learn(Engine.Entry entry) {
     if (entry.version() <= version) return false;
     version = entry.version();
@@ -99,7 +99,8 @@ final class Slot {
   }
 
   /**
-   * Becomes this node's own, or free. False: another node was faster; it knows now what is there.
+   * Becomes this node's own, or free. Returns false if another node was faster; then the present
+   * entry has been read.
    */
   boolean write(boolean free, String life) {
     var next = new Right(around.node(), life, free, version);
@@ -125,7 +126,7 @@ final class Slot {
     around.engine().get(key).ifPresentOrElse(this::learn, () -> right = Optional.empty());
   }
 
-  /** Whoever wants it next need not wait for this node. */
+  /** A node that wants it next need not wait for this node. */
   boolean delete() {
     if (!around.engine().delete(key, version)) return false;
     right = Optional.empty();

@@ -10,18 +10,18 @@ import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /**
- * The entry of a node in the table: that a life of it is there, or is over. The name of this class
- * is in its bytes.
+ * The entry of a node in the table: it says that a life of the node has begun, or is over. The name
+ * of this class is in its bytes.
  *
  * @param ended the last offers that ended, with the reason
- * @param lease after so long without a sign the life is over; empty: not told
- * @param over why the life is over; empty: it is not
+ * @param lease after so long without a heartbeat the life is over; empty in entries of older nodes
+ * @param over why the life is over, or empty while it is not
  */
 record State(Member member, Map<String, String> ended, Optional<Duration> lease, Optional<String> over) {
   static final Duration CLEANED_UP = Duration.ofHours(1); // entries, by the server
   private static final Codec<State> CODEC = Codec.of(State.class);
 
-  /** Empty: the entry is gone, or is none of a node. */
+  /** Returns an empty value if the entry is gone, or does not belong to a node. */
   static Optional<State> of(Engine.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
@@ -31,7 +31,10 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
     }
   }
 
-  /** Empty: the entry is gone, or is none of a node, or its life is over. */
+  /**
+   * Returns an empty value if the entry is gone, does not belong to a node, or says that the life
+   * is over.
+   */
   static Optional<Member> memberOf(Engine.Entry entry) {
     return of(entry).filter(one -> !one.isOver()).map(State::member);
   }
@@ -45,11 +48,11 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
   }
 
   /**
-   * Writes that the life is over. Called by its node, which has stopped, or by one that saw no sign
-   * for a whole lease.
+   * Writes that the life is over. Called by its node, which has stopped, or by a node that saw no
+   * heartbeat for a whole lease.
    *
-   * @param version the last one that was seen
-   * @return false: there was another sign, or the entry is gone
+   * @param version the last version that was seen
+   * @return false if there was another heartbeat, or the entry is gone
    */
   boolean end(Engine engine, String key, long version, String why) {
     var gone = new Member(member.name(), member.id(), Set.of(), Set.of(), member.since()); // also for older nodes

@@ -23,7 +23,7 @@ record Subjects(String app) {
     return name;
   }
 
-  /** Of an actor that is offered. */
+  /** The subject of an offered actor. */
   String ofName(String name) {
     return "fb." + app + ".n." + checked("an actor", name);
   }
@@ -33,12 +33,12 @@ record Subjects(String app) {
     return "fb." + app + ".t." + checked("a topic", name);
   }
 
-  /** Of work that waits. */
+  /** The subject of a queue of work. */
   String ofQueue(String name) {
     return "fb." + app + ".w." + checked("a queue", name);
   }
 
-  /** Of work that was put aside. */
+  /** The subject of parked work. */
   String ofAside(String queue) {
     return ofQueue(queue) + ".aside";
   }
@@ -57,17 +57,17 @@ record Subjects(String app) {
     return "fb." + app + "." + NODES;
   }
 
-  /** Of the messages to a part of the keys. */
+  /** The subject of messages to a part of the keys. */
   String ofPart(String kind, int part) {
     return "fb." + app + ".e." + kind + "." + part;
   }
 
-  /** Of what nodes send to a node itself. */
+  /** The subject of messages to a node itself. */
   String ofNode(String node) {
     return "fb." + app + ".x." + node;
   }
 
-  /** Of what says, to all nodes, that the answer to a request is not awaited any more. */
+  /** The subject at which all nodes hear that the answer to a request is not awaited any more. */
   String ofTakingBack() {
     return "fb." + app + ".c";
   }

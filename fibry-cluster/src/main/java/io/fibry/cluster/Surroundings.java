@@ -7,10 +7,10 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 
 /**
- * What each piece of a node works with.
+ * The things that each piece of a node works with.
  *
  * @param node its name
- * @param calm after nodes came and went, and for messages that are on their way
+ * @param calm after nodes came and went, and for messages that have not arrived yet
  * @param underWay requests of other nodes
  */
 record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects, Lease lease,
@@ -21,7 +21,7 @@ record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects s
     return own(scope);
   }
 
-  /** {@return what the carriers of the node's scope, and its clock, are known by} */
+  /** {@return a builder with the carriers and the clock of the node's scope} */
   ActorBuilder.ForBlocks<Object> how() {
     return scope.anonymous().forBlocks();
   }
@@ -40,7 +40,7 @@ record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects s
     return scope.anonymous().forBlocks().askLimit();
   }
 
-  /** Of this node, until it has to join again. */
+  /** Returns the life of this node, until it has to join again. */
   String life() {
     return node + "." + lease.self().id();
   }

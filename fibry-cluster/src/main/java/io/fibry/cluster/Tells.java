@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Messages that nobody waits for, in one: those of an actor together, in their order. Its answer
- * says which of them their actors have not taken.
+ * Messages without answers, in one request: the messages of each actor together, in their order.
+ * Its answer says which of them their actors have not taken.
  *
  * @param tells of one route, as they are in the bytes
  * @param body all, as bytes
@@ -20,8 +20,8 @@ record Tells(List<Relay.Tell> tells, byte[] body) implements Request<Tells, Tell
    * Messages of an actor.
    *
    * @param key empty: it is no entity
-   * @param contexts what the carriers wrote for each message; empty: nothing for any of them, or
-   *     the node is older
+   * @param contexts the texts that the carriers wrote for each message; empty if there are none, or
+   * the node is older
    */
   record Group(Optional<String> key, List<byte[]> bodies, List<String> contexts) {
     String context(int index) {

@@ -9,8 +9,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Requests that are not answered yet: those of other nodes that this node has, and those that this
- * node has sent. Askers may take theirs back; {@link Claims} tells them who has them. Thread-safe.
+ * Requests that are not answered yet: requests of other nodes that this node has, and requests that
+ * this node has sent. Askers may take theirs back; {@link Claims} tells them who has them.
+ * Thread-safe.
  */
 final class UnderWay {
   private final Map<String, Arrived> waiting = new ConcurrentHashMap<>(); // in a part or an offer, by id
@@ -58,7 +59,10 @@ final class UnderWay {
     return ids;
   }
 
-  /** On the engine's thread. What has not begun is not handled, what has can see that. */
+  /**
+   * On the engine's thread. A request that has not begun is not handled; a handler that has begun
+   * can see it.
+   */
   void takeBack(Wire wire) {
     var answer = wire.header(Route.ID).map(answers::get);
     answer.ifPresent(one -> one.cancel(false));

@@ -21,9 +21,9 @@ final class Unreadable {
   /**
    * Logs that messages cannot be read.
    *
-   * @param messages who got them, such as "'till' got a message"
+   * @param messages the receiver, such as "'till' got a message"
    * @param sent contains the messages; a header, or the subject of its answers, has the name of the
-   *     sending node
+   * sending node
    */
   static void log(String messages, Wire sent, Throwable why) {
     long now = System.nanoTime();

@@ -7,10 +7,10 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What goes from one node to another. Thread-safe, as long as nobody changes the bytes.
+ * A message from one node to another. Thread-safe, as long as nobody changes the bytes.
  *
  * @param subject where to: names with dots between them
- * @param answerTo the subject of the answer; empty: no answer is expected
+ * @param answerTo the subject of the answer, or empty if no answer is expected
  * @param headers texts by name, with any letters
  * @param body bytes
  */
@@ -25,7 +25,7 @@ public record Wire(String subject, Optional<String> answerTo, Map<String, String
   }
 
   /**
-   * To a subject.
+   * Makes a message to a subject.
    *
    * @param subject where to
    * @param headers texts by name
@@ -57,7 +57,7 @@ public record Wire(String subject, Optional<String> answerTo, Map<String, String
    * A header.
    *
    * @param name of it
-   * @return its text; empty: it has none
+   * @return its text, or empty if it has none
    */
   public Optional<String> header(String name) {
     return Optional.ofNullable(headers.get(name));

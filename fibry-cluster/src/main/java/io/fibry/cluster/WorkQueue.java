@@ -10,12 +10,12 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * Work for all nodes: what is put waits in the network until a worker of some node has done it. It
- * is done once; or more than once, if a node ends, or is cut off, between doing it and saying so.
+ * Work for all nodes: a piece waits in the network until a worker of some node has done it. It is
+ * done once; or more than once, if a node ends, or is cut off, between doing it and saying so.
  * Workers of all nodes share it, without an order. Thread-safe.
  *
- * <p>Work whose worker throws is tried again, after a pause. When it has failed too often, or was
- * begun too often and never ended, it is put aside: nobody takes it until {@link #retry}.
+ * <p>Work whose worker throws is tried again, after a pause. A piece that has failed too often, or
+ * was begun too often and never ended, is parked: no worker takes it until {@link #retry}.
  *
  * @param <M> work
  */
@@ -38,9 +38,9 @@ public interface WorkQueue<M> {
    * Does work on this node.
    *
    * @param atOnce how many pieces at the same time, each on a thread of its own: at least 1
-   * @param worker does one; what it throws is a failure
-   * @return closing it takes no more, and waits for what is under way; when it is killed, that is
-   *     interrupted, and goes back
+   * @param worker does one piece; an exception is a failure of the piece
+   * @return closing it takes no more pieces, and waits for those that are being worked on; when it
+   * is killed, these are interrupted, and go back
    * @throws IllegalStateException if this node works on the queue already
    */
   default Exitable work(int atOnce, Handler<M> worker) {
@@ -48,7 +48,7 @@ public interface WorkQueue<M> {
   }
 
   /**
-   * The same, with options.
+   * Works with options.
    *
    * @param options changes the usual ones
    * @param worker does one piece
@@ -58,26 +58,26 @@ public interface WorkQueue<M> {
   Exitable work(UnaryOperator<Options> options, Handler<M> worker);
 
   /**
-   * {@return how many pieces wait or are under way, without those aside}
+   * {@return how many pieces wait or are being worked on, without parked ones}
    *
    * @throws LostException if nobody knows
    */
   long size();
 
   /**
-   * Work that was put aside.
+   * Work that was parked.
    *
    * @param <M> work
    * @param number in its queue
    * @param work empty: this node cannot read it
    * @param times how often it was begun
    * @param reason why it failed for the last time
-   * @param at when it was put aside
+   * @param at when it was parked
    */
   record Aside<M>(long number, Optional<M> work, int times, String reason, Instant at) {}
 
   /**
-   * What is aside. It stays there for ever.
+   * Returns parked work. It stays there for ever.
    *
    * @param most how many at most
    * @return the oldest first
@@ -86,7 +86,7 @@ public interface WorkQueue<M> {
   List<Aside<M>> aside(int most);
 
   /**
-   * Puts work that is aside again, behind what waits.
+   * Puts parked work into the queue again, behind the waiting pieces.
    *
    * @param aside as {@link #aside} answered it
    * @return false: it is not aside any more
@@ -95,7 +95,7 @@ public interface WorkQueue<M> {
   boolean retry(Aside<M> aside);
 
   /**
-   * Takes work away that is aside.
+   * Removes parked work.
    *
    * @param aside as {@link #aside} answered it
    * @return false: it is not aside any more
@@ -107,8 +107,8 @@ public interface WorkQueue<M> {
    * How work is done. Immutable.
    *
    * @param atOnce how many pieces at the same time
-   * @param attempts after so many failures a piece is put aside
-   * @param pause after the first failure; each further one doubles it
+   * @param attempts after so many failures a piece is parked
+   * @param pause after the first failure; each further failure doubles it
    * @param longestPause the longest of them
    */
   record Options(int atOnce, int attempts, Duration pause, Duration longestPause) {
@@ -132,7 +132,7 @@ public interface WorkQueue<M> {
     /**
      * How many pieces at the same time.
      *
-     * @param pieces 1 unless told
+     * @param pieces by default 1
      * @return a changed copy
      */
     public Options withAtOnce(int pieces) {
@@ -140,9 +140,9 @@ public interface WorkQueue<M> {
     }
 
     /**
-     * How often a piece may fail before it is put aside.
+     * Sets how often a piece may fail before it is parked.
      *
-     * @param failures 10 unless told; 1: at once
+     * @param failures by default 10; 1 parks it at once
      * @return a changed copy
      */
     public Options withAttempts(int failures) {
@@ -150,10 +150,10 @@ public interface WorkQueue<M> {
     }
 
     /**
-     * How long a piece that failed waits. Each further failure doubles it.
+     * How long a piece that failed waits. Each further failure doubles the pause.
      *
-     * @param first a second unless told
-     * @param longest 5 minutes unless told
+     * @param first by default a second
+     * @param longest by default 5 minutes
      * @return a changed copy
      */
     public Options withPauses(Duration first, Duration longest) {

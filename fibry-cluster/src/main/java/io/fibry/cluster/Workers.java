@@ -78,7 +78,7 @@ final class Workers<M> extends Fronted<Workers<M>> {
     super.close();
   }
 
-  /** What takes too long goes back. */
+  /** Pieces that take too long go back. */
   void end() {
     askExit();
     if (!waitForExit(ENDING)) kill();
@@ -100,7 +100,7 @@ final class Workers<M> extends Fronted<Workers<M>> {
     try {
       worker.handle(queue.decode(piece.work()));
     } catch (Throwable failure) {
-      if (killed) piece.again(Duration.ZERO); // it goes on elsewhere
+      if (killed) piece.again(Duration.ZERO); // another node continues with it
       else failed(piece, failure);
       if (failure instanceof Error error) throw error;
       return;

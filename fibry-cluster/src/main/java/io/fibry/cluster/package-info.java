@@ -1,2 +1,2 @@
-/** The same actors on several machines: {@link io.fibry.cluster.Cluster}. */
+/** Actors on several machines: {@link io.fibry.cluster.Cluster}. */
 package io.fibry.cluster;

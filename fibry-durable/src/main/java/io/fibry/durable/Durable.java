@@ -72,7 +72,7 @@ public sealed interface Durable<M> permits Definition {
    *
    * @param how makes it; the builder's name is the key
    * @param store where it is kept
-   * @return the makes the actor, whose state is read before its first message
+   * @return the actor, whose state is read before its first message
    * @throws IllegalArgumentException if the builder has no name, one of more than 512 bytes, a pool
    * or a selective mailbox
    * @throws IllegalStateException if this key has an actor at this store
@@ -350,7 +350,7 @@ public sealed interface Durable<M> permits Definition {
      *
      * @param state the state of this actor
      * @param message the message
-     * @return the the next state; the same object if there is no change to store
+     * @return the next state; the same object if there is no change to store
      * @throws Exception a failure of the actor
      */
     S handle(S state, M message) throws Exception;
@@ -371,7 +371,7 @@ public sealed interface Durable<M> permits Definition {
      * @param state the state of this actor
      * @param message the message
      * @param context valid until this returns
-     * @return the the next state; the same object if there is no change to store
+     * @return the next state; the same object if there is no change to store
      * @throws Exception a failure of the actor
      */
     S handle(S state, M message, DurableContext<M> context) throws Exception;

@@ -69,7 +69,7 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @param name of the step, 1 to 512 bytes; the second one of a name is "name#2"
    * @param type of the result: a record, or a value of the JDK
    * @param effect the effect; it has no steps itself, and adds nothing to the turn
-   * @return what it answered, never null
+   * @return the value, never null
    * @throws IllegalStateException if this message could not come again: neither is it kept, nor
    * {@link Once}
    * @throws StepMismatchException if the handler did another step here before
@@ -85,7 +85,7 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @param name of the step, 1 to 512 bytes; the second one of a name is "name#2"
    * @param codec of the result
    * @param effect the effect; it has no steps itself, and adds nothing to the turn
-   * @return what it answered, never null
+   * @return the value, never null
    * @throws Exception as the other one
    */
   <R> R step(String name, Codec<R> codec, Callable<? extends R> effect) throws Exception;

@@ -62,7 +62,7 @@ public interface Follow<E> {
    * Tells which views a store knows by name. It reads their history, which may take long.
    *
    * @param store where their names are
-   * @return those that were not forgotten, oldest first
+   * @return the views that were not forgotten, oldest first
    */
   static List<View> views(Store store) {
     return Views.of(store);

@@ -162,7 +162,7 @@ final class Hand {
    * For one thread at a time: another one would overtake it where a mailbox lets it wait.
    *
    * @param first the thread has let none go so far
-   * @return the Returns requests that may be sent; empty if all were sent, wait for the next look,
+   * @return the requests that may be sent; empty if all were sent, wait for the next look,
    * or belong to another thread.
    */
   List<CompletableFuture<Void>> freed(boolean first) {

@@ -18,7 +18,7 @@ public record Copy(long actors, long turns, long messages) {
    * Whether a copy into a store has begun, and is not finished.
    *
    * @param store which
-   * @return true: the copy in it is not complete
+   * @return whether the copy in it is not complete
    * @throws StoreException if that cannot be read
    */
   public static boolean isUnfinishedIn(Store store) {

@@ -135,7 +135,7 @@ public interface Store extends AutoCloseable {
     /**
      * Does not wait for turns.
      *
-     * @return those the next turns; empty if no more are stored
+     * @return the next turns; empty if no more are stored
      * @throws InterruptedException if interrupted; it can be called again
      * @throws StoreClosedException if this, or the store, is closed
      * @throws StoreException if they cannot be read
@@ -279,7 +279,7 @@ public interface Store extends AutoCloseable {
    *
    * @param actor for which it waits
    * @param after messages that are due then, or before, are left out
-   * @return empty: empty if no message is due later
+   * @return empty if no message is due later
    */
   Optional<Instant> next(Id actor, Instant after);
 

@@ -79,7 +79,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * nothing.
    *
    * @param folder where the store is
-   * @return what the store's content, and its faults
+   * @return the store's content, and its faults
    * @throws io.fibry.store.StoreInUseException if it is open
    * @throws UncheckedIOException if the files cannot be read
    */
@@ -128,7 +128,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * How it is. This never waits for the disk, and visits all actors that live, or for which
    * messages wait.
    *
-   * @return counts flags and counts; also for a closed store
+   * @return counts and flags; also for a closed store
    */
   public abstract Health health();
 
