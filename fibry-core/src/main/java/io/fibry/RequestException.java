@@ -16,6 +16,7 @@ public abstract sealed class RequestException extends RuntimeException
   /** The name of the actor. */
   private final String actor;
   private final transient Object request;
+  /** Whether the request is handled. */
   private final Outcome outcome;
   /** Null until it is read: a {@code toString} is user code, and must not hold up an end. */
   private String shown;

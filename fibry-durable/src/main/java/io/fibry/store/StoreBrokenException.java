@@ -10,6 +10,7 @@ import java.util.Objects;
 public final class StoreBrokenException extends StoreException {
   private static final long serialVersionUID = 1;
 
+  /** Whether the turn is stored. */
   private final Outcome outcome;
 
   /**
