@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
 
-/** Rows for a statement that takes many at once: an array for each column. Of one thread. */
+/** Rows for a statement that takes many at once: an array for each column. Used by one thread. */
 final class Columns {
   /** What a column has. */
   enum Type {
@@ -38,7 +38,7 @@ final class Columns {
     return rows.isEmpty();
   }
 
-  /** As the first parameters of the statement; answers that. */
+  /** Sets them as the first parameters of the statement, and returns it. */
   PreparedStatement set(Connection connection, PreparedStatement statement) throws SQLException {
     for (int i = 0; i < types.length; i++) {
       var values = types[i].array.apply(rows.size());
@@ -48,7 +48,7 @@ final class Columns {
     return statement;
   }
 
-  /** Unless there are none; answers how many it concerned. */
+  /** Runs the statement, unless there are no rows, and returns how many rows it changed. */
   int run(Connection connection, String sql) throws SQLException {
     if (isEmpty()) return 0;
     try (var statement = connection.prepareStatement(sql)) {

@@ -20,9 +20,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What one transaction stores of the entries that wait, and what became of each. Of one thread. */
+/** One transaction for waiting entries, and the outcome of each entry. Used by one thread. */
 final class Commit {
-  /** Turns of one life stand or fall together. As the database has them. */
+  /** Turns of one life stand or fall together. A row as the database has it. */
   private record Line(String kind, String actor, long life) {}
 
   /** A message that waits, as the database has it. */
@@ -89,7 +89,7 @@ final class Commit {
   }
 
   private void storeTurns(List<Entry<?>> entries) throws SQLException {
-    var whole = new HashMap<Store.Id, Long>(); // the last of each actor: what is before is dead
+    var whole = new HashMap<Store.Id, Long>(); // the last whole turn of each actor: turns before it are dead
     for (var entry : entries) if (entry instanceof Entry.OfTurn of && hasStored(of)) {
       ViewPlace.kindOf(of.turn().actor()).ifPresent(kindsOfViews::add);
       if (of.turn().whole() && !(of.ends() && isViewed(of.turn().actor().kind())))
@@ -114,7 +114,7 @@ final class Commit {
     return viewed.get().contains(kind);
   }
 
-  /** Of those that have moved. */
+  /** Returns the kinds of the views that have moved. */
   Set<String> kindsOfViews() {
     return kindsOfViews;
   }

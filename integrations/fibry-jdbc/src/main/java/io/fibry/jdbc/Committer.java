@@ -31,7 +31,7 @@ final class Committer {
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-jdbc").unstarted(this::run);
   private boolean failing; // the thread's own: the last commit failed
 
-  /** @param room for the entries on their way, in bytes: a sender of more waits */
+  /** @param room for entries that wait to be stored, in bytes: senders of more wait */
   Committer(Database database, Dialect dialect, String store, int room, Consumer<Commit> reader) {
     this.database = database;
     this.dialect = dialect;
@@ -52,7 +52,7 @@ final class Committer {
     return other == thread;
   }
 
-  /** Tells the entry, now or later, what became of it. */
+  /** Tells the entry its outcome, now or later. */
   void add(Entry<?> entry) throws InterruptedException {
     // an interrupt matters only to those who wait, and none overtakes them
     if (room.hasQueuedThreads() || !room.tryAcquire(entry.size())) room.acquire(entry.size());
@@ -87,14 +87,14 @@ final class Committer {
   private List<Entry<?>> take() {
     while (true) try {
       return inbox.take(MOST_ENTRIES, MOST_BYTES);
-    } catch (OutOfMemoryError later) { // what waits is still there
+    } catch (OutOfMemoryError later) { // waiting entries stay in the queue
       Thread.onSpinWait();
     }
   }
 
   private void store(List<Entry<?>> entries) {
     if (entries.stream().allMatch(Entry.Barrier.class::isInstance)) {
-      for (var entry : entries) tell(entry, null); // nothing is to be stored
+      for (var entry : entries) tell(entry, null); // there is no turn to store
       return;
     }
     Commit commit;

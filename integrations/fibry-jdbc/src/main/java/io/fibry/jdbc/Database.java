@@ -15,12 +15,12 @@ final class Database {
   private static final long PAUSE = 10_000_000; // ns; the database may be told not to wait at all
   private static final String UNKNOWN = "40003"; // of class 40, whether it was undone
 
-  /** What is done with a connection; perhaps several times, where the transaction was undone. */
+  /** Work with a connection; it may run several times if the transaction was undone. */
   interface Work<T> {
     T run(Connection connection) throws SQLException;
   }
 
-  /** A connection was lost during a commit: nobody knows whether that succeeded. */
+  /** A connection was lost during a commit, so it is not known whether the commit succeeded. */
   static final class LostCommitException extends SQLException {
     private static final long serialVersionUID = 1;
 
@@ -66,7 +66,7 @@ final class Database {
     }
   }
 
-  /** The same for work that is one statement, and reads. */
+  /** Runs work that is one statement, and only reads. */
   <T> T read(Work<T> work) throws SQLException {
     return run(work, true);
   }

@@ -5,20 +5,20 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * The SQL of a database: below, what all understand, and in the components, what differs. Where it
- * says columns, a parameter is an array, with an element for each row.
+ * The SQL of a database: statements that all databases understand below, and those that differ as
+ * components. Where it says columns, a parameter is an array, with an element for each row.
  *
  * @param schema makes the tables
- * @param limit bounds how long this transaction may stand still (limit), and changes nothing
+ * @param limit bounds how long this transaction may be idle (limit), and changes no data
  * @param begin raises the life of an actor (kind, actor); answers life and last
  * @param fence moves the last numbers of actors, where their lives and numbers are right (columns
- *     kind, actor, life, first, last); answers kind, actor and life of these
+ * kind, actor, life, first, last); answers kind, actor and life of these
  * @param messages stores messages, unless as many as `most` wait already (columns kind, actor, id,
- *     due, body, most); answers kind, actor and id of those that it stored
+ * due, body, most); returns kind, actor and id of those that it stored
  * @param snapshots stores them where the turns of the actor are stored (columns kind, actor, life,
- *     number, body)
+ * number, body)
  * @param behind a condition for turns {@code t}: they are behind a place (tx, place), and none can
- *     be stored any more that belongs before them
+ * be stored any more that belongs before them
  * @param foreign a condition for turns {@code t}: they were not stored in this cluster
  * @param ahead a condition (tx): the transaction of a place is still to come
  * @param most how many bytes a body may have
@@ -88,7 +88,7 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
 
   static final String NEXT = "select min(due) from fibry_message where kind = ? and actor = ? and due > ?";
 
-  /** Kind; behind which actor and id; how many. */
+  /** Parameters are the kind, the actor and id behind which to begin, and the number of rows. */
   static final String ALL_WAITING = """
       select actor, id, due from fibry_message where kind = ? and (actor, id) > (?, ?) order by actor, id limit ?""";
 
@@ -102,7 +102,7 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
         from fibry_turn t where t.kind = ? and %s order by t.tx, t.place limit 256""".formatted(behind);
   }
 
-  /** The same, with the numbers of the snapshots instead of bodies. */
+  /** Selects the numbers of the snapshots instead of bodies. */
   String ages() {
     return """
         select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, s.number, t.whole
@@ -111,9 +111,9 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
   }
 
   /**
-   * Tx of the place; kind, actor, number and place of the turn there; kind, actor and number of it.
-   * Answers whether that turn was lost: its transaction is still to come, or there is another turn
-   * of its number, or its actor has not come so far.
+   * Parameters are the transaction of the place, the kind, actor, number and place of the turn
+   * there, and its kind, actor and number again. Selects whether that turn was lost: its
+   * transaction is still to come, or another turn has its number, or its actor has not come so far.
    */
   String lost() {
     return """
@@ -124,15 +124,15 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
         .formatted(ahead);
   }
 
-  /** Kind; answers whether there are such. */
+  /** The parameter is the kind; selects whether there are such rows. */
   String anyForeign() {
     return "select exists (select 1 from fibry_turn t where t.kind = ? and %s)".formatted(foreign);
   }
 
-  /** Kind; answers actor and body of all turns that are there, oldest first. */
+  /** The parameter is the kind; selects actor and body of all present turns, oldest first. */
   static final String BODIES = "select actor, body from fibry_turn where kind = ? order by actor, number";
 
-  /** Of the database at the other end. */
+  /** Returns the dialect of the connected database. */
   static Dialect of(Connection connection) throws SQLException {
     var data = connection.getMetaData();
     String name = data.getDatabaseProductName();

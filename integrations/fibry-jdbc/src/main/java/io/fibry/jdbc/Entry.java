@@ -4,7 +4,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreOutdatedException;
 import java.util.concurrent.CompletableFuture;
 
-/** What is on its way to the database; as a future, done when it is there. */
+/** An entry that is being stored; as a future, it is done when it is stored. */
 abstract sealed class Entry<T> extends CompletableFuture<T> {
   private static final int FIXED = 128; // bytes that it takes besides bodies
 
@@ -19,7 +19,7 @@ abstract sealed class Entry<T> extends CompletableFuture<T> {
     return size;
   }
 
-  /** By the thread that stores: the commit is done. */
+  /** Called by the storing thread when the commit is done. */
   abstract void tell(Commit commit);
 
   /** A turn of an actor. */
@@ -93,7 +93,7 @@ abstract sealed class Entry<T> extends CompletableFuture<T> {
     }
   }
 
-  /** Nothing: what was given before it has been stored or refused. */
+  /** An entry without content: it is done when all earlier entries were stored or refused. */
   static final class Barrier extends Entry<Void> {
     Barrier() {
       super(0);

@@ -17,11 +17,11 @@ import org.slf4j.LoggerFactory;
  * Deletes turns that are older than is wanted, and behind a snapshot. It looks at the oldest turns
  * of a kind when it hears of the age, and when there are snapshots, now and then. Thread-safe.
  *
- * <p>Also deletes the turns of actors that have ended, when all views of the kind have passed the
- * end. It looks for ends up to the place of the slowest view, when one begins and when one moves:
- * from the beginning of the history for the first time in this process, then from where it came to.
- * So what a process that ended has left is found by the next one. Two looks at a time, here or in
- * two processes, delete the same turns.
+ * <p>Deletes the turns of ended actors, too, when all views of the kind have passed the end. It
+ * looks for ends up to the place of the slowest view, when a view begins and when one moves. The
+ * first look in this process begins at the beginning of the history, later looks continue from
+ * there. So what a process that ended has left is found by the next one. Two looks at a time, here
+ * or in two processes, delete the same turns.
  */
 final class Forgetting {
   private static final int OFTEN = 16; // times while a turn gets old

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** What many threads give to one that takes it, in order. */
+/** A queue from many threads to one, in order. */
 final class Inbox {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -14,7 +14,7 @@ final class Inbox {
   private boolean resting; // the taking thread waits
   private boolean closed;
 
-  /** False: it will not be taken. */
+  /** Returns false if the entry will not be taken. */
   boolean add(Entry<?> entry) {
     lock.lock();
     try {
@@ -46,14 +46,15 @@ final class Inbox {
     }
   }
 
-  /** Waits until there are some. None: it is closed, and all were taken. */
+  /** Waits until there are some. Returns no entry if the inbox is closed, and all were taken. */
   List<Entry<?>> take(int most, int mostBytes) {
     lock.lock();
     try {
       resting = true;
       while (queue.isEmpty() && !closed) changed.awaitUninterruptibly();
       resting = false;
-      var taken = new ArrayList<Entry<?>>(Math.min(most, queue.size())); // without memory, nothing is taken
+      // Without memory, it fails before an entry is taken
+      var taken = new ArrayList<Entry<?>>(Math.min(most, queue.size()));
       long bytes = 0;
       for (var next = queue.peek(); next != null && taken.size() < most; next = queue.peek()) {
         bytes += next.size();

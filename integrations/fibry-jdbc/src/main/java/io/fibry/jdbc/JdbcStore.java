@@ -9,7 +9,7 @@ import javax.sql.DataSource;
 
 /**
  * A store in a database: Postgres, from version 15 on. Several stores, also of different processes,
- * may have one database open; of each actor, only the one that read it last stores turns.
+ * may have one database open. For each actor, only the store that read it last stores turns.
  * Thread-safe.
  *
  * {@snippet class="io.fibry.jdbc.JavadocSnippetsTest" region="store"}
@@ -18,10 +18,10 @@ import javax.sql.DataSource;
  * a turn costs. It and a few threads that read borrow their connections from the data source, and
  * give them back after each transaction: let it be a pool. No actor ever holds a connection.
  *
- * <p>While the database does not answer, turns and messages are refused; afterwards the store goes
- * on by itself. Where a connection is lost during a commit, the
- * {@link io.fibry.store.StoreException#unknown outcome is unknown} to the askers; the actors read
- * what is stored.
+ * <p>While the database does not answer, turns and messages are refused; afterwards the store
+ * recovers by itself. Where a connection is lost during a commit, the {@link
+ * io.fibry.store.StoreException#unknown outcome is unknown} to the askers; the actors read what is
+ * stored.
  *
  * <p>H2 is understood as well, for tests of programs. It is no durable home: its SQL engine does
  * not force its file to disk.
@@ -31,21 +31,21 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
   JdbcStore() {}
 
   /**
-   * Opens a store. Where its tables are missing, it makes them, in the schema that new tables of
-   * these connections go to, and says so in the log. A user of the database that may not make
-   * tables needs those of {@link #schema}, and the rights to select, insert, update and delete.
+   * Opens a store. If its tables are missing, it makes them in the default schema of these
+   * connections, and logs that. A user of the database that may not make tables needs the tables of
+   * {@link #schema}, and the rights to select, insert, update and delete.
    *
    * @param database where it is; not closed with the store
    * @return the store; close it
    * @throws io.fibry.store.StoreReadException if the database does not answer, or cannot be written
-   * @throws io.fibry.store.StoreDamagedException if the tables are those of another version
+   * @throws io.fibry.store.StoreDamagedException if the tables belong to another version
    */
   public static JdbcStore open(DataSource database) {
     return open(database, options -> options);
   }
 
   /**
-   * The same, with options.
+   * Opens a store with options.
    *
    * @param database where it is; not closed with the store
    * @param options changes the usual ones
@@ -63,8 +63,9 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
   /**
    * Options of a store. Immutable.
    *
-   * @param room bytes of turns on their way to the database: further ones wait
-   * @param readers threads that read, with a connection each; the one that stores has another
+   * @param room bytes of turns that may wait to be stored: further senders wait
+   * @param readers threads that read, with a connection each; the storing thread has another
+   * connection
    * @param limit how long the database may take for an answer
    * @param poll how often readers of the history look for turns of other processes
    * @param clock says when messages are due
@@ -91,9 +92,9 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     }
 
     /**
-     * The room for turns on their way to the database.
+     * Sets the room for turns that wait to be stored.
      *
-     * @param bytes 64 MiB unless told; a turn must fit into it
+     * @param bytes by default 64 MiB; a turn must fit into it
      * @return a changed copy
      */
     public Options withRoom(int bytes) {
@@ -103,7 +104,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     /**
      * How many actors are read at a time.
      *
-     * @param threads 4 unless told; each takes a connection while it reads
+     * @param threads by default 4; each holds a connection while it reads
      * @return a changed copy
      */
     public Options withReaders(int threads) {
@@ -111,10 +112,10 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     }
 
     /**
-     * How long the database may take for an answer. Then what was asked for fails, and the
-     * connection is closed; a transaction that stands still for so long is ended by the database.
+     * How long the database may take for an answer. After that, the call fails and the connection
+     * is closed; the database ends a transaction that is idle for so long.
      *
-     * @param longest 30 seconds unless told
+     * @param longest by default 30 seconds
      * @return a changed copy
      */
     public Options withLimit(Duration longest) {
@@ -125,7 +126,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
      * How often readers of the history look for turns of other processes. Those of this one they
      * see at once.
      *
-     * @param period a second unless told
+     * @param period by default a second
      * @return a changed copy
      */
     public Options withPoll(Duration period) {
@@ -135,7 +136,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
     /**
      * The clock that says when messages are due.
      *
-     * @param time that of the system unless told
+     * @param time by default the clock of the system
      * @return a changed copy
      */
     public Options withClock(InstantSource time) {

@@ -12,7 +12,7 @@ record Place(String tx, long number) implements Comparable<Place> {
   private static final Pattern FORM = Pattern.compile("(\\d{1,20})\\.(\\d{1,18})");
   static final Place BEGINNING = new Place("0", 0);
 
-  /** Empty: the beginning. */
+  /** An empty text is the beginning. */
   static Place of(String text, String kind) {
     if (text.isEmpty()) return BEGINNING;
     var form = FORM.matcher(text);

@@ -3,16 +3,17 @@ package io.fibry.jdbc;
 import java.util.List;
 
 /**
- * The SQL of Postgres. Turns bear the number of the transaction that stored them, and a sequence's:
- * what is below the oldest transaction under way is complete, so its order is that of the history.
+ * The SQL of Postgres. A turn has the number of the transaction that stored it, and a number of a
+ * sequence. Turns below the oldest running transaction are complete, so their order is the order of
+ * the history.
  */
 final class Postgres {
   static final int OLDEST = 15; // version, for `merge`
 
   /**
-   * A process may vanish in the middle of a transaction. Then the database ends that, and does not
-   * keep its locks until it misses the connection. Where commits of this user do not wait for the
-   * disk, those of the store do.
+   * A process may vanish in the middle of a transaction. After that the database ends the
+   * transaction, instead of keeping its locks until it misses the connection. If commits of this
+   * user do not wait for the disk, the commits of the store do all the same.
    */
   private static final String LIMIT = """
       select set_config('idle_in_transaction_session_timeout', ?, true), set_config('synchronous_commit',

@@ -24,7 +24,7 @@ final class Readers implements AutoCloseable {
   private final int limit;
   private final ThreadPoolExecutor threads;
 
-  /** @param limit in milliseconds: then a reading fails, also one that has not begun */
+  /** @param limit in milliseconds; after that a reading fails, even if it has not begun */
   Readers(String store, int count, int limit) {
     this.store = store;
     this.limit = limit;
@@ -62,7 +62,7 @@ final class Readers implements AutoCloseable {
     try {
       threads.execute(code);
     } catch (RejectedExecutionException closed) {
-      // nobody needs it
+      // the result is not needed
     }
   }
 

@@ -13,7 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 
-/** What is read of tables, each in one transaction. */
+/** The queries of a store, each in one transaction. */
 final class Reads {
   private static final Instant FIRST = Instant.ofEpochMilli(Long.MIN_VALUE);
   private static final Instant LAST = Instant.ofEpochMilli(Long.MAX_VALUE);
@@ -28,7 +28,7 @@ final class Reads {
 
   private Reads() {}
 
-  /** As tables keep times. */
+  /** Returns a time in the precision of the tables. */
   static long millis(Instant time) {
     return time.isAfter(LAST) ? Long.MAX_VALUE : time.isBefore(FIRST) ? Long.MIN_VALUE : time.toEpochMilli();
   }
@@ -77,7 +77,7 @@ final class Reads {
     return life;
   }
 
-  /** Of the last that is whole, and of those after it. */
+  /** Returns the body of the last whole turn, and those of the turns after it. */
   private static List<byte[]> bodies(Store.Id actor, List<Stored> stored, long last) {
     var bodies = new ArrayList<byte[]>();
     long before = 0;
@@ -123,7 +123,7 @@ final class Reads {
     return all(connection, dialect.history(), Reads::past, kind, behind.tx(), behind.number());
   }
 
-  /** Of an actor, whatever its snapshot says. */
+  /** Returns all turns of an actor, including turns before its snapshot. */
   static List<Store.Past> turns(Connection connection, Store.Id actor) throws SQLException {
     return all(connection, Dialect.TURNS_OF_ACTOR, Reads::past, actor.kind(), Texts.stored(actor.key()));
   }
@@ -133,7 +133,7 @@ final class Reads {
         Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7));
   }
 
-  /** @param seen the turn that was read last at the place; empty: in another process */
+  /** @param seen the turn that was read last at the place, or empty in another process */
   static boolean isLost(Connection connection, Dialect dialect, String kind, Place place,
       Optional<Store.Past> seen) throws SQLException {
     if (seen.isEmpty())
@@ -148,7 +148,7 @@ final class Reads {
     return new Place(row.getString(1), row.getLong(2));
   }
 
-  /** @param snapshot the number of that of its actor; 0: there is none */
+  /** @param snapshot the number of its actor's snapshot, or 0 if there is none */
   record Age(Place place, Store.Id actor, long number, long millis, long snapshot, boolean whole) {}
 
   static List<Age> ages(Connection connection, Dialect dialect, String kind, Place behind) throws SQLException {

@@ -8,9 +8,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reads the turns of a kind, page by page. It is woken by turns of this process. Since those show
- * only when no older transaction is under way, and since other processes have turns, too, it looks
- * again after pauses that grow.
+ * Reads the turns of a kind, page by page. It is woken by turns of this process. These show only
+ * when no older transaction is running, and other processes store turns, too, so it looks again
+ * after pauses that grow.
  */
 final class TableHistory implements Store.History {
   private static final long FIRST_PAUSE = 5; // milliseconds
@@ -34,7 +34,7 @@ final class TableHistory implements Store.History {
   @Override
   public List<Store.Past> next() throws InterruptedException {
     for (long pause = FIRST_PAUSE;; pause *= 2) {
-      news.drainPermits(); // what comes from now on is told again
+      news.drainPermits(); // later turns are told again
       var found = now();
       if (!found.isEmpty()) return found;
       if (news.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
@@ -53,7 +53,7 @@ final class TableHistory implements Store.History {
     return found;
   }
 
-  /** By any thread: there is more, or it is over. */
+  /** Called by any thread when there is more to read, or the history is closed. */
   void wake() {
     if (news.availablePermits() == 0) news.release();
   }

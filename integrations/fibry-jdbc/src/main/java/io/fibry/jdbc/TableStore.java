@@ -196,7 +196,7 @@ final class TableStore extends JdbcStore {
     })));
   }
 
-  /** A database that was copied has its turns, and begins its transactions anew. */
+  /** A database that was copied has the turns, and numbers its transactions from the beginning. */
   void checkPlaces(String kind) throws InterruptedException {
     if (readers.read("the history of kind '" + kind + "'",
         checked(() -> database.read(connection -> Reads.anyForeign(connection, dialect, kind)))))
@@ -214,7 +214,7 @@ final class TableStore extends JdbcStore {
     forgetting.begin(kind, age);
   }
 
-  /** By the thread that stores. */
+  /** Called by the storing thread. */
   private void hear(Commit commit) {
     if (commit.hasTurns()) histories.forEach(TableHistory::wake);
     commit.kindsOfSnapshots().forEach(forgetting::look);

@@ -19,13 +19,14 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The figures of some actors as meters, with the tags {@code scope} and {@code actor}: the counters
- * {@code fibry.actor.handled} and {@code fibry.actor.failed}, the gauges
+ * Meters of some actors, with the tags {@code scope} and {@code actor}: the counters
+ * {@code fibry.actor.handled} and {@code fibry.actor.failed}, and the gauges
  * {@code fibry.actor.waiting} and {@code fibry.actor.busy}. Thread-safe.
  *
- * <p>The names are given beforehand, so the number of meters does not grow with that of actors. Of
- * several actors with one name, in scopes inside each other, the first counts. While none lives,
- * the gauges have no value, and the counters keep theirs; those of its successor begin anew.
+ * <p>The names are given beforehand, so the number of meters does not grow with that of actors. If
+ * several actors have one name, in scopes inside each other, the first one counts. While no such
+ * actor lives, the gauges have no value, and the counters keep theirs; the counters of its
+ * successor begin at zero.
  */
 public final class ActorMeters implements MeterBinder, AutoCloseable {
   private final ActorScope scope;
@@ -52,7 +53,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
    * Meters of these actors.
    *
    * @param scope that has them, also those in scopes inside it
-   * @param actors names; one that no actor has yet is fine
+   * @param actors names; a name that no actor has yet is fine
    */
   public ActorMeters(ActorScope scope, String... actors) {
     this(scope, List.of(actors), Tags.empty());
@@ -62,7 +63,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
    * Meters of these actors, with tags of your own.
    *
    * @param scope that has them, also those in scopes inside it
-   * @param actors names; one that no actor has yet is fine
+   * @param actors names; a name that no actor has yet is fine
    * @param tags on all meters
    */
   public ActorMeters(ActorScope scope, Collection<String> actors, Iterable<Tag> tags) {
@@ -100,7 +101,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     return figure(name, figure).orElse(Double.NaN);
   }
 
-  /** Empty: no actor of that name lives. */
+  /** Empty if no actor of that name lives. */
   private OptionalDouble figure(String name, ToDoubleFunction<ActorFigures> figure) {
     return figures.now().stream().filter(one -> one.name().equals(name)).mapToDouble(figure).findFirst();
   }

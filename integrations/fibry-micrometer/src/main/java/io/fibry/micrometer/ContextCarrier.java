@@ -5,9 +5,9 @@ import io.micrometer.context.ContextSnapshot;
 import io.micrometer.context.ContextSnapshotFactory;
 
 /**
- * Carries what {@code io.micrometer:context-propagation} captures: the sender's observation, and
- * with it the trace. So spans and log lines of a handler belong to the trace of the sender.
- * Thread-safe.
+ * Carries the context that {@code io.micrometer:context-propagation} captures: the sender's
+ * observation, and with it the trace. So spans and log lines of a handler belong to the trace of
+ * the sender. Thread-safe.
  * {@snippet class="io.fibry.micrometer.ContextCarrierTest" region="carrier"}
  *
  * <p>Clears what the sender lacks, since the handler's thread may have its own. Inline requests run

@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  * ends. It is a carrier, for the options of a scope; it times those inside, too. Thread-safe.
  * {@snippet class="io.fibry.micrometer.Shop" region="shop"}
  *
- * <p>Nothing is timed before it is bound. Inline requests bypass carriers and are not timed.
+ * <p>No message is timed before it is bound. Inline requests bypass carriers and are not timed.
  * Messages of one periodic timer or block share one capture: only the first records a wait, which
  * includes a timer's delay.
  */
 public final class MessageTimers implements MeterBinder, Carrier<@Nullable SendTime>, AutoCloseable {
   private final Tags tags;
-  // written by those that bind and close, read by senders; empty: nothing is captured
+  // written by threads that bind and close, read by senders; while it is empty, no time is captured
   private volatile List<Bound> bound = List.of();
 
   record Bound(MeterRegistry registry, Timer waiting, Timer handling) {}

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="io.fibry.micrometer.NodeMetersTest" region="node"}
  *
  * <p>A registry that reads costs a look at the parts that are here, at most once a second. The
- * gauges stay after the node has left, with its last figures, until {@link #close}.
+ * gauges stay after the node has left, with its last values, until {@link #close}.
  */
 public final class NodeMeters implements MeterBinder, AutoCloseable {
 
-  /** What the node says at one moment. */
+  /** The node's state at one moment. */
   private record Now(Cluster.Health health, int members) {
     static Now of(Cluster cluster) {
       return new Now(cluster.health(), cluster.members().size());

@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What became of the exchanges of an HTTP server as meters with the tags {@code server} and
- * {@code route}: the timer {@code fibry.route.answered}, the counter {@code fibry.route.failed},
- * and the gauge {@code fibry.route.open}. Thread-safe.
+ * Meters of the exchanges of an HTTP server, with the tags {@code server} and {@code route}: the
+ * timer {@code fibry.route.answered}, the counter {@code fibry.route.failed}, and the gauge
+ * {@code fibry.route.open}. Thread-safe.
  * {@snippet class="io.fibry.micrometer.RouteMetersTest" region="routes"}
  *
- * <p>A route is told as it was written, so the number of meters does not grow with that of paths;
- * requests without a route are those of {@value #NONE}. The meters stay after the server has ended,
- * with its last figures, until {@link #close}.
+ * <p>A route is named as it was written, so the number of meters does not grow with the number of
+ * paths. Requests without a route count as {@value #NONE}. The meters stay after the server has
+ * ended, with its last values, until {@link #close}.
  */
 public final class RouteMeters implements MeterBinder, AutoCloseable {
   private static final String NONE = "none";

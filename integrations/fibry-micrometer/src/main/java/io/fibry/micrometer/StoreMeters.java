@@ -15,13 +15,13 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The health of a store of durable actors as meters with the tag {@code store}: the counters
+ * Meters of a store of durable actors, with the tag {@code store}: the counters
  * {@code fibry.store.turns} and {@code fibry.store.refused}, the timer {@code fibry.store.force},
  * and gauges. Thread-safe. Needs {@code fibry-durable}.
  * {@snippet class="io.fibry.micrometer.StoreMetersTest" region="store"}
  *
  * <p>A registry that reads costs a look at all actors of the store, at most once a second. The
- * meters stay after the store has closed, with its last figures, until {@link #close}.
+ * meters stay after the store has closed, with its last values, until {@link #close}.
  */
 public final class StoreMeters implements MeterBinder, AutoCloseable {
   private final Tags tags;

@@ -6,9 +6,9 @@ import io.micrometer.tracing.TraceContext;
 /** What a {@link TraceCarrier} has captured or read. */
 sealed interface Trace {
 
-  /** Of a sender in this process. */
+  /** The trace of a sender in this process. */
   record Here(TraceContext context) implements Trace {}
 
-  /** Of a sender in another process; for one use. */
+  /** The trace of a sender in another process; for one use. */
   record Remote(Span.Builder span) implements Trace {}
 }

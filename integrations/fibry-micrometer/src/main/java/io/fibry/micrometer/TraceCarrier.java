@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="io.fibry.micrometer.TraceCarrierTest" region="carrier"}
  *
  * <p>Each message that comes from another process, or from a store, begins a span of the kind
- * {@code CONSUMER}, named {@code receive}, which is a child of the sender's span and the parent of
- * those that the handler begins. It ends when the actor has the message in its mailbox. A message
- * inside of the process has no span of its own.
+ * {@code CONSUMER}, named {@code receive}. It is a child of the sender's span, and the parent of
+ * the spans that the handler begins. It ends when the actor has the message in its mailbox. A
+ * message inside of the process has no span of its own.
  *
  * <p>Give it after a {@link ContextCarrier}, which clears the trace where there is no observation.
  */

@@ -8,7 +8,7 @@ import java.util.Set;
 
 /** Stores messages that are to wait for an actor. Fields are of its lane. */
 final class Accepting {
-  /** A message on its way. */
+  /** A message that is being stored. */
   private record Given(Task.Accept task, Log.Attempt attempt) {}
 
   private final StreamStore store;
@@ -92,7 +92,7 @@ final class Accepting {
     }
   }
 
-  /** One that is tried again must not get behind those that its sender gave after it. */
+  /** A message that is tried again must not get behind later messages of its sender. */
   private static boolean isOvertaken(int index, List<Given> given, List<Stored> outcomes) {
     for (int i = index + 1; i < given.size(); i++)
       if (given.get(i).task.giver() == given.get(index).task.giver() && mayBeHere(outcomes.get(i))) return true;

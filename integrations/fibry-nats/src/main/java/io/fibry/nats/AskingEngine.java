@@ -90,7 +90,7 @@ final class AskingEngine implements Engine {
     return ask(Optional.of(key)).stream().findFirst();
   }
 
-  /** {@return the entry of a key, or those of all nodes} */
+  /** {@return the entry of a key, or the entries of all nodes} */
   List<Entry> ask(Optional<String> key) {
     var question = Wire.to(Directory.subject(program.app()), Map.of(), Directory.question(key));
     try {

@@ -5,7 +5,9 @@ import io.fibry.store.StoreDamagedException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads the turns of an actor: from the last whole one on, or from a snapshot. Of one thread. */
+/**
+ * Reads the turns of an actor: from the last whole one on, or from a snapshot. Used by one thread.
+ */
 final class Bodies {
   private static final int PAGE = 256;
 

@@ -28,7 +28,7 @@ final class Directory {
   private static final int AT_ONCE = 16;
   private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
 
-  /** @param key of the wanted entry; empty: those of all nodes */
+  /** @param key the key of the wanted entry, or empty for the entries of all nodes */
   record Question(Optional<String> key) {}
 
   /** An entry. */

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Messages as those of NATS, whose headers are printable ASCII. */
+/** Converts messages to messages of NATS, whose headers are printable ASCII. */
 final class Envelope {
   private static final byte[] HEX = "0123456789ABCDEF".getBytes(StandardCharsets.US_ASCII);
 

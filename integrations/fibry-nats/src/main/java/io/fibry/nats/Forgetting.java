@@ -20,12 +20,12 @@ import org.slf4j.LoggerFactory;
  * turns of a kind when it hears of the age, and when there are snapshots, now and then.
  * Thread-safe.
  *
- * <p>Also purges turns that later whole ones replaced: at once if no view of the kind may still
- * have to read them, or else when all views have passed the whole turn. For that it looks for whole
- * turns up to the place of the slowest view, when one begins and when one moves: from the beginning
- * of the stream for the first time in this process, then from where it came to. So it finds what a
- * process that ended has left. One thread at a time looks at a kind; another process may look, too,
- * and purges the same.
+ * <p>Purges turns that later whole turns replaced, too: at once if no view of the kind may still
+ * have to read them, otherwise when all views have passed the whole turn. For that it looks for
+ * whole turns up to the place of the slowest view, when a view begins and when one moves. The first
+ * look in this process begins at the beginning of the stream, later looks continue from there. So
+ * it finds what a process that ended has left. One thread at a time looks at a kind; another
+ * process may look, too, and purges the same.
  */
 final class Forgetting {
   private static final int OFTEN = 16; // times while a turn gets old
@@ -160,11 +160,14 @@ final class Forgetting {
     return bodies.isEmpty() ? Optional.empty() : ViewPlace.of(id, bodies.getLast());
   }
 
-  /** Of a kind; run by one thread at a time, which counts how often it was asked for meanwhile. */
+  /**
+   * The look for one kind; it runs on one thread at a time, which counts how often it was asked for
+   * meanwhile.
+   */
   private final class Sweep {
     private final String kind;
-    private final AtomicInteger due = new AtomicInteger(); // 0: no thread runs
-    private long at = 1; // where it goes on; of the thread that runs
+    private final AtomicInteger due = new AtomicInteger(); // 0 while no thread runs
+    private long at = 1; // where it continues; used by the running thread
 
     Sweep(String kind) {
       this.kind = kind;

@@ -13,7 +13,8 @@ import java.util.List;
  * @param by the store that wrote it, a dot, and a number
  * @param life of the actor
  * @param number of the last turn, here or before
- * @param from where reading begins, as a number in the stream: at the last whole turn; 0: here
+ * @param from where reading begins, as a number in the stream: at the last whole turn, or 0 for
+ * this entry
  * @param done messages that are done, and may still be there
  * @param turns the last ones
  */
@@ -24,7 +25,7 @@ record JournalEntry(String by, long life, long number, long from, List<Done> don
    * A message that no turn sees any more.
    *
    * @param id of it
-   * @param seq its number in the stream: one that came later with this id is another
+   * @param seq its number in the stream, because a later message with this id is another message
    */
   record Done(String id, long seq) {}
 
@@ -61,7 +62,7 @@ record JournalEntry(String by, long life, long number, long from, List<Done> don
     return number - turns.size() + 1 + index;
   }
 
-  /** The last whole turn, as an index; 0: none is whole. */
+  /** Returns the index of the last whole turn, or 0 if none is whole. */
   int lastWhole() {
     for (int i = turns.size() - 1; i > 0; i--) if (turns.get(i).whole) return i;
     return 0;

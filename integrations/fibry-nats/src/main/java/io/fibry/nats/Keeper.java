@@ -19,10 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores the turns of an actor. A message of its journal is only taken by the server if the one
- * before is that which this store knows as the last: so of two stores that both take the actor for
- * their own, one is refused. One message is under way at a time, with all turns that wait; what
- * they send is in one batch with it. Fields are of the lane.
+ * Stores the turns of an actor. The server takes a message of its journal only if the message
+ * before is the last one that this store knows. So of two stores that both own the actor, one is
+ * refused. One message is being stored at a time, with all waiting turns; the messages that they
+ * send are in one batch with it. Fields are of the lane.
  */
 final class Keeper {
   private static final Logger LOG = LoggerFactory.getLogger(NatsStore.class);
@@ -30,7 +30,7 @@ final class Keeper {
   private static final int MANY_DEAD = 64; // messages of turns that later whole ones replaced
   private static final int SOME_DEAD = 16; // when the actor goes
 
-  /** Of the messages that a turn sends, the last with an id counts. */
+  /** If a turn sends several messages with an id, the last one counts. */
   private record Key(Store.Id to, String id) {}
 
   /** The last message of the turns, where it is in the stream. */
@@ -46,7 +46,7 @@ final class Keeper {
   private long number; // of the last turn
   private long seq; // of the last message in the stream
   private long from; // where reading begins, as a number in the stream
-  private long messages; // stored since the dead ones were taken away
+  private long messages; // stored since dead messages were last removed
   private boolean over = true; // a turn of this life was refused, or there is none
   private volatile boolean alive; // a life has begun, and has not been left
 
@@ -115,7 +115,7 @@ final class Keeper {
     try {
       switch (task) {
         case Task.Load load -> {
-          if (!load.complete(load())) leave(); // nobody waits any more
+          if (!load.complete(load())) leave(); // the load is not awaited any more
         }
         case Task.Begin begin -> {
           if (!begin.complete(begin(begin.last()))) leave();
@@ -270,7 +270,10 @@ final class Keeper {
     if (from > 1) store.forgetting().dead(id, from);
   }
 
-  /** Not over that of a store which has stored more: turns before that one may be gone. */
+  /**
+   * Does not replace the snapshot of a store that has stored more, because turns before that one
+   * may be gone.
+   */
   private void snapshot(Turn turn) {
     if (over || turn.life() != life || turn.number() != number) return;
     String subject = store.subjects().snapshot(id);
@@ -294,7 +297,7 @@ final class Keeper {
       loaded = true;
       return new Store.Loaded(life, number, bodies, waiting);
     } finally {
-      if (!loaded) alive = false; // nobody knows this life, so nobody leaves it
+      if (!loaded) alive = false; // no actor knows this life, so none will leave it
     }
   }
 
@@ -303,7 +306,7 @@ final class Keeper {
     return life;
   }
 
-  /** Answers the last message before. */
+  /** Returns the last message before. */
   private Optional<Last> beginLife(Optional<Long> after) {
     over = true;
     for (int times = 1;; times++) {
@@ -328,7 +331,7 @@ final class Keeper {
   }
 
   private void leave() {
-    if (number == 0 && !over) log.purge(store.subjects().turns(id), seq).join(); // nobody need know that it was read
+    if (number == 0 && !over) log.purge(store.subjects().turns(id), seq).join(); // no trace of the reading is needed
     else if (messages >= SOME_DEAD && !over) takeDeadAway();
     letters.leave();
     alive = false;

@@ -6,9 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-/**
- * What is to be done one after the other, by a fiber that is there as long as there is something.
- */
+/** Runs tasks one after the other, on a fiber that exists as long as there are tasks. */
 final class Lane<E extends CompletableFuture<?>> {
   private final String name;
   private final Consumer<List<E>> worker;
@@ -58,7 +56,7 @@ final class Lane<E extends CompletableFuture<?>> {
   private List<E> next() {
     while (true) try {
       return taken();
-    } catch (OutOfMemoryError later) { // what waits is still there
+    } catch (OutOfMemoryError later) { // waiting tasks stay in the queue
       Thread.onSpinWait();
     }
   }

@@ -18,10 +18,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * What waits for an actor. Each message has a subject of its own, so that another one with its id
- * takes its place. What a turn has done is said by the turn; then it is taken away, and as long as
- * it is there nobody sees it. Reads ask the server each time, since other stores send messages,
- * too. Thread-safe.
+ * The messages that wait for an actor. Each message has a subject of its own, so that another one
+ * with its id takes its place. A turn names the messages that it has done. They are removed
+ * afterwards, and hidden as long as they are there. Reads ask the server each time, since other
+ * stores send messages, too. Thread-safe.
  */
 final class Letters {
   private static final int FEW = 256; // they are asked for all at once
@@ -46,7 +46,7 @@ final class Letters {
   private final Store.Id id;
   private final Map<String, Known> known = new ConcurrentHashMap<>(); // by id; others may have taken some away
   private final Map<String, Long> leaving = new ConcurrentHashMap<>(); // done up to this number, by id
-  private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>(); // under way, by id
+  private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>(); // running removals, by id
   private volatile boolean alive; // a life has begun here, so no other store should take messages away
   private volatile boolean complete; // all that was there when that began is known
 
@@ -64,7 +64,7 @@ final class Letters {
     return new Addition(subjects.message(message.to(), message.id()), Optional.of(message.due()), message.body());
   }
 
-  // ---- what is there
+  // ---- present messages
 
   /** In the order in which they were stored; the last one of each id. */
   private List<MessageInfo> all() {
@@ -77,7 +77,7 @@ final class Letters {
         .toList();
   }
 
-  /** What is taken away in the midst of a reading was done before, too. */
+  /** Messages that are removed during a reading were done before, too. */
   private Hidden hidden() {
     return new Hidden(Map.copyOf(leaving), leaving);
   }
@@ -99,7 +99,7 @@ final class Letters {
     var hidden = hidden();
     var there = log.subjects(subjects.messages(id));
     if (there.isEmpty()) return List.of();
-    boolean single = there.values().stream().allMatch(count -> count == 1); // none takes the place of another
+    boolean single = there.values().stream().allMatch(count -> count == 1); // no id stands for two messages
     var found = single && there.size() > FEW ? first(until, most, hidden) : all(there, hidden);
     return found.stream().filter(one -> !Log.due(one).isAfter(until)).limit(most)
         .map(one -> new Waiting(id, LogSubjects.message(one.getSubject()), Log.due(one), body(one))).toList();
@@ -128,14 +128,17 @@ final class Letters {
     return all().stream().map(Log::due).filter(after::isBefore).min(Instant::compareTo);
   }
 
-  /** As far as is known here. */
+  /** As far as this process knows. */
   Map<String, Known> known() {
     return known;
   }
 
-  /** Ids of all that is there. From now on that is known; others may send or do some. */
+  /**
+   * Returns the ids of all present messages. From then on they are known; other stores may send or
+   * do some.
+   */
   List<String> look() {
-    var before = Map.copyOf(known); // what comes meanwhile may be missing below
+    var before = Map.copyOf(known); // messages that come meanwhile may be missing below
     var ids = all().stream().map(one -> LogSubjects.message(one.getSubject())).toList();
     var there = Set.copyOf(ids);
     before.forEach((message, place) -> {
@@ -166,8 +169,8 @@ final class Letters {
   }
 
   /**
-   * A life begins; these were done by the last turns. What is known stays, since messages come
-   * meanwhile, which must not be too many; a look finds out what is gone.
+   * A life begins; these were done by the last turns. Known messages stay, because messages come
+   * meanwhile and must not be too many; a look finds out which are gone.
    */
   void begin(List<Done> done) {
     complete = false;
@@ -182,7 +185,7 @@ final class Letters {
     awaitRemovals();
   }
 
-  /** Which messages these are, as far as they are there. */
+  /** Returns the messages with these ids that are present. */
   List<Done> found(Collection<String> done) {
     var found = new ArrayList<Done>(done.size());
     var unknown = new ArrayList<String>();
@@ -196,13 +199,13 @@ final class Letters {
     return found;
   }
 
-  /** What is done, and still there: each turn says it again. */
+  /** Returns messages that are done and still present: each turn names them again. */
   List<Done> leaving() {
     retry();
     return leaving.entrySet().stream().map(one -> new Done(one.getKey(), one.getValue())).toList();
   }
 
-  /** A turn that says so is stored. */
+  /** Called when a turn that names them is stored. */
   void remove(List<Done> done) {
     hide(done);
     for (var one : done) {
@@ -211,7 +214,10 @@ final class Letters {
     }
   }
 
-  /** Those that could not be taken away so far, a few at a time: there may be thousands. */
+  /**
+   * Removes messages that could not be removed before, a few at a time, because there may be
+   * thousands.
+   */
   private void retry() {
     for (var one : leaving.entrySet()) {
       if (removals.size() >= FEW) return;
@@ -233,7 +239,7 @@ final class Letters {
     log.purge(subject(message), seq - 1);
   }
 
-  /** What cannot be taken away now, is so by the next life. */
+  /** Messages that cannot be removed now will be removed by the next life. */
   private void awaitRemovals() {
     for (int i = 0; i < 2 && !leaving.isEmpty(); i++) {
       for (var one : List.copyOf(removals.values())) one.handle((none, failure) -> none).join();

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.LoggerFactory;
 
-/** A connection, what is asked over it, and what it has subscribed to. Thread-safe. */
+/** A connection, with its requests and subscriptions. Thread-safe. */
 final class Link implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(5); // with the server
 
@@ -40,7 +40,7 @@ final class Link implements AutoCloseable {
     return connection;
   }
 
-  /** {@return who is connected} */
+  /** {@return the program that is connected} */
   Program program() {
     return troubles.program();
   }
@@ -141,7 +141,7 @@ final class Link implements AutoCloseable {
     return new LostException(Loss.CUT, what + ": " + Troubles.text(why));
   }
 
-  /** What is on its way is unknown. */
+  /** The outcome of running requests is unknown. */
   @Override
   public void close() {
     NatsNetwork.close(connection);

@@ -44,14 +44,14 @@ class Log {
   private static final Duration PATIENCE = Duration.ofSeconds(5); // with one answer
   private static final int NONE = 10037;
   private static final int AT_ONCE = 256; // requests
-  private static final int MOST_BATCHES = 12; // under way; the server takes 50 of all programs
+  private static final int MOST_BATCHES = 12; // batches at the same time; the server takes 50 of all programs
   private static final int PAGE_BYTES = 4 << 20;
   private static final String DUE = "Fb-Due"; // milliseconds
 
   /**
    * A message that is to be stored.
    *
-   * @param due of one that waits for its actor
+   * @param due the due time of a message that waits for its actor
    */
   record Addition(String subject, Optional<Instant> due, byte[] body) {
     static Addition of(String subject, byte[] body) {
@@ -104,8 +104,8 @@ class Log {
   }
 
   /**
-   * All, or none: if the last message of the first one's subject has this number. Answers the
-   * number of the last one that was stored.
+   * All, or none: if the last message of the first one's subject has this number. Returns the
+   * number of the last message that was stored.
    */
   CompletableFuture<Stored> addAll(List<Addition> all, long before) {
     if (all.size() == 1) return publish(all.getFirst(), expecting(before));
@@ -187,7 +187,7 @@ class Log {
     return NatsMessage.builder().subject(subject).data(text, StandardCharsets.UTF_8);
   }
 
-  /** Of one that waits for its actor. */
+  /** Returns the due time of a message that waits for its actor. */
   static Instant due(MessageInfo message) {
     try {
       return Instant.ofEpochMilli(Long.parseLong(message.getHeaders().getFirst(DUE)));
@@ -199,7 +199,7 @@ class Log {
 
   // ---- giving out
 
-  /** What gives messages of a subject to programs, each to one, until they acknowledge it. */
+  /** Makes a consumer that gives each message to one program, until it is acknowledged. */
   void makeConsumer(String name, String subject, Duration givenUp) {
     read(subject, () -> management.addOrUpdateConsumer(stream,
         ConsumerConfiguration.builder().durable(name).filterSubject(subject).ackPolicy(AckPolicy.Explicit)
@@ -230,7 +230,7 @@ class Log {
     return lasts(List.of(subject)).stream().findFirst();
   }
 
-  /** Of those that are there; in no order. */
+  /** Returns the last messages of those subjects that have any, in no order. */
   List<MessageInfo> lasts(Collection<String> subjects) {
     var all = List.copyOf(subjects);
     return read(all.size() == 1 ? all.getFirst() : "what waits", () -> {
@@ -261,7 +261,7 @@ class Log {
     return Optional.of(found.throwOnHasError());
   }
 
-  /** An interrupted thread gets no answer, whether that is there already or not. */
+  /** An interrupted thread gets no answer, even if the answer has come. */
   static <T> T answer(Future<T> asked) throws InterruptedException, ExecutionException {
     if (Thread.interrupted()) throw new InterruptedException();
     return asked.get();
@@ -277,8 +277,8 @@ class Log {
 
   /**
    * Subjects with messages, and how many, as the leader has them. A server that was the leader, and
-   * has not heard that it is no longer, may answer first: it is asked again if it does not have
-   * what was acknowledged here.
+   * does not know that it no longer is, may answer first. It is asked again if it lacks messages
+   * that were acknowledged here.
    */
   Map<String, Long> subjects(String filter) {
     long known = last.get();
@@ -292,7 +292,7 @@ class Log {
   }
 
   /**
-   * Messages that a filter lets through, from a number on, in order; empty: there are no more.
+   * Returns messages that match a filter, from a number on, in order; empty if there are no more.
    * Where the server that answers is behind, the leader is asked.
    */
   List<MessageInfo> page(String filter, long from, int most) {
@@ -303,7 +303,7 @@ class Log {
     return page.isEmpty() ? next(filter, from).stream().toList() : page;
   }
 
-  /** None got lost on the way here. */
+  /** Checks that no message was lost on the way here. */
   private List<MessageInfo> checked(List<Message> messages) throws IOException {
     var page = messages.stream().map(message -> new MessageInfo(message, stream, true)).toList();
     for (int i = 1; i < page.size(); i++)
@@ -378,8 +378,8 @@ class Log {
   }
 
   /**
-   * The same, after a first attempt. It looks at the clocks after the pause, in which the machine
-   * may have been suspended: the server could have forgotten the id of the first attempt by now.
+   * Settles an attempt whose first answer has come. It looks at the clocks after the pause: if the
+   * machine was suspended, the server may have forgotten the id of the first attempt.
    */
   Stored settle(Attempt attempt, Stored first, End end) {
     boolean unknown = false; // an attempt may have stored it

@@ -58,9 +58,9 @@ public final class NatsNetwork implements Network {
      * All that a node does, but it can neither make streams nor delete turns, snapshots and
      * messages of durable actors. It asks a keeper to do that, which deletes only what no store
      * reads any more. If no store with the role KEEPER is open, they stay for now: work continues,
-     * but an actor stores with each turn which messages it has done, and refuses turns when these
-     * are too many for a message of NATS, some ten thousand. A node can change what actors know,
-     * and take work from queues.
+     * but an actor stores with each turn the ids of the messages that it has done, and refuses
+     * turns when these ids are too many for a message of NATS, some ten thousand. A node can change
+     * what actors know, and take work from queues.
      */
     NODE,
     /**
@@ -74,7 +74,8 @@ public final class NatsNetwork implements Network {
    * Where the servers are.
    *
    * @param servers URLs with commas between them, such as {@code nats://n1:4222}, or {@code tls://}
-   *     for TLS with the certificates that the JDK trusts; one will do, since it tells the others
+   * for TLS with the certificates that the JDK trusts. One server is enough, since it tells the
+   * others
    * @return what it keeps is on one server, unless {@link #withReplicas} says more
    */
   public static NatsNetwork at(String servers) {
@@ -86,7 +87,7 @@ public final class NatsNetwork implements Network {
   /**
    * On how many servers each entry and record is kept, so that one may fail.
    *
-   * @param servers 1, 3 or 5, of those that are there
+   * @param servers 1, 3 or 5, and not more than there are servers
    * @return a changed copy
    */
   public NatsNetwork withReplicas(int servers) {
@@ -96,7 +97,7 @@ public final class NatsNetwork implements Network {
   }
 
   /**
-   * Who this program is, for the servers.
+   * Sets the credentials of this program at the servers.
    *
    * @param file of credentials, as {@code nsc} writes them
    * @return a changed copy
@@ -120,8 +121,8 @@ public final class NatsNetwork implements Network {
   /**
    * Changes how the client connects: a token, a proxy, time-outs.
    *
-   * @param options gets and answers the client's options; those of reconnecting, its threads and
-   *     its listeners are set by the library
+   * @param options gets and returns the client's options; the library sets those of reconnecting,
+   * its threads and its listeners
    * @return a changed copy
    */
   public NatsNetwork withOptions(UnaryOperator<Options.Builder> options) {
@@ -130,7 +131,7 @@ public final class NatsNetwork implements Network {
   }
 
   /**
-   * What this program does, which its user must be permitted to do.
+   * Sets the role of this program, which its user must be permitted to have.
    *
    * @param role by default {@link Role#KEEPER}
    * @return a changed copy
@@ -150,13 +151,14 @@ public final class NatsNetwork implements Network {
   }
 
   /**
-   * What a server must let the programs of an app do, and no more, for a user in its configuration:
-   * {@code {user: bank, password: .., permissions: {..}}}. They cannot delete streams, nor reach
-   * other apps. Only keepers can purge a stream. The server permits that for all messages of a
-   * stream or for none, so give the other roles to programs that you trust less.
+   * Returns the permissions that the programs of an app need, and no more, for a user in the
+   * configuration of a server: {@code {user: bank, password: .., permissions: {..}}}. They cannot
+   * delete streams, nor reach other apps. Only keepers can purge a stream. The server permits that
+   * for all messages of a stream or for none, so give the other roles to programs that you trust
+   * less.
    *
    * @param app of the nodes
-   * @param role of the program, which says so by {@link #withRole}
+   * @param role the role of the program, which the program sets by {@link #withRole}
    * @return what stands between the braces of {@code permissions}
    */
   public static String permissions(String app, Role role) {
@@ -303,7 +305,7 @@ public final class NatsNetwork implements Network {
         "the server of NATS at " + Troubles.address(connection) + " has no JetStream; start it with -js");
   }
 
-  /** At once: what waits to be read is dropped. */
+  /** Closes at once: messages that wait to be read are dropped. */
   static void close(Connection connection, Dispatcher dispatcher) {
     if (dispatcher.isActive() && connection.getStatus() != Connection.Status.CLOSED)
       connection.closeDispatcher(dispatcher);

@@ -21,8 +21,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A subject of a stream whose messages go when they are acknowledged. What is taken is given by a
- * durable consumer, which all nodes share. Thread-safe.
+ * A subject of a stream whose messages go when they are acknowledged. A durable consumer, which all
+ * nodes share, gives the pieces. Thread-safe.
  */
 final class NatsQueue implements Engine.Queue {
   private final Link link;
@@ -41,7 +41,7 @@ final class NatsQueue implements Engine.Queue {
     return "FB_" + app + "_work";
   }
 
-  /** Of the stream with all queues of an app. */
+  /** Makes the stream with all queues of an app. */
   static void make(JetStreamManagement management, String app, int replicas, Role role) throws IOException {
     Streams.make(management, role,
         StreamConfiguration.builder().name(stream(app)).subjects("fb." + app + ".w.>").replicas(replicas)
@@ -69,7 +69,7 @@ final class NatsQueue implements Engine.Queue {
     return Taking.begin(link, log, subject, most, worker);
   }
 
-  // ---- what is there
+  // ---- present work
 
   @Override
   public List<Engine.Waiting> list(long from, int most) {

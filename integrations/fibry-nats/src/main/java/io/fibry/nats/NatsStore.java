@@ -8,8 +8,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * A store in a stream of JetStream, on servers of NATS. Several stores, also of different
- * processes, may have one stream open; of each actor, only the one that read it last stores turns.
- * Thread-safe.
+ * processes, may have one stream open. For each actor, only the store that read it last stores
+ * turns. Thread-safe.
  *
  * {@snippet :
  * var network = NatsNetwork.at("nats://n1:4222,nats://n2:4222,nats://n3:4222").withReplicas(3);
@@ -18,16 +18,16 @@ import java.util.function.UnaryOperator;
  * }
  * }
  *
- * <p>Each actor has one message on its way at a time, with all its turns that wait. A turn, and
- * what it sends, are stored together or not at all; at most 999 messages can be sent by one.
+ * <p>Each actor stores one message at a time, with all its waiting turns. A turn, and what it
+ * sends, are stored together or not at all; at most 999 messages can be sent by one.
  *
- * <p>It is as safe as the servers are: by default they force what they have to disk every two
- * minutes only, so a store on one server survives the end of its process, and not that of the
- * power. With three, two of which stay, nothing is lost.
+ * <p>It is as safe as the servers are. By default they force data to disk every two minutes only,
+ * so a store on one server survives the end of its process, but not a loss of power. With three
+ * servers, of which two stay, no turn is lost.
  *
- * <p>While the servers do not answer, turns and messages wait for the limit. Then they are refused;
- * some of them {@link io.fibry.store.StoreException#unknown may be stored} all the same, and the
- * actors read what is.
+ * <p>While the servers do not answer, turns and messages wait for the limit. After that they are
+ * refused; some of them {@link io.fibry.store.StoreException#outcome may be stored} all the same,
+ * and the actors read the stored state.
  */
 public abstract sealed class NatsStore implements Store permits StreamStore {
 
@@ -40,15 +40,15 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
    * @param app whose it is: 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @return the store; close it
    * @throws io.fibry.cluster.LostException if there is no connection, or the servers refuse it
-   * @throws IllegalStateException if the stream that is there was made with other options, or the
-   *     servers are too old
+   * @throws IllegalStateException if the existing stream was made with other options, or the
+   * servers are too old
    */
   public static NatsStore open(NatsNetwork network, String app) {
     return open(network, app, options -> options);
   }
 
   /**
-   * The same, with options.
+   * Opens a store with options.
    *
    * @param network its servers, and on how many of them it is kept
    * @param app whose it is
@@ -63,7 +63,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
   /**
    * Options of a store. Immutable.
    *
-   * @param room bytes of turns on their way to the servers: further ones wait
+   * @param room bytes of turns that may wait to be stored: further senders wait
    * @param limit how long something is tried again
    * @param poll how often readers of the history look for turns of other stores
    * @param clock says when messages are due
@@ -90,9 +90,9 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
     }
 
     /**
-     * The room for turns on their way to the servers.
+     * Sets the room for turns that wait to be stored.
      *
-     * @param bytes 64 MiB unless told; a turn must fit into it
+     * @param bytes by default 64 MiB; a turn must fit into it
      * @return a changed copy
      */
     public Options withRoom(int bytes) {
@@ -102,7 +102,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
     /**
      * How long something is tried again while the servers do not answer, or elect a leader.
      *
-     * @param longest 30 seconds unless told, and at most a minute
+     * @param longest by default 30 seconds, and at most a minute
      * @return a changed copy
      */
     public Options withLimit(Duration longest) {
@@ -113,7 +113,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
      * How often readers of the history look for turns of other stores. Those of this one they see
      * at once.
      *
-     * @param period a second unless told
+     * @param period by default a second
      * @return a changed copy
      */
     public Options withPoll(Duration period) {
@@ -123,7 +123,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
     /**
      * The clock that says when messages are due.
      *
-     * @param time that of the system unless told
+     * @param time by default the clock of the system
      * @return a changed copy
      */
     public Options withClock(InstantSource time) {

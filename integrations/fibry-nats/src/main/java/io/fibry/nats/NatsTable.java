@@ -32,16 +32,17 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A table as a bucket of JetStream. It is written by plain messages: those of the client's own
- * bucket carry no lease when they update. Reads ask the leader, since other servers may be behind.
+ * A table as a bucket of JetStream. It is written by plain messages, because updates of the
+ * client's own bucket carry no lease. Reads ask the leader, since other servers may be behind.
  */
 final class NatsTable implements Watches.Table, AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
-  private static final Duration BEAT = Duration.ofSeconds(1); // of a watch; after three without it begins anew
+  // Of a watch; after three without it, the watch begins again
+  private static final Duration BEAT = Duration.ofSeconds(1);
   private static final String OPERATION = "KV-Operation";
   private static final String EXPIRED = "Nats-Marker-Reason";
   private static final int WRONG_VERSION = 10071;
-  private static final int BUSY = 10164; // another message to the subject is on its way
+  private static final int BUSY = 10164; // another message to the subject is being stored
   private static final int NONE = 10037;
 
   /**

@@ -9,12 +9,12 @@ import java.util.stream.Stream;
  * The subjects that programs of an app may send to and hear, by their role.
  *
  * <p>The server checks the subject of a message, and not its body. So a program that may call the
- * purge of a stream may delete all of it, and one that may publish to a stream with roll-ups may,
- * too: so the stream of a store has none. A keeper publishes answers where its askers wish.
- * {@link Messages} and {@link Purging} therefore check that subject, since the answer could be the
- * call of a purge. For the same reason a node may not publish to the inboxes of {@link #INBOXES},
- * where programs get what JetStream says, and an asker may not call JetStream, see
- * {@link Directory}.
+ * purge of a stream may delete all of it, and so may a program that publishes to a stream with
+ * roll-ups. Therefore the stream of a store permits no roll-ups. A keeper publishes answers where
+ * its askers wish. {@link Messages} and {@link Purging} therefore check that subject, since the
+ * answer could be the call of a purge. For the same reason a node may not publish to the inboxes of
+ * {@link #INBOXES}, where programs get answers of JetStream, and an asker may not call JetStream,
+ * see {@link Directory}.
  *
  * @param publish subjects to send to
  * @param notPublish exceptions to them
@@ -23,11 +23,11 @@ import java.util.stream.Stream;
  */
 record Permissions(List<String> publish, List<String> notPublish, List<String> subscribe,
     List<String> notSubscribe) {
-  /** Of answers from JetStream. */
+  /** Inboxes for answers from JetStream. */
   static final String INBOXES = ".i.";
-  /** Of answers from other programs. */
+  /** Subjects for answers from other programs. */
   static final String ANSWERS = ".r.";
-  /** Of all answers to a program that can only ask. */
+  /** Subjects for all answers to a program that can only ask. */
   static final String TO_ASKERS = ".a.";
 
   private static final List<String> OF_STREAMS =

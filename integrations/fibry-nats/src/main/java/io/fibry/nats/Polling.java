@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Watches entries by reading them every two seconds. Lists of two nodes may come in the wrong
- * order: an entry that is older than the known one is skipped, and one that is missing is reported
- * as gone only if it is missing twice in a row. Fields are of the thread that reads.
+ * order. An entry that is older than the known one is skipped, and a missing entry is reported as
+ * gone only if it is missing twice in a row. Fields are of the thread that reads.
  */
 final class Polling {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);

@@ -4,7 +4,7 @@ import io.fibry.cluster.LostException;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.nats.NatsNetwork.Role;
 
-/** Who is connected, and what it may do. */
+/** A connected program, and its role. */
 record Program(String app, String node, Role role) {
   /** {@return the beginning of the subjects to which JetStream answers} */
   String inboxes() {
@@ -21,8 +21,9 @@ record Program(String app, String node, Role role) {
   }
 
   /**
-   * {@return whether a program of the app hears answers there} An answer to another subject would
-   * be sent with the permissions of this program: a foreign asker could name a call of the server.
+   * {@return whether a program of the app gets answers at this subject} An answer to another
+   * subject would be sent with the permissions of this program: a foreign asker could name a call
+   * of the server.
    */
   boolean isAnswered(String to) {
     String own = "fb." + app;

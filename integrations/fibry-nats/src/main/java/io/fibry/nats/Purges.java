@@ -8,7 +8,7 @@ final class Purges {
   private final String subject;
   private final boolean byKeeper;
   private final AtomicBoolean refused = new AtomicBoolean(); // that was logged, and none has succeeded since
-  private volatile String why = ""; // the last one failed; empty: it has not
+  private volatile String why = ""; // why the last one failed, or empty
 
   private Purges(String subject, boolean byKeeper) {
     this.subject = subject;

@@ -15,12 +15,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes dead messages of a store for nodes that may not: the server cannot restrict a purge to
- * some of a stream's messages, since they are named in the body of the call. A node sends that body
+ * Deletes dead messages of a store for nodes that may not. The server cannot restrict a purge to
+ * some messages of a stream, because they are named in the body of the call. A node sends that body
  * to the keepers of its app instead. One of them compares it with the stream, and calls the server
- * if no store reads those messages any more. Turns are dead before that from which their actor is
- * read; messages that wait, if the last turn has done them, or a later one has their id; snapshots,
- * if there is a later one.
+ * if no store reads those messages any more. Turns are dead before the turn from which their actor
+ * is read. A waiting message is dead if the last turn has done it, or a later message has its id; a
+ * snapshot is dead if there is a later one.
  *
  * <p>Requests are checked on fibers, at most 64 at a time. Two that concern one subject need no
  * order: a message that is dead remains so, because the stream's numbers only grow.

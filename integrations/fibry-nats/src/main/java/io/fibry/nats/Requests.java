@@ -17,9 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Requests over a connection, with one subscription for all answers of JetStream, and one for those
- * of other programs, which cannot send to the first. Those of the client cost as much as all the
- * rest. Thread-safe.
+ * Requests over a connection, with one subscription for all answers of JetStream, and another for
+ * answers of other programs, which cannot send to the first. Those of the client cost as much as
+ * all the rest. Thread-safe.
  */
 final class Requests {
   private static final int END = 204; // of several answers
@@ -36,7 +36,7 @@ final class Requests {
       this.from = from;
     }
 
-    /** By the thread of the subscription. */
+    /** Called by the thread of the subscription. */
     abstract void take(Message message);
 
     void fail(Loss loss, String text) {
@@ -131,7 +131,7 @@ final class Requests {
     return one.answer;
   }
 
-  /** The client drops, without a word, what an interrupted thread sends. */
+  /** The client silently drops messages of an interrupted thread. */
   void publish(NatsMessage message) {
     boolean interrupted = Thread.interrupted();
     try {
@@ -146,7 +146,7 @@ final class Requests {
     }
   }
 
-  /** By the subscription. */
+  /** Called by the subscription. */
   void answered(Message message) {
     String subject = message.getSubject();
     var one = asked.get(number(subject));

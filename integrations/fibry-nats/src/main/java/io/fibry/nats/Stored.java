@@ -11,10 +11,10 @@ import java.util.Set;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** What became of what a stream was to store. */
+/** The outcome of storing a message in a stream. */
 sealed interface Stored {
   /**
-   * It is there.
+   * The message is stored.
    *
    * @param seq its number
    */
@@ -35,7 +35,7 @@ sealed interface Stored {
   record Again(String why, boolean unknown) implements Stored {}
 
   /**
-   * It is not there.
+   * The message is not stored.
    *
    * @param full there is no room
    */
@@ -43,18 +43,18 @@ sealed interface Stored {
 
   /** The server's numbers of errors. */
   int WRONG_NUMBER = 10071;
-  /** Another message to the subject is on its way. */
+  /** Another message to the subject is being stored. */
   int BUSY = 10164;
   /** A message with the same id is being stored. */
   int UNDER_WAY = 10158;
   /** A batch that lost a part, since its leader did. */
   int INCOMPLETE = 10176;
-  /** Of memory, of the disk, and of the stream's own limits. */
+  /** Codes for lack of memory, of disk space, and for the stream's own limits. */
   Set<Integer> NO_ROOM = Set.of(10023, 10028, 10047);
   /** The stream could not store it: its limits are among the reasons. */
   int FAILED = 10077;
 
-  /** As the server answers. */
+  /** Reads the server's answer. */
   static Stored of(@Nullable Message answer, @Nullable Throwable failure) {
     if (failure != null) return of(failure instanceof CompletionException ? failure.getCause() : failure);
     try {

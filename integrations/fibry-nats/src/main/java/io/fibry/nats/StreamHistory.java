@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * Reads the turns of a kind, page by page. It is woken by turns of this store; for those of others
- * it looks again after pauses that grow.
+ * Reads the turns of a kind, page by page. It is woken by turns of this store; for turns of other
+ * stores it looks again after pauses that grow.
  */
 final class StreamHistory implements History {
   private static final Pattern PLACE = Pattern.compile("(\\d{1,18})\\.(\\d{1,9})");
@@ -36,7 +36,7 @@ final class StreamHistory implements History {
     this(store, kind, store.subjects().turnsOf(kind), after);
   }
 
-  /** Of one actor, from its first turn on. */
+  /** Reads the turns of one actor, from its first turn on. */
   StreamHistory(StreamStore store, Store.Id actor) {
     this(store, actor.kind(), store.subjects().turns(actor), "");
   }
@@ -58,7 +58,7 @@ final class StreamHistory implements History {
    * @param index of the turn in it, or how many it has: then the turn is in a later one
    */
   record Position(long seq, int index) implements Comparable<Position> {
-    /** @param place of the turn before; empty: the beginning */
+    /** @param place the place of the turn before, or empty for the beginning */
     static Position behind(String place, String kind) {
       if (place.isEmpty()) return new Position(1, 0);
       var form = PLACE.matcher(place);
@@ -79,7 +79,7 @@ final class StreamHistory implements History {
   @Override
   public List<Past> next() throws InterruptedException {
     for (long pause = FIRST_PAUSE;; pause *= 2) {
-      news.drainPermits(); // what comes from now on is told again
+      news.drainPermits(); // later turns are told again
       var found = now();
       if (!found.isEmpty()) return found;
       if (news.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
@@ -119,7 +119,7 @@ final class StreamHistory implements History {
     index = 0;
   }
 
-  /** By any thread: there is more, or it is over. */
+  /** Called by any thread when there is more to read, or the history is closed. */
   void wake() {
     if (news.availablePermits() == 0) news.release();
   }

@@ -27,7 +27,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** A keeper for each actor that is alive, or has something on its way. */
+/** It has a keeper for each actor that lives, or is being stored. */
 final class StreamStore extends NatsStore {
   private static final int PAGE = 1_000;
   private static final int OVERHEAD = 64 << 10; // bytes of a message, besides what actors give
@@ -36,7 +36,7 @@ final class StreamStore extends NatsStore {
   private final Log log;
   private final LogSubjects subjects;
   private final Options options;
-  private final Runnable closing; // what is this store's alone
+  private final Runnable closing; // closes the parts that belong to this store alone
   private final String self = NUID.nextGlobal();
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicLong lives = new AtomicLong();
@@ -86,7 +86,9 @@ final class StreamStore extends NatsStore {
     return closed;
   }
 
-  /** A number of a life that no other one here has, after one that the server has. */
+  /**
+   * Returns a number of a life that no other life here has, after a life that the server knows.
+   */
   long nextLife(long before) {
     return lives.updateAndGet(last -> Math.max(last, before) + 1);
   }
@@ -152,7 +154,7 @@ final class StreamStore extends NatsStore {
       throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
     }
     task.whenComplete((value, failure) -> room.release(task.size()));
-    if (closed) { // who closes waits for all others
+    if (closed) { // the closing thread waits for all others
       task.completeExceptionally(closed());
       return task;
     }
@@ -263,7 +265,10 @@ final class StreamStore extends NatsStore {
     return add(message.to(), new Task.Accept(message, most));
   }
 
-  /** Of one that is not alive here, what its last turn has done may still be there. */
+  /**
+   * For an actor that does not live here, messages that its last turn has done may still be
+   * present.
+   */
   private Letters letters(Id actor) {
     checkOpen();
     var keeper = keepers.get(actor);
@@ -288,7 +293,7 @@ final class StreamStore extends NatsStore {
     return letters(actor).next(Objects.requireNonNull(after, "after"));
   }
 
-  /** Of an id that was sent again, that before may be told of, too. */
+  /** If an id was sent again, the former message may be told, too. */
   @Override
   public void waiting(String kind, BiConsumer<Id, Instant> reader) {
     checkOpen();
@@ -345,7 +350,7 @@ final class StreamStore extends NatsStore {
       throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
     boolean first = !closed;
     closed = true;
-    room.acquireUninterruptibly(options.room()); // when nothing is on its way
+    room.acquireUninterruptibly(options.room()); // when no turn is being stored
     room.release(options.room());
     histories.forEach(StreamHistory::wake);
     if (first) closing.run();

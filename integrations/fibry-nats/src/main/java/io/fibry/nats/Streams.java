@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Makes streams, or compares them with those that are there: nothing is changed silently. */
+/** Makes streams, or compares them with existing ones, and never changes one silently. */
 final class Streams {
   static final Duration IDS_KNOWN = Duration.ofMinutes(2);
   private static final int NONE = 10059;
@@ -67,11 +67,11 @@ final class Streams {
   }
 
   /**
-   * Refuses a stream whose settings differ from the wanted ones, also in a setting that this client
-   * does not know, because by some of them the server drops messages that it has acknowledged.
-   * Harmless settings may differ; so may limits, if a full stream refuses new messages. A
-   * store that an earlier version made allows roll-ups, by which each program that publishes can
-   * delete all of it: only keepers use such a stream.
+   * Refuses a stream whose settings differ from the wanted ones, even in a setting that this client
+   * does not know, because some settings make the server drop messages that it has acknowledged.
+   * Harmless settings may differ; so may limits, if a full stream refuses new messages. A store
+   * that an earlier version made allows roll-ups, by which each program that publishes can delete
+   * all of it: only keepers use such a stream.
    */
   private static void compare(StreamConfiguration wanted, Role role, Map<String, JsonValue> there) {
     var ours = JsonParser.parseUnchecked(wanted.toJson()).map;

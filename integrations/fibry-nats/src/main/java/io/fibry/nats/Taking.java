@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks a consumer of JetStream for as many pieces of work as may be under way, and tells the server
- * of those that are, so that it does not give them to others. An actor.
+ * Asks a consumer of JetStream for as many pieces of work as may be worked on, and reports those
+ * that are, so that the server does not give them to other nodes. An actor.
  */
 final class Taking implements Subscription {
   static final Duration GIVEN_UP = Duration.ofSeconds(15); // by the server, without a sign
@@ -80,7 +80,7 @@ final class Taking implements Subscription {
     return taking;
   }
 
-  /** What comes from now on goes back. The actor stays until all that is under way is over. */
+  /** Pieces that come from now on go back. The actor stays until all pieces are finished. */
   @Override
   public void close() {
     if (closed) return;
@@ -199,7 +199,7 @@ final class Taking implements Subscription {
 
     @Override
     public boolean done() {
-      boolean interrupted = Thread.interrupted(); // nothing would leave
+      boolean interrupted = Thread.interrupted(); // an interrupted thread could not send
       try {
         return log.settle(() -> log.acknowledge(answers)) instanceof Stored.Here;
       } finally {

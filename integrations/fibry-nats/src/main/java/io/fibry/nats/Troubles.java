@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the client tells by the way, and nobody else: logged, and passed on where somebody waits.
+ * The faults that the client reports only here: they are logged, and passed on to waiting calls.
  */
 final class Troubles implements ErrorListener, ConnectionListener {
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);

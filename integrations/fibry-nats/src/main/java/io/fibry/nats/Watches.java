@@ -19,9 +19,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells the watches of a table which entries ended while they were cut off. After a reconnection
- * the client goes on behind the last change that it has read, but the server remembers only for a
- * while that an entry ended. Therefore a thread lists the keys of the table, every 30 seconds and
- * after each reconnection, and reports the entries that a watch knows and the table does not have.
+ * the client continues behind the last change that it has read, but the server remembers only for a
+ * while that an entry ended. Therefore a thread lists the keys of the table every 30 seconds and
+ * after each reconnection. It reports the entries that a watch knows and the table does not have.
  *
  * <p>The list may come from a replica that is behind. It proves that an entry has ended only if its
  * last change is newer than the entry. A reader is called under the lock of its watch, since both

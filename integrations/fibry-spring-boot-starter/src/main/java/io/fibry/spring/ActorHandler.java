@@ -30,19 +30,19 @@ public @interface ActorHandler {
   /**
    * The actor's name.
    *
-   * @return the name; empty: that of the bean
+   * @return the name of the actor, or empty for the name of the bean
    */
   String value() default "";
 
   /**
    * The mailbox's capacity.
    *
-   * @return how many messages may wait; 0: as in the scope's options
+   * @return how many messages may wait, or 0 for the scope's default
    */
   int capacity() default 0;
 
   /**
-   * What happens when the mailbox is full.
+   * The rule for a message that comes while the mailbox is full.
    *
    * @return the policy; unused without a capacity
    */

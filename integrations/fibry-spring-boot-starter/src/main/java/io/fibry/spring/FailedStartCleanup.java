@@ -8,8 +8,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 
 /**
- * Closes the scopes of a failed start before Spring destroys the first actor bean, whose close has
- * no limit, so a hanging handler would block the process; and before it destroys what actors need.
+ * Closes the scopes of a failed start before Spring destroys the first actor bean, and before it
+ * destroys beans that actors need. The close of an actor bean has no limit, so a hanging handler
+ * would block the process.
  */
 final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
   private final ConfigurableListableBeanFactory beans;

@@ -14,7 +14,7 @@ import org.springframework.beans.factory.ObjectProvider;
 
 /**
  * A bounded pool of fibers for tasks, in its own scope: it survives when a failure closes the
- * application's scope. Not an {@code Executor}, since Spring would take the bean for its own.
+ * application's scope. It is no {@code Executor}, because Spring would take the bean for its own.
  */
 record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
 

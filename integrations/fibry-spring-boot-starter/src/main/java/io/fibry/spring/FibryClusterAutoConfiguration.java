@@ -57,7 +57,7 @@ public final class FibryClusterAutoConfiguration {
     return told.node() == null ? changed : changed.withNode(told.node());
   }
 
-  /** Of a node of this context, also one that the application has joined itself. */
+  /** Lets a node of this context leave, even if the application has joined it itself. */
   @Bean
   @ConditionalOnBean(value = Cluster.class, search = SearchStrategy.CURRENT)
   ContextClosing fibryNodeLeaving(ConfigurableApplicationContext context, Cluster cluster) {

@@ -24,7 +24,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param mailbox The default mailbox.
  * @param watchdog When a slow actor is logged.
  * @param executor Executors that are pools of fibers.
- * @param metrics What is measured.
+ * @param metrics The scope of the measurements.
  * @param web How web clients see refusals.
  * @param store Where durable actors are kept.
  * @param cluster How this process joins others.
@@ -68,7 +68,7 @@ record FibryProperties(
    * The default mailbox.
    *
    * @param capacity How many messages may wait; by default any number.
-   * @param overflow What happens to a message that finds the mailbox full.
+   * @param overflow The rule for a message that finds the mailbox full.
    * @param within A bounded mailbox is also full for a message that would wait longer.
    */
   record Mailbox(@Nullable Integer capacity, @DefaultValue("reject") Overflow overflow, @Nullable Duration within) {
@@ -116,7 +116,7 @@ record FibryProperties(
       @DefaultValue("8192") int waiting) {}
 
   /**
-   * What is measured besides counts.
+   * Measurements besides counts.
    *
    * @param timers Whether waiting and handling are timed.
    */
@@ -125,7 +125,7 @@ record FibryProperties(
   /**
    * How web clients see refusals.
    *
-   * @param refusals Whether a full mailbox is a 503, and a late answer a 504.
+   * @param refusals Whether a full mailbox becomes a 503, and a late answer a 504.
    * @param retryAfter When a refused client may try again.
    */
   record Web(@DefaultValue("true") boolean refusals, @DefaultValue("1s") Duration retryAfter) {}
@@ -151,8 +151,8 @@ record FibryProperties(
    * @param replicas On how many servers what is kept is stored.
    * @param app Name of all nodes together; by default the scope's.
    * @param node Name of this node, the same when it is started again; by default a new one.
-   * @param lease After this time without a sign, others take the node for gone; by default 6
-   *     seconds, or 20 with several replicas.
+   * @param lease After this time without a heartbeat, others declare the node dead; by default 6
+   * seconds, or 20 with several replicas.
    * @param parts Into how many parts keys are split; the same for all nodes, for ever.
    */
   record Cluster(@Nullable String servers, @Nullable String credentials, @DefaultValue("1") int replicas,

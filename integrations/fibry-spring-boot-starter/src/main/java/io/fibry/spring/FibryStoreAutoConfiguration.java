@@ -13,7 +13,7 @@ import org.springframework.context.annotation.Bean;
 
 /**
  * A store of durable actors in a folder, if a property names one. A bean of type {@code Store}
- * replaces it. Beans are destroyed after the scope has closed, and so is the store.
+ * replaces it. Beans are destroyed after the scope has closed, and the store is one of them.
  */
 @AutoConfiguration(after = FibryAutoConfiguration.class)
 @ConditionalOnClass(FolderStore.class)

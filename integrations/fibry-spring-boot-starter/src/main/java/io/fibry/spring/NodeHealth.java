@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What health shows of a node: whether others count on it, its connection, and what is here. It
+ * The health of a node: whether others count it as alive, its connection, and its entities. It
  * mends itself, so at worst it is out of service.
  */
 record NodeHealth(String status, Map<String, Object> details) {

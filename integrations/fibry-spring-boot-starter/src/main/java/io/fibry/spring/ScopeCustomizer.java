@@ -13,7 +13,7 @@ public interface ScopeCustomizer {
   /**
    * Changes the options.
    *
-   * @param options those of the properties
+   * @param options the options that the properties set
    * @return a changed copy
    */
   ActorScope.Options customize(ActorScope.Options options);

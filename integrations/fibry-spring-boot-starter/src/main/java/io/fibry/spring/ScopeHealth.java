@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What health shows: whether the scope is open, and its counts. A scope that a failure closed
- * cannot be opened again.
+ * The health of a scope: whether it is open, and its counts. A scope that a failure closed cannot
+ * be opened again.
  */
 record ScopeHealth(boolean up, Map<String, Object> details) {
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** What the application's scopes share: properties, carriers and timers. */
+/** The settings that the application's scopes share: properties, carriers and timers. */
 record ScopeOptions(FibryProperties properties, List<Carrier<?>> carriers, @Nullable MessageTiming timing) {
 
   UnaryOperator<ActorScope.Options> of(String scope) {

@@ -7,7 +7,7 @@ import io.fibry.store.folder.FolderStore.Health;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What health shows of stores, each by the name of its bean. The worst status counts. */
+/** The health of stores, each by the name of its bean. The worst status counts. */
 record StoreHealth(String status, Map<String, Object> details) {
   private static final String UP = "UP";
   private static final String FULL = "OUT_OF_SERVICE";

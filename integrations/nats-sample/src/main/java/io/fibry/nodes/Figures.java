@@ -31,8 +31,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * What requests and messages to another process cost, beside those of the bare client of NATS. Both
- * sides take turns in one run; a ratio is that of a round, and the median of nine is shown.
+ * Measures requests and messages to another process, beside the bare client of NATS. Both sides
+ * take turns in one run; a ratio is that of a round, and the median of nine is shown.
  */
 final class Figures implements AutoCloseable {
   private static final int WARM_UP = 3;
@@ -180,7 +180,7 @@ final class Figures implements AutoCloseable {
     }
   }
 
-  /** Without a network: what names, bytes and limits cost. */
+  /** Measures the cost of names, bytes and limits, without a network. */
   private static void local() throws Exception {
     var codec = Codec.of(Message.class);
     try (var alone = Cluster.local("alone"); var actor = ActorSystem.anonymous().newActor(Echo::handle)) {

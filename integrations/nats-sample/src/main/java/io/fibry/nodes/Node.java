@@ -5,7 +5,7 @@ import io.fibry.cluster.Cluster;
 import io.fibry.nats.NatsNetwork;
 import java.time.Duration;
 
-/** A process that is home to its share of the purses. */
+/** A process that hosts its share of the purses. */
 final class Node {
   static final String APP = "three-nodes";
 

@@ -5,7 +5,7 @@ import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
 import io.fibry.durable.Once;
 
-/** Purses with money. Nothing here knows of nodes: the same definition serves one process. */
+/** Purses with money. The definition knows of no nodes: it serves one process as well. */
 final class Purses {
   sealed interface Message {}
 

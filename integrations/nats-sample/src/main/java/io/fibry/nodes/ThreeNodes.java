@@ -21,9 +21,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Three servers of NATS, and three processes that are home to a hundred purses. Money goes from one
- * purse to another, while one process after the other is killed, and a new one takes its place. At
- * the end there is as much money as at the beginning.
+ * Three servers of NATS, and three processes that host a hundred purses. Money goes from one purse
+ * to another, while one process after the other is killed, and a new one takes its place. At the
+ * end there is as much money as at the beginning.
  */
 final class ThreeNodes implements AutoCloseable {
   private static final int NODES = 3;
@@ -98,18 +98,21 @@ final class ThreeNodes implements AutoCloseable {
           start(); // purses move to it, and nobody notices
         }
       } finally {
-        end.set(true); // or the payers would go on
+        end.set(true); // otherwise the payers would continue
       }
       for (var one : payers) one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
     long all = PURSES * Purses.AT_FIRST;
-    await("the same sum", () -> sum() == all); // what was sent may be on its way
+    await("the same sum", () -> sum() == all); // sent messages may not have arrived yet
     System.out.printf("%,d transfers were answered, %,d were asked for again; the purses have %,d cents, as before%n",
         paid.get(), askedAgain.get(), sum());
     return new Result(paid.get(), askedAgain.get(), killed, longest, sum());
   }
 
-  /** Each transfer until it is answered, or all is over: then it is there as a whole, or not. */
+  /**
+   * Repeats each transfer until it is answered, or all is over: then it is stored as a whole, or
+   * not at all.
+   */
   private void pay(int payer) {
     var random = new Random();
     for (int i = 0; !end.get(); i++) {
