@@ -23,7 +23,7 @@ class JavadocSnippetsTest {
 
     record Deposited(long cents, String currency) implements Event {}
 
-    record DepositedOnce(long cents) {} // what was written before there were currencies
+    record DepositedOnce(long cents) {} // the form before there were currencies
 
     record Closed() implements Event {}
 

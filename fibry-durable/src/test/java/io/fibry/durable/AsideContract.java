@@ -21,7 +21,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** What a human can do with messages that are aside, at every store. */
+/** The ways in which a human handles parked messages, at every store. */
 abstract class AsideContract extends AtADesk {
   private static final Store.Id ADA = new Store.Id("shop", "ada");
 
@@ -164,7 +164,7 @@ abstract class AsideContract extends AtADesk {
     assertTrue(has(ada, "a"));
   }
 
-  // ---- more are aside than an actor remembers
+  // ---- more messages are parked than an actor remembers
 
   sealed interface Bill {}
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A scope and a store, whose time is moved by tests unless they say otherwise. */
+/** A scope and a store. Tests move their time, unless they choose otherwise. */
 abstract class AtAStore {
   static final Duration IDLE = Duration.ofDays(100_000);
   private static final Instant START = Instant.parse("2026-02-28T23:59:00Z");
@@ -60,7 +60,7 @@ abstract class AtAStore {
     return () -> START.plusNanos(clock.nanoTime());
   }
 
-  /** What is there after a crash, as a new store; the one before is of no use. */
+  /** Returns the content after a crash, as a new store; the store before is useless. */
   Store crash(Store before) throws IOException {
     return stores.crash(before);
   }

@@ -39,7 +39,7 @@ abstract class AtATurn extends AtAStore {
     }
   }
 
-  /** Answers what it got. */
+  /** Returns the actor, whose tries the handler notes. */
   Actor<Ask> ada(Kind<Ask> kind, Try handler) {
     return kind.events(Noted.class, 0L, (Long n, Noted noted) -> n + 1)
         .by((n, ask, context) -> context.reply(ask, String.valueOf(handler.run(context))))

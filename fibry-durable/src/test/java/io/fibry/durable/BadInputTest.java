@@ -28,11 +28,11 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What definitions, addresses and views refuse, and what they say. */
+/** The refusals of definitions, addresses and views, and their texts. */
 class BadInputTest extends AtAStore {
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
-  /** Answers how many came before. */
+  /** The answer is the number of hits before. */
   record Hit(String by) implements Request<Hit, Long> {}
 
   record Seen(String by) {}
@@ -299,7 +299,7 @@ class BadInputTest extends AtAStore {
         refusal(() -> KIND.events(Seen.class, new ArrayList<String>(), (list, seen) -> list)));
   }
 
-  /** Of a user, who did not read what a codec promises. */
+  /** A codec of a user who did not read the promises of a codec. */
   private record Careless(byte[] encoded, String decoded) implements Codec<String> {
     @Override
     public byte[] encode(String value) {

@@ -182,7 +182,7 @@ class BadStepTest extends AtATurn {
 
   record Order(String once, boolean fails) implements Once, Request<Order, String> {}
 
-  /** Its first step fails by what it answers, and its handler goes on. */
+  /** Its first step fails by its result, and its handler continues. */
   private String workedTwice(Store at, Callable<String> effect) {
     var effects = new ArrayList<String>();
     var orders = Durable.kind("orders", Order.class).state(0L).by((n, order, context) -> {

@@ -14,7 +14,7 @@ class CarriedInMemoryTest extends CarriedContract {
     super((folder, clock) -> TestStores.inMemory(clock));
   }
 
-  /** As it was stored before there were contexts. */
+  /** The form in which messages were stored before there were contexts. */
   private static final class Old {
     private record Failed(String reason, Instant at) {}
 

@@ -71,7 +71,10 @@ class CourierTest {
     if (fails) throw new StoreReadException("made up, for a test", null);
   }
 
-  /** A request that was sent before an end is answered before it, whatever it waits for. */
+  /**
+   * A request that was sent before an end is answered before it, even if it waits for other
+   * messages.
+   */
   private void assertAnswered(Exitable made, Actor<Add> ada, Consumer<Exitable> end) {
     Sharing.look(store, ADA);
     Patience.acquired(begun);
@@ -155,7 +158,7 @@ class CourierTest {
     var waits = new CountDownLatch(1);
     var room = new CountDownLatch(1);
     try (var delivery = new Delivery(store, (Kinds<Add>) KIND, scope.anonymous().forBlocks(), key -> true)) {
-      delivery.start(none -> null); // nothing waits for it
+      delivery.start(none -> null); // the actor has no waiting messages
       delivery.told("ada", Instant.MIN);
       Patience.acquired(begun);
       order(delivery).thenRun(() -> {

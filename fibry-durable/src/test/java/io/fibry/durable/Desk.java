@@ -20,13 +20,13 @@ final class Desk {
   /** The items so far, joined. */
   record Items() implements Message, Request<Items, String> {}
 
-  /** To another desk. */
+  /** Passes an item to another desk. */
   record Pass(String to, String item) implements Message {}
 
   /** Is passed back and forth so many times; then adds. */
   record Ball(String from, int times) implements Message {}
 
-  /** The same, and fails. */
+  /** Passes an item, and fails. */
   record PassAndFail(String to, String item) implements Message {}
 
   record Fail(String item) implements Message, Request<Fail, String> {}
@@ -39,24 +39,27 @@ final class Desk {
 
   record End() implements Message {}
 
-  /** Answers how many items there are with it. */
+  /** The answer is the number of items including this one. */
   record Buy(String once, String item) implements Message, Once, Request<Buy, Integer> {}
 
-  /** Ends, and answers how many items there were. */
+  /** Ends; the answer is the number of items. */
   record Checkout(String once) implements Message, Once, Request<Checkout, Integer> {}
 
   record Note(String once, String item) implements Message, Once {}
 
-  /** Waits until a test lets it go on, then adds; answers how many items there are. */
+  /** Waits until a test releases it, then adds; the answer is the number of items. */
   record HoldAndAdd(String gate, String item) implements Message, Request<HoldAndAdd, Integer> {}
 
-  /** Waits until a test lets it go on. */
+  /** Waits until a test releases it. */
   record Hold(String gate) implements Message {}
 
-  /** Steps, and fails behind one of them; answers the results. */
+  /** Runs steps, and fails behind one of them; the answer is the results. */
   record Work(String once, List<String> steps, int failAt) implements Message, Once, Request<Work, String> {}
 
-  /** A step that fails, then another one; then it may fail itself. Answers what was done. */
+  /**
+   * A step that fails, then another one; then it may fail itself. The answer is the work that was
+   * done.
+   */
   record Repair(String once, boolean fail) implements Message, Once, Request<Repair, String> {}
 
   /** In a step. */

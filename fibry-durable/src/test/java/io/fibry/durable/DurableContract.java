@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 
-/** What durable actors promise at every store. */
+/** The promises of durable actors at every store. */
 abstract class DurableContract extends AtAStore {
   DurableContract(TestStores.Maker maker) {
     super(maker);
@@ -170,7 +170,7 @@ abstract class DurableContract extends AtAStore {
 
   record On(int brightness) implements Light {}
 
-  /** Answers whether it was off. */
+  /** The answer is whether it was off. */
   record Turn(int brightness) implements Request<Turn, Boolean> {}
 
   @Test
@@ -283,7 +283,7 @@ abstract class DurableContract extends AtAStore {
 
     try (var again = Bank.ACCOUNT.newActor(scope.openScope("again").named("ada"), store)) {
       assertEquals(500, again.ask(new Balance()));
-      held.release(); // what belongs to the one before is closed now
+      held.release(); // objects of the actor before are closed now
       assertThrows(IllegalStateException.class,
           () -> Bank.ACCOUNT.newActor(scope.openScope("third").named("ada"), store));
     }

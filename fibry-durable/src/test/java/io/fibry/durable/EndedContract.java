@@ -23,7 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What views see of actors that have ended, at every store. */
+/** The events of ended actors that views see, at every store. */
 @SuppressWarnings("try") // a view is closed at the end of its block
 abstract class EndedContract extends AtAStore {
   private static final int ORDERS = 400;
@@ -95,7 +95,7 @@ abstract class EndedContract extends AtAStore {
     Patience.ended(view::waitForExit);
   }
 
-  /** Of turns that are in the history. */
+  /** Returns the turns in the history. */
   private List<String> stored() {
     try {
       return Histories.read(store, "order").stream().map(past -> past.key() + past.number()).toList();
@@ -248,7 +248,7 @@ abstract class EndedContract extends AtAStore {
     assertLeft("o03", "o13", "o23");
     assertThrows(IllegalStateException.class, () -> VIEW.forget(store));
     seen.clear();
-    try (var again = view("gone")) { // begins with what is there
+    try (var again = view("gone")) { // begins with the stored turns
       eventually(() -> seen("o0").contains("3end") && seen("o2").contains("3end"));
     }
   }

@@ -19,15 +19,16 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A store in front of another one, of any kind. As its dice say, it refuses what it is given, or
- * loses the answer of the other one, which may have stored it or not. Thread-safe.
+ * A store in front of another one, of any kind. A store in front of another one. By chance it
+ * refuses a call, or loses the answer of the other store, which may have stored the call or not.
+ * Thread-safe.
  */
 final class FlakyStore implements InvocationHandler {
   private static final Set<String> READS = Set.of("load", "waiting", "due", "next");
 
   /** How a write fails. */
   enum How {
-    /** It is not stored, and the store says so. */
+    /** The call is not stored, and the store reports that. */
     REFUSED,
     /** It is not stored, and nobody knows. */
     LOST_BEFORE,
@@ -39,14 +40,14 @@ final class FlakyStore implements InvocationHandler {
   private final Random dice;
   private final Map<Store.Id, Long> over = new ConcurrentHashMap<>(); // lives of which a turn was refused
   private final Map<String, How> next = new ConcurrentHashMap<>(); // by method: its next call fails
-  private volatile int oneIn; // of so many calls one fails; 0: none
+  private volatile int oneIn; // one of so many calls fails; 0 for none
 
   FlakyStore(Store store, Random dice) {
     this.store = store;
     this.dice = dice;
   }
 
-  /** From now on one call in so many fails; 0: none. */
+  /** From now on one of so many calls fails; 0 for none. */
   void failOneIn(int many) {
     oneIn = many;
   }
@@ -60,7 +61,7 @@ final class FlakyStore implements InvocationHandler {
     return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class}, this);
   }
 
-  /** Empty: it does not fail. */
+  /** Empty if the call does not fail. */
   private Optional<How> fault(String method) {
     var given = next.remove(method);
     int many = oneIn;
@@ -84,7 +85,7 @@ final class FlakyStore implements InvocationHandler {
     }
   }
 
-  /** None of its life is stored after one that was refused, or may have been. */
+  /** No turn of a life is stored after a turn that was refused, or may have been. */
   private synchronized CompletionStage<?> append(Store.Turn turn) {
     if (Long.valueOf(turn.life()).equals(over.get(turn.actor())))
       return CompletableFuture.failedFuture(new StoreOutdatedException(turn));

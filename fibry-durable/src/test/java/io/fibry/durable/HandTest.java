@@ -43,7 +43,7 @@ class HandTest {
     hand.hold(first);
     hand.endLooking();
     hand.freed(true);
-    assertTrue(hand.hold(second)); // the first may be on its way
+    assertTrue(hand.hold(second)); // the first request may be about to be sent
     assertEquals(List.of(second), hand.freed(false));
 
     assertEquals(List.of(), hand.freed(false));

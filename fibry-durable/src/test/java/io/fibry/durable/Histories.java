@@ -81,8 +81,8 @@ public final class Histories {
   }
 
   /**
-   * Checks a history that was read from its beginning to its end, whatever was stored, purged or
-   * rewritten meanwhile. A gap is legal if a whole turn of that actor comes at its end or later.
+   * Checks a history that was read from its beginning to its end, while turns were stored, purged
+   * or rewritten. A gap is legal if a whole turn of that actor comes at its end or later.
    */
   public static void check(String kind, List<Past> turns) {
     lines(kind, turns).values().forEach(Line::end);
@@ -97,7 +97,7 @@ public final class Histories {
 
   /**
    * Reads the history of a kind while its actors store nothing, checks it, and compares it with
-   * what the store loads. That begins a life of each actor, so one that exists reads its state
+   * what the store loads. That begins a life of each actor, so an actor that lives reads its state
    * again.
    *
    * @return the turns

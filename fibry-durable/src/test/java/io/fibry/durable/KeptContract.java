@@ -33,7 +33,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What kept messages promise at every store. */
+/** The promises of kept messages at every store. */
 abstract class KeptContract extends AtADesk {
   KeptContract(TestStores.Maker maker) {
     super(maker);
@@ -178,7 +178,7 @@ abstract class KeptContract extends AtADesk {
           case 1 -> desks.actor("bob").kill();
           case 2 -> desks.actor("ada").close();
           default -> {
-            // they go on
+            // the requests continue
           }
         }
       }
@@ -222,7 +222,7 @@ abstract class KeptContract extends AtADesk {
   /** If this store can fail. */
   void failNextWrite() {}
 
-  /** Of a store that is `failing`. */
+  /** Lets readings of a `failing` store fail. */
   void failReads(boolean fail) {}
 
   Store failing() {

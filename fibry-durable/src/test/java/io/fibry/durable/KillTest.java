@@ -25,7 +25,7 @@ class KillTest {
   private static final int ANSWERS = Soak.ON ? 3_000 : 1_000; // most of a run, and some
   private static final Duration IDLE = Duration.ofMinutes(5);
 
-  /** Answers how often it was asked. */
+  /** The answer is how often it was asked. */
   record Count() implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
@@ -35,8 +35,8 @@ class KillTest {
       });
 
   /**
-   * Counts until it is killed, or its parent has ended; prints each answer: which counter, and what
-   * it says.
+   * Counts until it is killed, or its parent has ended. Prints each answer with the name of its
+   * counter.
    */
   static final class Counting {
     public static void main(String[] args) {
@@ -100,7 +100,7 @@ class KillTest {
     }
   }
 
-  /** Kills it after so many answers; those of a counter come in their order. */
+  /** Kills it after so many answers; the answers of a counter come in order. */
   private static void run(Path folder, int answers, long[] told) {
     try (var child = Child.java(List.of(), Counting.class, folder.toString())) {
       Patience.progress(() -> child.lines().size(),

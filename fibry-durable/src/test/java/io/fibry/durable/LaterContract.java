@@ -26,7 +26,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
-/** What reminders and steps promise at every store. */
+/** The promises of reminders and steps at every store. */
 abstract class LaterContract extends AtADesk {
   LaterContract(TestStores.Maker maker) {
     super(maker);

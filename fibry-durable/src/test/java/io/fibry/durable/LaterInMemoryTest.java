@@ -32,7 +32,7 @@ class LaterInMemoryTest extends LaterContract {
     assertEquals("a b", ada.ask(new Items()));
   }
 
-  /** Once, before it says so. */
+  /** Its time jumps once, before it returns. */
   private Store whoseTimeJumpsWhenNothingIsDue(Duration jump) {
     var jumped = new AtomicBoolean();
     return Intercepted.of(Store.class, store, (method, given, call) -> {

@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import org.junit.jupiter.api.Test;
 
-/** A store hears of the end of each actor, so that it need not remember it as one that is there. */
+/** A store hears of the end of each actor, so that it can forget that the actor lives. */
 class LeaveTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");
 

@@ -24,7 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** What is copied from every store to every other. */
+/** Copies from every store to every other. */
 @SuppressWarnings("try") // a view is closed at the end of its block
 abstract class MoveContract extends AtADesk {
   private static final TestStores.Maker MEMORY = (folder, clock) -> TestStores.inMemory(clock);
@@ -117,7 +117,7 @@ abstract class MoveContract extends AtADesk {
       store = next;
     }
 
-    for (var copy : copies) { // what is dead may come along
+    for (var copy : copies) { // dead turns may come along
       assertEquals(5, copy.actors());
       assertEquals(3, copy.messages());
     }
@@ -139,7 +139,7 @@ abstract class MoveContract extends AtADesk {
     }
   }
 
-  /** What was copied is on disk. */
+  /** Makes a store whose copied content is on disk. */
   private Store crashable(TestStores.Maker kind, Store copied) throws IOException {
     return kind == MEMORY ? ((MemoryStore) copied).crash() : copied;
   }

@@ -33,7 +33,7 @@ class MoveKillTest {
       .events(Counted.class, 0, (Integer n, Counted counted) -> n + 1)
       .by((n, count, context) -> context.reply(count, n));
 
-  /** Copies, and stands still where it says that it has begun. It ends with its parent. */
+  /** Copies, and is paused after it has printed that it has begun. It ends with its parent. */
   static final class Copying {
     public static void main(String[] args) throws Exception {
       try (var from = FolderStore.open(Path.of(args[0])); var to = FolderStore.open(Path.of(args[1]))) {

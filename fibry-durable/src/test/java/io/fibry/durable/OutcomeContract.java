@@ -40,7 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the failure of a request says of it, at every store. */
+/** The outcome in the failure of a request, at every store. */
 abstract class OutcomeContract extends AtAStore {
   /** Puts an item on the list; its answer is the number of items. */
   record Put(String item) implements Request<Put, Integer> {}
@@ -90,7 +90,7 @@ abstract class OutcomeContract extends AtAStore {
     assertEquals(List.of(items), stored(), () -> "aside: " + holding(9).aside(store));
   }
 
-  /** Those that are aside are due never. */
+  /** Parked messages are never due. */
   private void awaitNoneWaits() {
     gate.countDown();
     eventually(() -> {
@@ -99,7 +99,7 @@ abstract class OutcomeContract extends AtAStore {
     });
   }
 
-  /** What is on the list, by a program that has nothing else to do. */
+  /** Reads the list by a program that has no other work. */
   private List<String> stored() {
     var items = new CompletableFuture<List<String>>();
     try (var list = list(0).state(NONE).by((state, put, context) -> {
@@ -117,7 +117,7 @@ abstract class OutcomeContract extends AtAStore {
     return assertInstanceOf(type, failure);
   }
 
-  /** Of the future, or of what makes it. */
+  /** Returns the failure of the future, or of the call that makes it. */
   private static Throwable failure(Supplier<CompletableFuture<?>> sending) {
     try {
       return Patience.failure(sending.get());

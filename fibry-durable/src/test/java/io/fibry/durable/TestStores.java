@@ -8,7 +8,7 @@ import java.time.InstantSource;
 
 /** Where a test has its stores, of whatever kind. */
 interface TestStores extends AutoCloseable {
-  /** By the contracts, before each test. */
+  /** Used by the contracts, before each test. */
   interface Maker {
     TestStores make(Path folder, InstantSource clock) throws Exception;
   }
@@ -30,7 +30,7 @@ interface TestStores extends AutoCloseable {
   /** The first one. */
   Store open();
 
-  /** What is there after a crash, as a new store; the one before is of no use. */
+  /** Returns the content after a crash, as a new store; the store before is useless. */
   Store crash(Store before) throws IOException;
 
   @Override

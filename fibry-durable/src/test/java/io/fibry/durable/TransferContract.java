@@ -22,8 +22,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * Money goes between accounts, by messages of turns, kept messages and reminders, while actors are
- * killed and the process ends again and again: none is lost, none is made, and what was answered
+ * Money moves between accounts, by messages of turns, kept messages and reminders, while actors are
+ * killed and the process ends again and again. No cent is lost or made, and each answered payment
  * was done once.
  */
 abstract class TransferContract extends AtAStore {
@@ -39,7 +39,7 @@ abstract class TransferContract extends AtAStore {
 
   sealed interface Message {}
 
-  /** Answers how many payments there were with it. */
+  /** The answer is the number of payments including this one. */
   record Pay(String once, String to, long cents, boolean later) implements Message, Once, Request<Pay, Long> {}
 
   record Take(long cents) implements Message {}
@@ -49,7 +49,7 @@ abstract class TransferContract extends AtAStore {
 
   record Look() implements Message, Request<Look, Account> {}
 
-  /** @param onItsWay what is paid later */
+  /** @param onItsWay cents that will be paid later */
   record Account(long cents, long onItsWay, long payments) {}
 
   @Override
@@ -109,7 +109,8 @@ abstract class TransferContract extends AtAStore {
         Thread.yield();
       }
       if (random.nextBoolean()) senders.forEach(Patience::joined);
-      var before = List.copyOf(answered.keySet()); // what is answered while files are copied may not be in the copy
+      // Payments that are answered while files are copied may be missing in the copy
+      var before = List.copyOf(answered.keySet());
       var after = crash(store);
       process.kill();
       senders.forEach(Patience::joined);

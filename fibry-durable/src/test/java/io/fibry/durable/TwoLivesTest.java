@@ -19,8 +19,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * An actor that has two lives at once, such as on a node that was taken for gone and on the next
- * one: what was stored for it is handled once.
+ * An actor has two lives at once, for example on a node that was declared dead and on the next one.
+ * Each message that was stored for it is handled once.
  */
 class TwoLivesTest {
   sealed interface Message {}

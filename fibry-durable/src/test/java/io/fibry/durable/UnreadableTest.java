@@ -16,7 +16,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What this program cannot read or write harms those whom it concerns, and no other. */
+/** Bytes that this program cannot read or write harm only the actors that they concern. */
 class UnreadableTest {
   record Add(String text) implements Request<Add, Integer> {}
 

@@ -29,7 +29,7 @@ abstract class UpgradeContract extends AtAStore {
   record Count(String once) implements Message, Once, Request<Count, Integer> {}
   record Clear() implements Message, Request<Clear, Integer> {}
 
-  /** As it was. */
+  /** The types before the change. */
   static final class Before {
     record Item(String name) {}
     record Cart(List<Item> items) {}
@@ -133,7 +133,7 @@ abstract class UpgradeContract extends AtAStore {
     Patience.ended(actor::waitForExit);
   }
 
-  /** What the last snapshot, or whole turn, says. */
+  /** Returns the last snapshot, or whole turn, as text. */
   private String firstBody() {
     return new String(store.load(ADA).bodies().getFirst(), java.nio.charset.StandardCharsets.ISO_8859_1);
   }
@@ -303,7 +303,7 @@ abstract class UpgradeContract extends AtAStore {
     assertTrue(texts.endsWith("Item[name=d, note=Optional.empty]]"), texts);
     again.ask(new Add("e"));
     end(again);
-    assertTrue(firstBody().contains("for e"), firstBody()); // newer code goes on with snapshots
+    assertTrue(firstBody().contains("for e"), firstBody()); // newer code continues to store snapshots
   }
 
   @Test

@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What messages of turns, and those that come once promise at every store. */
+/** The promises of messages of turns, and of {@code Once} messages, at every store. */
 abstract class WaitingContract extends AtADesk {
   private static final int MANY = Soak.ON ? 300 : 100;
 
@@ -45,7 +45,7 @@ abstract class WaitingContract extends AtADesk {
     }
   }
 
-  /** The clock stands still, so no ball can wait for a timer. */
+  /** The clock is stopped, so no ball can wait for a timer. */
   @Test
   void aConversationOfTurnsDoesNotStall() {
     try (var desks = desks()) {

@@ -188,7 +188,7 @@ class BackupTest {
       assertEquals(folder.resolve("half") + " has a copy that was not finished; empty the folder, and copy again",
           refused.getMessage());
       assertThrows(IllegalArgumentException.class, () -> store.backup(folder.resolve("half")));
-      store.backup(folder.resolve("whole")); // the store goes on
+      store.backup(folder.resolve("whole")); // the store continues
       assertTrue(FolderStore.check(folder.resolve("whole")).isWhole());
     }
   }

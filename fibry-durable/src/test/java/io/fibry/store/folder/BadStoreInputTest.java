@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What stores refuse, and what they say. */
+/** The refusals of stores, and their texts. */
 class BadStoreInputTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);

@@ -23,7 +23,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is told of a folder without opening it, and what is saved of one that is damaged. */
+/** The check of a folder that is not opened, and the salvage of a damaged one. */
 class CheckTest {
   private static final Store.Id ADA = new Store.Id("account", "ada"); // keeps events
   private static final Store.Id GRACE = new Store.Id("page", "grace"); // keeps its state

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is dead leaves the disk, and what is alive is found while it moves. */
+/** Dead records leave the disk, and living records are found while they move. */
 class CompactionTest {
   private static final int SEGMENT = 1 << 14;
   private static final int WRITERS = 4;

@@ -10,10 +10,10 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
-/** A disk that fails, or holds, when the test says so. */
+/** A disk that fails, or holds, when the test asks for it. */
 final class FaultyDisk implements InvocationHandler {
   private final Disk files;
-  // written by the test, read by the store's threads; empty: none
+  // written by the test, read by the store's threads; empty for none
   private volatile String failing = "";
   private volatile Throwable failure;
   private volatile String held = "";
@@ -41,7 +41,7 @@ final class FaultyDisk implements InvocationHandler {
     }
   }
 
-  /** From now on, this operation fails. */
+  /** Lets this operation fail from now on. */
   void fail(String operation) {
     fail(operation, new IOException("made up, for a test"));
   }
@@ -55,7 +55,7 @@ final class FaultyDisk implements InvocationHandler {
     failing = "";
   }
 
-  /** From now on, this operation waits. */
+  /** Lets this operation wait from now on. */
   void hold(String operation) {
     held = operation;
   }

@@ -15,7 +15,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class FingerprintsTest {
 
-  /** Key and bytes count from 0. By a program that knows those of 2 and 4 rounds. */
+  /**
+   * Key and bytes count from 0. Values of another program, which agrees with known values of 2 and
+   * 4 rounds.
+   */
   @ParameterizedTest
   @CsvSource({"0, e77ebcb22788a5befd62db6add303001", "1, fc6f370460d3eda85e0573cc2b2ff063",
     "7, 1084b923f2aae0c3a62f2ec80848ab77", "15, c17e5505b2bd526c2921cdec1e7e0109"})

@@ -76,7 +76,7 @@ class FolderLockTest {
       store.close();
     }
     try (var again = FolderStore.open(folder)) {
-      assertEquals(3, again.load(ADA).last()); // each turn that one of the two acknowledged
+      assertEquals(3, again.load(ADA).last()); // each turn that either of the two acknowledged
     }
   }
 

@@ -143,7 +143,7 @@ class HealthTest {
 
       var message = refusal(store.accept(message(ADA, "m", Instant.EPOCH), 10).toCompletableFuture());
       var actor = refusal(append(store, GRACE, grace, 1, 1));
-      append(store, ADA, ada, 3, 1).get(); // what is begun goes on
+      append(store, ADA, ada, 3, 1).get(); // work that has begun continues
       var turn = refusal(append(store, ADA, ada, 4, 9_000));
 
       assertEquals("a message for account 'ada' is not kept: " + folder + " has no room for another file, of 16384 "

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What two threads read in chunks is what one reads, record by record. */
+/** Two threads that read in chunks find the same as one thread that reads record by record. */
 class IndexingTest {
   private static final int ACTORS = 300;
   private static final int FRAMES = 2_000;

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** The last frame of a log is damaged after a kill: nothing is written behind it any more. */
+/** The last frame of a log is damaged after a kill, and no frame is written behind it. */
 class LastFrameTest {
   private static final Store.Id ADA = new Store.Id("account", "ada");
   private static final String LOG = "00000001.log";

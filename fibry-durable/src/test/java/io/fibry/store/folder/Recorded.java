@@ -18,7 +18,7 @@ final class Recorded implements AutoCloseable {
     stream.startAsync();
   }
 
-  /** Stops; answers those of this store. */
+  /** Stops the recording, and returns the events of this store. */
   List<RecordedEvent> of(Object store) {
     stream.stop();
     return events.stream().filter(event -> event.getString("store").equals(store.toString())).toList();

@@ -146,7 +146,7 @@ class RecorderTest {
     try (var recorded = new Recorded("fibry.StoreBroken"); var logged = new Logged()) {
       try (var store = on(faulty)) {
         long life = store.load(ADA).life();
-        faulty.awaitFile("00000002.log"); // or its own force would be the one that fails
+        faulty.awaitFile("00000002.log"); // otherwise its own force would fail
         faulty.fail("force");
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));

@@ -219,7 +219,7 @@ class RestTest {
     return times;
   }
 
-  /** What is to be known. One thread at a time lives its lives; any sends to it. */
+  /** The expected content. One thread at a time lives its lives; any sends to it. */
   private final class Known {
     private final Store.Id id;
     private final ReentrantLock alive = new ReentrantLock();

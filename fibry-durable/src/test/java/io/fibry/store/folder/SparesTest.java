@@ -31,7 +31,8 @@ class SparesTest {
       }
 
       assertTrue(spares.isFull() && !spares.isReady());
-      assertEquals(3, logged.lines(folder + " has no room for 00000002.log").size()); // at 0:00, 1:00 and 2:00
+      // At 0:00, 1:00 and 2:00 on the test's clock
+      assertEquals(3, logged.lines(folder + " has no room for 00000002.log").size());
       assertEquals(0, logged.lines(folder + " has room again").size());
       faulty.heal();
       spares.retry(next);
