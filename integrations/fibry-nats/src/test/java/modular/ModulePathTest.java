@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What the library writes and reads of its own is open to where that is done. */
+/** The types that the library encodes are open to its codecs. */
 class ModulePathTest {
   private static final List<String> OF_TESTS =
       List.of("test-classes", "fibry-test", "junit", "opentest4j", "apiguardian");

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** How to test an actor: make it in the test's scope, ask it; the extension ends it. */
+/**
+ * A test of an actor: it makes the actor in the test's scope and asks it, and the extension ends
+ * it.
+ */
 @ExtendWith(FibryExtension.class)
 class AccountTest {
   private Actor<Account.Message> account;

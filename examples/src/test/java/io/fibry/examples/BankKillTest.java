@@ -51,7 +51,7 @@ class BankKillTest {
       return NAMES.stream().mapToLong(name -> purses.actor(name).ask(new Transfer.Balance())).sum();
     }
 
-    /** No transfer is on its way. */
+    /** Whether each transfer has been handled. */
     boolean isSettled() {
       var waiting = new AtomicInteger();
       store.waiting("purse", (purse, due) -> waiting.incrementAndGet());

@@ -155,7 +155,7 @@ class DocumentsTest {
     assertEquals(block.promised(), printed);
   }
 
-  /** The folder "data" is one that the test deletes. */
+  /** The folder "data" is a folder that the test deletes. */
   static String atHome(String source, Path folder) {
     return source.replace("Path.of(\"data\")", "Path.of(java.net.URI.create(\"" + folder.toUri() + "\"))");
   }

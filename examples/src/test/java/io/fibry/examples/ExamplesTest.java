@@ -38,7 +38,7 @@ class ExamplesTest {
   private static final Map<String, String> ARGUMENTS = Map.of("ContextSwitch", "500", "EntitiesExample", "1000",
       "HooksExample", "500", "IotGateway", "100", "ManyActors", "10000");
 
-  /** A row of the tour: what is measured, its reference, and a sentence. */
+  /** A row of the tour: the measurement, its reference, and a sentence. */
   private static final Pattern TOUR_ROW = Pattern.compile("""
       (?m)^(?<row>\\S.*?) +(?<figure>[\\d.,]+) (ns|us|ms|bytes)   (?<ratio>[\\d.]+) x the (time|heap)
         \\S.*? +(?<reference>[\\d.,]+) (ns|us|ms|bytes)

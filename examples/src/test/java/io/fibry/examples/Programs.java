@@ -81,7 +81,8 @@ final class Programs {
   /** Runs its main method. Returns the printed lines as soon as they are as wanted. */
   static List<String> run(Path classes, String main, Predicate<List<String>> wanted) throws Exception {
     var printed = new ByteArrayOutputStream();
-    var loader = new URLClassLoader(urls(classes), ClassLoader.getPlatformClassLoader()); // open: its timers go on
+    // Open, because its timers continue
+    var loader = new URLClassLoader(urls(classes), ClassLoader.getPlatformClassLoader());
     Outputs.redirect(loader, printed, Outputs.ERR);
     var ended = new CompletableFuture<Void>();
     var method = mainOf(loader.loadClass(main));

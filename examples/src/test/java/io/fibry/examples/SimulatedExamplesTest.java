@@ -17,13 +17,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs the examples whose bugs only a simulation finds, and in simulated time those whose results
- * depend on the speed of the machine.
+ * Runs the examples whose bugs only a simulation finds, and in simulated time the examples whose
+ * results depend on the speed of the machine.
  */
 class SimulatedExamplesTest {
   /**
-   * By example: lines that it prints, in this order; # stands for any number. Real threads on a
-   * busy machine may also find the first two bugs.
+   * For each example the lines that it prints, in this order; # stands for any number. Real threads
+   * on a busy machine may also find the first two bugs.
    */
   static final Map<String, List<String>> BUGS = Map.of(
       "LostUpdate", List.of("real threads: # of 300 shops have lost a sale", "seed # fails after # steps.*",

@@ -95,7 +95,7 @@ final class Stage implements AutoCloseable {
       var arguments = Arrays.copyOfRange(command, 1, command.length);
       play(loaders.get(), command[0], arguments, Outputs.OUT);
     }
-    Runtime.getRuntime().halt(0); // whoever sent the commands has ended
+    Runtime.getRuntime().halt(0); // the process that sent the commands has ended
   }
 
   private static void play(ClassLoader loader, String main, String[] arguments, PrintStream out)

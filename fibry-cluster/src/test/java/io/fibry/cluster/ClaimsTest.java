@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What nodes claim, and to whom. */
+/** The claims of nodes, and their receivers. */
 class ClaimsTest {
   record Job() implements Request<Job, Integer> {}
 

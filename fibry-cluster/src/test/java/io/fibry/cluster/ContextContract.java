@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What carriers with texts capture at one node is set at the other one. */
+/** The context that carriers with texts capture at one node is set at the other node. */
 abstract class ContextContract {
   sealed interface Order {}
   record Note(String tenant) implements Order {}

@@ -12,7 +12,7 @@ class ContextInMemoryTest extends ContextContract {
     super("shop", TestNetwork.inMemory());
   }
 
-  /** As nodes sent them that knew no contexts. */
+  /** The form in which older nodes, which knew no contexts, sent messages. */
   private static final class Old {
     private record Group(Optional<String> key, List<byte[]> bodies) {}
 

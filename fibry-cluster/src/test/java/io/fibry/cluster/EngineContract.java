@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What each engine must do. */
+/** The duties of each engine. */
 abstract class EngineContract {
   private static final Duration LONG = Duration.ofMinutes(5);
   private static final Optional<String> ALL = Optional.empty();

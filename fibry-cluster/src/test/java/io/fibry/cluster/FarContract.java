@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 abstract class FarContract {
   sealed interface Till {}
   record Pay(int cents) implements Till {}
-  /** The same, and wait. */
+  /** Gives money, and waits for the answer. */
   record Give(int cents) implements Till, Request<Give, Done> {}
   record Sum() implements Till, Request<Sum, Long> {}
   record Fail(String text) implements Till, Request<Fail, Done> {}

@@ -35,8 +35,8 @@ class LeaseTest {
 
   private enum Fault {
     NONE, CUT, // nothing leaves
-    DEAF, // what leaves arrives, and no answer comes back
-    SLOW, // nothing comes back until it is let go
+    DEAF, // messages of the node arrive, and no answer comes back
+    SLOW, // no answer comes back until the test releases it
   }
 
   private static final Duration LEASE = Duration.ofSeconds(5);
@@ -155,7 +155,7 @@ class LeaseTest {
   void aNodeLeavesThoughTheNetworkDoesNotAnswerWithinItsLimit() throws InterruptedException {
     fault = Fault.SLOW;
     clock.advance(LEASE.dividedBy(5)); // a sign
-    held.await(); // so that the leave waits behind it: what is handled already does not expire
+    held.await(); // so that the leave waits behind it, because a message that is being handled does not expire
     var leaving = CompletableFuture.runAsync(a::close);
     Patience.eventually(() -> {
       clock.advance(LEASE);
@@ -269,7 +269,10 @@ class LeaseTest {
     }
   }
 
-  /** As a server does whose clock is set forward: it takes each entry with a lease for expired. */
+  /**
+   * Drops an entry as a server does whose clock is set forward: it takes each entry with a lease
+   * for expired.
+   */
   private void serverDropsEntryOf(String node) {
     try (var server = network.connect("bank", "server")) {
       var entry = server.get("fb.bank.node." + node).orElseThrow();

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 abstract class LostRequestsContract {
   record Job(int number) implements Request<Job, Integer> {}
 
-  /** Of a node, as older nodes write it. */
+  /** The entry of a node as older nodes write it. */
   static final class Old {
     record State(Member member, Map<String, String> ended) {}
   }
@@ -96,7 +96,7 @@ abstract class LostRequestsContract {
     assertTrue(scope.awaitQuiet(Patience.LONG));
   }
 
-  /** The same, until the asker has heard of the requests that a living node has. */
+  /** Moves the clocks until the asker has heard of the requests that a living node has. */
   private void passWithClaims(int nodes) {
     int before = claims.get();
     pass();
@@ -220,7 +220,7 @@ abstract class LostRequestsContract {
     context.reply(job, job.number());
   }
 
-  /** As {@link #pass}, while handlers are busy. */
+  /** Moves the clocks as {@link #pass} does, while handlers are busy. */
   private void passBusy() {
     int before = claims.get();
     clock.advance(PERIOD);

@@ -20,7 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Nodes come, leave, and end without a word. */
+/** Nodes join, leave, and crash. */
 class MembersTest {
   private static final Duration LEASE = Duration.ofSeconds(5);
 
@@ -55,7 +55,7 @@ class MembersTest {
       a.entities("account", String.class);
       await(a, "a", "b");
       for (int i = 0; i < 20; i++) {
-        clock.advance(LEASE.dividedBy(5)); // signs of life
+        clock.advance(LEASE.dividedBy(5)); // heartbeats
         assertTrue(scope.awaitQuiet(Patience.LONG));
       }
 

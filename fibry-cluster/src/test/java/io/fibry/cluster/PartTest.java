@@ -123,7 +123,7 @@ class PartTest {
     Patience.eventually(() -> got.equals(List.of(new Pay(1), new Pay(2), new Pay(3), new Pay(4))));
   }
 
-  /** The next node may have lost the part, and got it again from one that handled this. */
+  /** The next node may have lost the part, and got it again from a node that handled this. */
   @Test
   void aNodeThatWasGivenUpPassesNothingOn() {
     giveAway();

@@ -164,7 +164,7 @@ class RecorderTest {
     assertEquals("a", event("Move", one -> one.getString("happened").equals("lost")).getString("node"));
   }
 
-  /** From one sign of life to the next. */
+  /** Moves the clock from one heartbeat to the next. */
   private static void pass(ManualClock clock, ActorScope scope) {
     clock.advance(LEASE.dividedBy(5));
     assertTrue(scope.awaitQuiet(Patience.LONG));

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** Actors of several nodes that wait for each other. */
 abstract class RingContract {
-  /** Whoever gets it asks the first of these with the others. */
+  /** The actor that gets it asks the first of these with the others. */
   record Walk(List<String> path) implements Request<Walk, String> {
     Walk(String... path) {
       this(List.of(path));

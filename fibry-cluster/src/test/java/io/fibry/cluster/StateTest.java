@@ -118,7 +118,7 @@ class StateTest {
 
     clock.advance(LEASE.multipliedBy(2));
     lives.forget();
-    assertTrue(lives.mayLive("a-1")); // as one that was never heard of
+    assertTrue(lives.mayLive("a-1")); // as a life that was never seen
   }
 
   @Test

@@ -36,7 +36,7 @@ class SuspendedNodeTest {
   private final ActorScope scope = ActorSystem.openScope("running", options -> options.withScheduler(clock));
   private final ActorScope scopeOfA = ActorSystem.openScope("suspended", options -> options.withScheduler(clockOfA));
   private final List<String> handled = new CopyOnWriteArrayList<>(); // by which node
-  private volatile boolean suspended; // node a; what is sent to it meanwhile is lost
+  private volatile boolean suspended; // node a; messages to it meanwhile are lost
 
   @AfterEach
   void close() {

@@ -25,7 +25,7 @@ abstract class TakenBackContract {
   /**
    * Work.
    *
-   * @param holds it is busy until the gate opens, or nobody waits for it
+   * @param holds the actor is busy until the gate opens, or the answer is not awaited
    */
   record Job(String name, boolean holds) implements Request<Job, String> {}
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Messages to other nodes that nobody waits for: each is handled, or a dead letter at its sender.
+ * Messages without answers to other nodes: each is handled, or becomes a dead letter at its sender.
  */
 abstract class TellsContract {
   sealed interface Clerk {}
@@ -294,7 +294,7 @@ abstract class TellsContract {
     int rounds = 200;
     for (int i = 1; i <= rounds; i++) {
       if (i == rounds / 2) {
-        Patience.eventually(() -> handled.sum() > 20 * rounds / 4); // the rest of the half is on its way
+        Patience.eventually(() -> handled.sum() > 20 * rounds / 4); // the rest of the half has not arrived yet
         network.end(b);
         nodes.remove(b);
       }

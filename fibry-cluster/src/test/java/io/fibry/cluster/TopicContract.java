@@ -108,7 +108,7 @@ abstract class TopicContract {
     Patience.eventually(() -> all().equals(List.of(1, 4)));
   }
 
-  /** It has reached the network when this returns: what left node a behind it has arrived. */
+  /** Returns when it has reached the network, and messages of node a before it have arrived. */
   private void publishToNobody(News one) {
     var behind = new CountDownLatch(1);
     b.topic("behind", News.class).subscribe(Mailbox.unbounded(), none -> behind.countDown());
@@ -140,7 +140,7 @@ abstract class TopicContract {
     }
   }
 
-  /** Of its own node: the publisher does not wait. */
+  /** The subscriber is on the publisher's node, and the publisher does not wait. */
   @Test
   void aSlowSubscriberCostsTheOldestNews() throws Exception {
     var gate = new CountDownLatch(1);

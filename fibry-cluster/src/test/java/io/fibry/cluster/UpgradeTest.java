@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** Nodes whose programs are of different versions, as during a rolling restart. */
 class UpgradeTest {
-  /** As it was. */
+  /** The types before the change. */
   static final class Old {
     sealed interface Till {}
     record Pay(long cents) implements Till, Request<Pay, Long> {}
@@ -100,7 +100,7 @@ class UpgradeTest {
     var failure = assertThrows(FarFailureException.class, () -> till.ask(new Next.Refund(5)));
 
     assertTrue(failure.getMessage().contains("Refund"), failure::getMessage);
-    assertEquals(7, till.ask(new Next.Pay(7, Optional.empty()))); // it goes on
+    assertEquals(7, till.ask(new Next.Pay(7, Optional.empty()))); // it continues
   }
 
   @Test

@@ -28,7 +28,7 @@ class AttachJvmTest {
     }
   }
 
-  /** Loaded when the agent is there. */
+  /** Loaded after the agent. */
   private static final class Simulated {
     private static Duration sleep() throws Exception {
       return TinyMachine.play(() -> {

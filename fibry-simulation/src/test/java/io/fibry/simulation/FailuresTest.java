@@ -227,7 +227,10 @@ class FailuresTest {
     });
   }
 
-  /** All runs look like deadlocks; the one that is shown waits for it, and only then it comes. */
+  /**
+   * All runs look like deadlocks; the run that is shown waits for the thread, which comes only
+   * then.
+   */
   @Test
   @Promise("29.7")
   void aThreadFromOutsideThatComesLate() {

@@ -54,7 +54,7 @@ class ModulesJvmTest {
         List.of("--add-modules", "java.instrument"));
   }
 
-  /** As in tests of a modular project that Maven runs. */
+  /** The simulation is on the class path, as in tests of a modular project that Maven runs. */
   @Test
   @Promise("29.19")
   void theSimulationIsOnTheClassPath() throws Exception {
@@ -85,7 +85,9 @@ class ModulesJvmTest {
     }
   }
 
-  /** The program, what it is simulated with, and those of its libraries that are modules. */
+  /**
+   * Returns the modules of the program, of the simulation, and of its libraries that have modules.
+   */
   private static String modules(Path program, Path jar) {
     var libraries = Stream.of(Jvm.CLASS_PATH.split(File.pathSeparator)).filter(
         part -> part.contains("fibry-core") || part.contains("fibry-durable") || part.contains("slf4j-api"));

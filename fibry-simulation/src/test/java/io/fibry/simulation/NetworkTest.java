@@ -26,7 +26,7 @@ class NetworkTest {
     Simulation.run(options -> options.withSeeds(50), program);
   }
 
-  /** Answers what it gets, until the end. */
+  /** Sends back the bytes that it gets, until the end. */
   private static ServerSocket echo(Simulation sim, Node node) throws IOException {
     var listener = new ServerSocket[1];
     node.start("echo", () -> {

@@ -238,7 +238,7 @@ class NodeTest {
     });
   }
 
-  /** Its actors never end, and its thread never goes on. */
+  /** Its actors never end, and its thread never continues. */
   @Test
   void aCrashedNodeKeepsNoStore() {
     record Count() implements Request<Count, Integer> {}

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 
-/** Nodes that stand still. */
+/** Nodes that are paused. */
 class PauseTest {
   private static final Duration PAUSE = Duration.ofSeconds(10);
 

@@ -24,7 +24,7 @@ import java.util.concurrent.Semaphore;
 
 /** Programs of users, each right, and once with a bug of its kind. */
 enum Programs {
-  /** The bug: who pays in first has it there before it is taken. */
+  /** The bug: a clerk who pays in first finds the money there before it is taken. */
   BANK {
     @Override
     void play(Simulation sim, boolean bug) throws Exception {
@@ -66,7 +66,7 @@ enum Programs {
     }
   },
 
-  /** The bug: who gives up waiting tries again, and the first try was only slow. */
+  /** The bug: an asker that gives up tries again, although the first try was only slow. */
   TIME_OUT {
     @Override
     void play(Simulation sim, boolean bug) {
@@ -246,7 +246,7 @@ enum Programs {
     private final Simulation sim;
     private final boolean bug;
     private Node node;
-    private Actor<Add> actor; // null: it is not there yet
+    private Actor<Add> actor; // null until it is made
 
     Journal(Simulation sim, boolean bug) {
       this.sim = sim;

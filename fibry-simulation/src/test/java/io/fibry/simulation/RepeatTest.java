@@ -30,7 +30,7 @@ class RepeatTest {
   private static final Pattern LINE = Pattern.compile("(?m)^ *\\d+: +(\\d+) +\\d+ +(\\S+)");
 
   /**
-   * Of all runs of all programs, the right ones. It may change with the library, the policies and
+   * The hash of all correct runs of all programs. It may change with the library, the policies and
    * the programs; then Java 21 and 25 must tell the same new one, and another one with the soak's
    * seeds.
    */
@@ -100,7 +100,7 @@ class RepeatTest {
     return more;
   }
 
-  /** By class, after a collection. */
+  /** Returns the number of objects of each class, after a collection. */
   private static Map<String, Long> instances() {
     var histogram = histogram();
     var instances = new HashMap<String, Long>();

@@ -9,7 +9,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Every promise of the section on simulation has a test, and every {@link Promise} is there. */
+/** Every promise of the section on simulation has a test, and every {@link Promise} exists. */
 class SemanticsDocTest {
   private static final Pattern LINE = Pattern.compile("(?m)^(\\d+)\\. ");
   private static final Pattern SHOWN = Pattern.compile("@Promise\\(([^)]*)\\)");

@@ -19,7 +19,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 
-/** The least that simulates: threads run in the order in which they are ready; time jumps. */
+/**
+ * The smallest machine that simulates: threads run in the order in which they become ready, and
+ * time jumps.
+ */
 final class TinyMachine implements Machine, SmallMailboxes.Room {
   static final long EPOCH = 1_767_225_600_000L; // the first of January 2026
   static final long ID = 4711;
@@ -60,14 +63,14 @@ final class TinyMachine implements Machine, SmallMailboxes.Room {
     }
   }
 
-  /** What ordinary threads, a virtual one and a platform one, make of a question. */
+  /** Returns the answers of a virtual and a platform thread outside of the simulation. */
   static <T> List<T> beside(Callable<T> question) throws Exception {
     try (var virtual = Executors.newVirtualThreadPerTaskExecutor()) {
       return List.of(virtual.submit(question).get(), question.call());
     }
   }
 
-  /** Of this simulated thread. */
+  /** Returns the machine of this simulated thread. */
   static TinyMachine machine() {
     return (TinyMachine) Taps.machine();
   }

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What is read of the JDK's virtual threads, and that the JVM's late wake-ups are waited for. */
+/** The private parts of the JDK's virtual threads, and waits for the JVM's late wake-ups. */
 class VirtualThreadsTest {
   private static final int WAITERS = 20;
 

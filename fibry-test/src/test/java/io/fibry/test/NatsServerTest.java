@@ -36,7 +36,10 @@ class NatsServerTest {
     }
   }
 
-  /** First the one that is taken, and then others: another program may take one of them, too. */
+  /**
+   * Returns first the taken port, and then others, because another program may take one of them,
+   * too.
+   */
   private static List<Integer> ports(int taken, List<Integer> tried) {
     tried.add(tried.isEmpty() ? taken : free());
     return List.of(tried.getLast(), free());

@@ -23,7 +23,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
-/** What waits for the clock is quiet, and a step runs all that is due until its end. */
+/**
+ * An actor that waits for the clock is quiet, and a step runs everything that is due until its end.
+ */
 class VirtualTimeTest {
   private static final int RUNS = 50;
   private static final Duration SECOND = Duration.ofSeconds(1);

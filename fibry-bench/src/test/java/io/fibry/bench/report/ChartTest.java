@@ -70,7 +70,7 @@ class ChartTest {
     assertTexts(pipeline(), "Fibry, with which the others are compared", "Fibry in other forms", "others");
   }
 
-  /** Those of figures, not of the key. */
+  /** Returns the bars of values, not of the key. */
   private static List<String> bars(String chart) {
     return Pattern.compile("<rect class=\"bar (\\w+)\".*height=\"18\"").matcher(chart).results()
         .map(bar -> bar.group(1)).toList();

@@ -45,7 +45,7 @@ class PatcherTest {
       }
     }
 
-    /** Not where a class needs another that is not here. */
+    /** Returns false if the class needs another class that is not here. */
     private static boolean links(String name) {
       try {
         Class.forName(name.replace('/', '.'), false, Program.class.getClassLoader()).getDeclaredMethods();

@@ -99,7 +99,7 @@ final class Chromium implements AutoCloseable {
         Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", width < 600));
   }
 
-  /** What the system likes: light or dark. */
+  /** Sets the color scheme that the system prefers: light or dark. */
   void prefer(String scheme) throws Exception {
     call("Emulation.setEmulatedMedia",
         Json.object("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));

@@ -74,7 +74,7 @@ final class Cost {
     var times = new long[COUNTED];
     long bytes = 0;
     for (int round = 0; round < ROUNDS; round++) {
-      pause(Duration.ofMillis(120)); // what busy actors do is looked at anew after 100 ms
+      pause(Duration.ofMillis(120)); // after 100 ms, busy actors are examined again
       long allocated = threads.getCurrentThreadAllocatedBytes();
       long began = System.nanoTime();
       code.run();

@@ -234,7 +234,7 @@ class DashboardTest {
         && (one.waiting() > 0 || !one.doing().equals("idle"))));
   }
 
-  /** The scope, as one that counts the looks at its actors. */
+  /** Returns the scope as a scope that counts the looks at its actors. */
   private ActorScope counted(AtomicInteger looks) {
     return (ActorScope) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {ActorScope.class},
         (proxy, method, arguments) -> {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who is let in, and what browsers may do with the answers. */
+/** Decides who may enter, and how browsers may use the answers. */
 class DoorTest {
   private static final List<String> PATHS = List.of("/", "/page.css", "/page.js", "/figures", "/events");
 

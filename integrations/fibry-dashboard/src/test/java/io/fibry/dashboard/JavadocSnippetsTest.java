@@ -48,7 +48,7 @@ class JavadocSnippetsTest {
     var password = "correct horse";
     // @start region="options"
     var dashboard = Dashboard.open(scope, 0, o -> o
-        .withAddress(everywhere).withHost("dash.example.org") // what stands in the browser
+        .withAddress(everywhere).withHost("dash.example.org") // the name in the browser's address line
         .withTls(tls).withPassword(password)                  // any user name will do
         .withMessageTexts());                                 // shows what messages say
     // @end

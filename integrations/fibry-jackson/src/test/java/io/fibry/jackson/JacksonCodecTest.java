@@ -120,7 +120,7 @@ class JacksonCodecTest {
     SMALL, LARGE
   }
 
-  /** As Kotlin does it. */
+  /** An annotated parameter, as Kotlin has it. */
   record AtParameter(int itemCount) {
     AtParameter(@JsonProperty("item_count") int itemCount) {
       this.itemCount = itemCount;
@@ -237,7 +237,7 @@ class JacksonCodecTest {
         .endsWith("it is nested more than 64 deep"));
   }
 
-  // ---- the rules are those of CBOR
+  // ---- the rules of CBOR apply
 
   @Test
   void nullIsRefused() {

@@ -200,7 +200,7 @@ class JsonFuzzTest {
     return (byte) (random.nextBoolean() ? random.nextInt() : PARTS[random.nextInt(PARTS.length)].charAt(0));
   }
 
-  /** A part of it is there twice, gone, or another one. */
+  /** Returns the text with a part that is doubled, missing or different. */
   private String changed(String text) {
     int from = random.nextInt(text.length());
     int to = from + random.nextInt(text.length() - from);

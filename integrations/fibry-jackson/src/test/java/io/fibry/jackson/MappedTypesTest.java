@@ -30,7 +30,7 @@ class MappedTypesTest {
       .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).enable(SerializationFeature.INDENT_OUTPUT)
       .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
-  /** As a library may have it. */
+  /** A class that a library could have. */
   static final class Money {
     private final String currencyCode;
     private final BigDecimal amount;
@@ -42,7 +42,7 @@ class MappedTypesTest {
       this.amount = amount;
     }
 
-    /** Of no amount. */
+    /** Makes no amount. */
     Money(String currencyCode) {
       this.currencyCode = currencyCode;
       this.amount = null;

@@ -24,7 +24,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What is kept is read by a program that has Jackson and types of its own, and nothing of ours. */
+/**
+ * Stored data is read by a program that has Jackson and types of its own, and no class of ours.
+ */
 class PlainJacksonTest {
   private static final JsonMapper PLAIN = new JsonMapper();
 
@@ -130,7 +132,7 @@ class PlainJacksonTest {
     }
   }
 
-  /** What it writes is read as well, so a topic may have writers of both sorts. */
+  /** Data that it writes is read as well, so a topic may have writers of both kinds. */
   @Test
   void whatPlainJacksonWritesIsRead() {
     var codec = JacksonCodec.of(Event.class);

@@ -90,7 +90,7 @@ final class BeginCanceller implements AutoCloseable {
     }
   }
 
-  /** A message without a type. True: another such follows. */
+  /** A message without a type. Returns true if another message follows. */
   private static boolean forward(DataInputStream from, DataOutputStream to, int length) throws IOException {
     var body = from.readNBytes(length - 4);
     to.writeInt(length);

@@ -44,11 +44,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What happens when a database, or the way to it, fails. */
+/** The faults of a database, and of the network before it. */
 abstract class FaultContract extends AtADatabase {
   private static final Duration IDLE = Duration.ofMinutes(5);
 
-  /** Answers how often it was asked, or how often anybody was. */
+  /** The answer is how often it was asked, or how often any actor was. */
   record Count(boolean look) implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
@@ -321,7 +321,7 @@ abstract class FaultContract extends AtADatabase {
     }
   }
 
-  /** Where the machine is busy, a quarter of a second may be over before a connection is there. */
+  /** On a busy machine, a quarter of a second may pass before there is a connection. */
   static <T> T patiently(Callable<T> action) {
     var result = new AtomicReference<T>();
     eventually(() -> {

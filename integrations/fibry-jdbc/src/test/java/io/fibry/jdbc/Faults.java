@@ -19,7 +19,7 @@ public final class Faults {
     Object run() throws Throwable;
   }
 
-  /** What is to happen at a statement with a text. */
+  /** A fault at a statement with a certain text. */
   private record Awaited(String text, Fault fault) {}
 
   private static final Awaited NONE = new Awaited("", (connection, call) -> call.run());
@@ -53,7 +53,7 @@ public final class Faults {
     onStatement = new Awaited(text, fault);
   }
 
-  /** From now on there is no database, or there is one again. */
+  /** Lets the database go down, or come up again. */
   void down(boolean gone) {
     down = gone;
   }

@@ -18,12 +18,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.junit.jupiter.api.Test;
 
-/** A database is killed while many actors count, again and again. The store goes on by itself. */
+/** A database is killed while many actors count, again and again. The store recovers by itself. */
 class KillPostgresTest {
   private static final int COUNTERS = 20;
   private static final Duration IDLE = Duration.ofMinutes(5);
 
-  /** Answers how often it was asked. */
+  /** The answer is how often it was asked. */
   record Count() implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
@@ -48,7 +48,7 @@ class KillPostgresTest {
     System.out.println("kills: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var told = new AtomicLongArray(COUNTERS);
-    // the machine goes on, so what the database has written needs no force
+    // the machine stays up, so the database's writes need no force
     try (var server = PostgresServer.make("fsync=off");
         var pool = Pools.of(server.newSchema(), 5, 300);
         var store = FaultContract.patiently(() -> JdbcStore.open(pool));
@@ -87,7 +87,7 @@ class KillPostgresTest {
     long ask(Count count);
   }
 
-  /** False: the database is away. */
+  /** Returns false if the database is down. */
   private static boolean isTold(AtomicLongArray told, int counter, Asking asking) {
     try {
       told.set(counter, asking.ask(new Count()));

@@ -29,7 +29,7 @@ public final class PostgresServer implements AutoCloseable {
   private static final String PROGRAMS = "/postgres-linux-x86_64.txz";
   private static final String NOBODY = "65534";
   private static final int LOWEST = 20_000;
-  private static final int PORTS = 12_000; // below those that systems give to clients
+  private static final int PORTS = 12_000; // below the ports that systems give to clients
 
   private static final AtomicInteger SCHEMAS = new AtomicInteger();
 
@@ -81,7 +81,7 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  /** A server that hangs is a failure, and so is one that cannot run where it is required. */
+  /** A server that hangs is a failure, and so is a server that cannot run where it is required. */
   private static <T> T skip(Throwable failure) {
     boolean required = "required".equals(System.getProperty("fibry.postgres"));
     if (required || failure instanceof Error) throw new AssertionError("Postgres cannot be started", failure);
@@ -152,7 +152,7 @@ public final class PostgresServer implements AutoCloseable {
     Patience.eventually("port " + port + " stays in use", this::hasStarted);
   }
 
-  /** False: the port is in use, or processes of before are ending. */
+  /** Returns false if the port is in use, or former processes are ending. */
   private boolean hasStarted() {
     var command = command("postgres", "-D", folder + "/data", "-p", "" + port, "-k", "", "-h", "127.0.0.1");
     for (var option : options) command.addAll(List.of("-c", option));
@@ -186,7 +186,7 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  /** As a crash would, with all that it has started. */
+  /** Kills the server and all of its processes, as a crash would. */
   public void kill() {
     var started = process.handle().descendants().toList();
     process.close();

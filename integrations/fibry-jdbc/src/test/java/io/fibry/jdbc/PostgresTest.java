@@ -33,7 +33,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** What only a real database shows. */
+/** Behavior that only a real database shows. */
 class PostgresTest extends AtADatabase {
   private static final Duration SHORT = Duration.ofSeconds(2);
 
@@ -329,7 +329,7 @@ class PostgresTest extends AtADatabase {
     }
   }
 
-  /** Then the database refuses transactions that it cannot put into an order. */
+  /** The database then refuses transactions that it cannot order. */
   @Test
   void storesThatFightNeverForkWhereTransactionsAreSerializable() throws Exception {
     open().close();
@@ -342,7 +342,7 @@ class PostgresTest extends AtADatabase {
   }
 
   /**
-   * A turn that stands still before its commit. A busy machine may reach the limit before: then
+   * Stores a turn that is paused before its commit. A busy machine may reach the limit before: then
    * another one.
    */
   private CompletableFuture<Void> standStill(JdbcStore store, CountDownLatch held) {
@@ -379,7 +379,7 @@ class PostgresTest extends AtADatabase {
     assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(late)).outcome());
   }
 
-  /** Views see what is before the oldest transaction under way. */
+  /** Views see turns before the oldest running transaction. */
   @Test
   void aProcessThatStandsStillHoldsNoViewBack() throws Exception {
     var other = open(pool);

@@ -30,7 +30,7 @@ class ProcessesTest extends AtADatabase {
   private static final int MORE = Soak.ON ? 1_000 : 300; // answers before a kill
   private static final Duration IDLE = Duration.ofMinutes(5);
 
-  /** Answers how often it was asked. */
+  /** The answer is how often it was asked. */
   record Count() implements Request<Count, Long> {}
 
   record Counted() {}
@@ -40,8 +40,8 @@ class ProcessesTest extends AtADatabase {
       .by((n, count, context) -> context.reply(count, context.persist(new Counted())));
 
   /**
-   * Counts until it is killed, or its parent has ended; prints each answer: which counter, and what
-   * it says.
+   * Counts until it is killed, or its parent has ended. Prints each answer with the name of its
+   * counter.
    */
   static final class Counting {
     public static void main(String[] args) {
@@ -109,7 +109,7 @@ class ProcessesTest extends AtADatabase {
       assertTrue(before == null || before < told.get(parts[0]), line + " after " + before);
     }
 
-    /** What else it told. */
+    /** Kills the process, and returns its other output. */
     List<String> kill() {
       process.kill();
       process.exitCode(); // all that it told has come
@@ -136,7 +136,7 @@ class ProcessesTest extends AtADatabase {
     return new Counter((PGSimpleDataSource) database);
   }
 
-  /** Each counter by counter; answers what it says. */
+  /** Asks one counter after the other, and returns the answers. */
   private Map<String, Long> count() {
     var all = new HashMap<String, Long>();
     try (var store = JdbcStore.open(pool);

@@ -217,7 +217,7 @@ class ChannelsTest {
       }
       senders.joinAll()
       actor.awaitExit()
-      // the last message may still be on its way
+      // the last message may not have been handled yet
       eventually { own.report().run { handled() + unhandled().values.sum() >= sent.get() } }
 
       assertEquals(sent.get().toLong(), own.report().sent(), own.report().toString())

@@ -92,7 +92,7 @@ class DurablesTest {
 
   private fun open(store: String): Store = if (store == "folder") FolderStore.open(folder) else MemoryStore.open()
 
-  /** What is there when the program runs again. */
+  /** The store when the program runs again. */
   private fun reopen(store: Store): Store = if (store is MemoryStore) store.crash() else FolderStore.open(folder)
 
   private fun Durable<Message>.ada(store: Store): Actor<Message> = newActor(scope.named("ada"), store)

@@ -96,7 +96,8 @@ class FlowsTest {
     eventually { 1_000 in seen }
     collecting.cancelAndJoin()
 
-    assertTrue(numbers().size <= 3, numbers().toString()) // the first, perhaps one under way, the last
+    // The first, perhaps one that was being delivered, and the last
+    assertTrue(numbers().size <= 3, numbers().toString())
   }
 
   @Test
@@ -176,7 +177,7 @@ class FlowsTest {
     assertEquals(100, seen.last())
   }
 
-  /** Not even on CALLER, where the setter's thread runs the subscriber. */
+  /** That holds even on CALLER, where the setter's thread runs the subscriber. */
   @Test
   fun aSlowCollectorHoldsNoSetterBack() = coroutineTest {
     val level = SharedValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 1)

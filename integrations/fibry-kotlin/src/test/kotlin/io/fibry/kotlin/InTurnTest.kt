@@ -33,7 +33,9 @@ import org.junit.jupiter.api.Test
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.ValueSource
 
-/** Pieces of coroutines wait in the mailbox of an actor. If the actor ends first, none is lost. */
+/**
+ * Pieces of coroutines wait in the mailbox of an actor. No piece is lost if the actor ends first.
+ */
 class InTurnTest {
   private val scope: ActorScope = ActorSystem.openScope("in turn")
   private val gate = Gate()

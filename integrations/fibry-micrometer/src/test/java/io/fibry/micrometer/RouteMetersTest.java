@@ -62,7 +62,7 @@ class RouteMetersTest {
     return (long) registry.get("fibry.route.open").tag("server", "shop").tag("route", route).gauge().value();
   }
 
-  /** A response comes before its exchange is counted, and figures are kept for a second. */
+  /** A response comes before its exchange is counted, and counts are kept for a second. */
   private static void awaitFigure(long expected, LongSupplier figure) {
     Patience.eventually(() -> figure.getAsLong() == expected);
   }
@@ -109,7 +109,7 @@ class RouteMetersTest {
     assertTrue(registry.getMeters().stream().allMatch(meter -> "one".equals(meter.getId().getTag("floor"))));
   }
 
-  /** The thread of an exchange goes on to its count. */
+  /** The thread of an exchange continues to its count. */
   @Test
   void serverCountsExchangeThatKillMeetsAfterItsResponse() throws Exception {
     var killed = new CompletableFuture<HttpServer>();

@@ -45,7 +45,7 @@ class StoreMetersTest {
     return registry.get(name).tag("store", "orders").gauge().value();
   }
 
-  /** An answer comes before its turn is counted, and figures are kept for a second. */
+  /** An answer comes before its turn is counted, and counts are kept for a second. */
   private static void awaitFigure(double expected, DoubleSupplier figure) {
     Patience.eventually(() -> figure.getAsDouble() == expected);
   }

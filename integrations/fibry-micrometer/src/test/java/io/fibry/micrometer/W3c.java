@@ -6,7 +6,7 @@ import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
 import java.util.List;
 
-/** As the propagators of Brave and OpenTelemetry do it: one field, {@code traceparent}. */
+/** A propagator like those of Brave and OpenTelemetry, with one field, {@code traceparent}. */
 record W3c(Tracer tracer) implements Propagator {
   private static final String PARENT = "traceparent";
 

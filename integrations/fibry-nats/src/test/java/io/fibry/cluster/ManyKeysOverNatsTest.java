@@ -45,7 +45,7 @@ class ManyKeysOverNatsTest {
 
   record Look() implements Request<Look, State> {}
 
-  /** What a node uses, in bytes, and how many parts it is home to. */
+  /** The bytes that a node uses, and how many parts it owns. */
   record State(long heap, int parts) {}
 
   private static final int KEYS = Integer.getInteger("fibry.keys", 200_000);
@@ -82,7 +82,7 @@ class ManyKeysOverNatsTest {
     });
   }
 
-  /** A node: its app, its server, its name, and which kind it is home to. */
+  /** Runs a node: its arguments are its app, its server, its name, and the kind that it hosts. */
   public static void main(String[] args) throws InterruptedException {
     String node = args[2];
     var own = join(args[0], args[1], node);
@@ -114,7 +114,7 @@ class ManyKeysOverNatsTest {
     }
   }
 
-  /** Each key until it is answered, by as many askers as there are. */
+  /** Visits each key until it is answered, by as many askers as there are. */
   private static List<Seen> visit(Entities<String, Visit> entities, List<Integer> keys, Visit visit) {
     var seen = new Seen[keys.size()];
     var next = new AtomicInteger();
@@ -185,7 +185,7 @@ class ManyKeysOverNatsTest {
       var lost = visit(entities, byLoss.get(true), again);
       for (var all : List.of(lost, Patience.value(others))) for (var one : all) {
         assertNotEquals("b", one.node());
-        if (kind.equals("page")) assertEquals(2, one.times()); // what it knew is kept
+        if (kind.equals("page")) assertEquals(2, one.times()); // its state is stored
       }
     }
   }

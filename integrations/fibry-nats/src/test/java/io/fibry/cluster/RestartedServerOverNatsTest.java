@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Requests under way when their server restarts, in time that the test moves. */
+/** Requests that are not answered when their server restarts, in time that the test moves. */
 @ExtendWith(ServerEvidence.class)
 class RestartedServerOverNatsTest {
   record Job(int number) implements Request<Job, Integer> {}

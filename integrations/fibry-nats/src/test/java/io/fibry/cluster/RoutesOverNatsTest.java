@@ -91,7 +91,7 @@ class RoutesOverNatsTest {
     }
   }
 
-  /** One message in eight is not answered. What fails, fails the test. */
+  /** One message in eight is not answered. A failure fails the test. */
   private void send(Entities<String, Message> places, int asker) {
     var random = new Random(seed + asker);
     while (!end.get()) {
@@ -143,7 +143,7 @@ class RoutesOverNatsTest {
           for (var one : waited) silences.add(one.getAndSet(0));
         }
       } finally {
-        end.set(true); // or the askers would go on
+        end.set(true); // otherwise the askers would continue
       }
       askers.forEach(Patience::value);
       Patience.progress("messages were lost; -Dfibry.seed=" + seed, handled::size, () -> handled.size() == sent.get());

@@ -30,7 +30,7 @@ final class InNats implements TestStores {
     return maker(Role.KEEPER);
   }
 
-  /** A keeper is there, too. */
+  /** A keeper is open, too. */
   static Maker maker(Role role) {
     var network = NatsNetwork.at(Servers.shared().url());
     return (folder, clock) -> new InNats(network, role, clock);

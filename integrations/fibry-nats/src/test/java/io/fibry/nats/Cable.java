@@ -11,14 +11,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What is between a client and its server. Cut, it carries nothing, and tells nobody: connections
- * stay open, as when a switch dies. Mended, it ends them, so that clients connect again.
- * Thread-safe.
+ * The network between a client and its server. Cut, it carries nothing, and tells nobody:
+ * connections stay open, as when a switch dies. Mended, it ends them, so that clients connect
+ * again. Thread-safe.
  */
 final class Cable implements AutoCloseable {
-  /** What is dropped. */
+  /** The direction that is cut. */
   enum Cut {
-    NOTHING, ALL, ANSWERS // what comes from the server
+    NOTHING, ALL, ANSWERS // bytes from the server
   }
 
   private final URI server;
@@ -37,7 +37,7 @@ final class Cable implements AutoCloseable {
     return cable;
   }
 
-  /** {@return what clients connect to} */
+  /** {@return the URL to which clients connect} */
   String url() {
     return "nats://" + door.getInetAddress().getHostAddress() + ":" + door.getLocalPort();
   }

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What happens to connections and nodes when their server fails, or does not let them. */
+/** The faults of connections and nodes when their server fails, or refuses them. */
 @ExtendWith(ServerEvidence.class)
 class FaultsTest {
   record Count() implements Request<Count, Integer> {}
@@ -170,7 +170,9 @@ class FaultsTest {
     pauseAndGoOn(1);
   }
 
-  /** The signal alone leaves it some turns on a processor, which answer what comes next. */
+  /**
+   * After the signal alone, the server gets some turns on a processor, and answers the next calls.
+   */
   @Soak(counterpart = "FaultsTest.aPausedServerStandsStill")
   @EnabledOnOs(value = OS.LINUX, disabledReason = "other kernels do not tell the states of threads in files")
   @Test
@@ -201,7 +203,7 @@ class FaultsTest {
     }
   }
 
-  /** Of this JVM; a few tests share one. */
+  /** Returns the processes of this JVM; a few tests share one. */
   private static Set<Long> pidsOfServers() {
     return ProcessHandle.current().children()
         .filter(child -> child.info().command().orElse("").endsWith("nats-server")).map(ProcessHandle::pid)

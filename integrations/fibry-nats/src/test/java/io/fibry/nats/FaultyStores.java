@@ -24,7 +24,7 @@ import java.util.function.UnaryOperator;
 public final class FaultyStores {
   private FaultyStores() {}
 
-  /** What befalls a write. */
+  /** The fault of a write. */
   @FunctionalInterface
   private interface Fault {
     CompletableFuture<Stored> write(Supplier<CompletableFuture<Stored>> writing);
@@ -42,7 +42,8 @@ public final class FaultyStores {
     private volatile int mostBytes = Integer.MAX_VALUE;
     private volatile Duration suspended = Duration.ZERO;
     private volatile int mostOfPage = Integer.MAX_VALUE;
-    private volatile List<MessageInfo> replica; // messages that pages are taken from; null: those of the servers
+    // Messages from which pages are taken; null for the messages of the servers
+    private volatile List<MessageInfo> replica;
 
     FaultyLog(Link link, String stream, Duration limit, Purges purges) throws IOException {
       super(link, stream, limit, purges);
@@ -163,7 +164,7 @@ public final class FaultyStores {
       link.close();
     }
 
-    /** Of turns, messages, and beginnings of lives. */
+    /** Lets the next writes fail: turns, messages, and beginnings of lives. */
     public void failNext(int writes) {
       for (int i = 0; i < writes; i++) log.faults.add(
           writing -> CompletableFuture.completedFuture(new Stored.Refused("made up, for a test", false)));
@@ -189,7 +190,7 @@ public final class FaultyStores {
         log.faults.add(writing -> CompletableFuture.completedFuture(new Stored.Again("made up, for a test", true)));
     }
 
-    /** Messages cannot be taken away. */
+    /** Lets removals of messages fail. */
     void failPurges() {
       log.failsPurges = true;
     }
@@ -208,7 +209,7 @@ public final class FaultyStores {
       log.acknowledged(seq);
     }
 
-    /** From now on there is no server, or there is one again. */
+    /** Lets the server go down, or come up again. */
     public void down(boolean away) {
       log.down = away;
     }
@@ -230,7 +231,7 @@ public final class FaultyStores {
       log.beforePages.add(task);
     }
 
-    /** From now on, a replica that gets nothing more answers for pages of this kind. */
+    /** Lets a replica that gets no more messages answer for pages of this kind. */
     void freezePages(String filter) {
       log.replica = List.copyOf(log.page(filter, 1, 256));
     }

@@ -50,7 +50,10 @@ class HostileBytesTest {
         : "fb." + app + "." + kinds.get(random.nextInt(kinds.size()));
   }
 
-  /** Not those of parts that nodes have: who may write these may end what they say. */
+  /**
+   * Leaves out entries of parts that nodes own, because a program that may write these may end
+   * their owners.
+   */
   private String entry() {
     return List.of("node.zzz" + random.nextInt(9), "part.plain.99", "part.other.1", "kind.other", "junk")
         .get(random.nextInt(5));
@@ -109,7 +112,7 @@ class HostileBytesTest {
     }
   }
 
-  /** What waits for it in the stream and is no message of a node holds back no other. */
+  /** Messages in the stream that come from no node hold back no other. */
   private static int answeredAtLast(Cluster b) {
     while (true) try {
       return b.entities(KEPT).actor("k").ask(new Count(), Duration.ofSeconds(5));

@@ -60,10 +60,10 @@ final class Ledgers implements AutoCloseable {
     }
   }
 
-  /** How many ids the ledger has after the request, and which node says so. */
+  /** The number of ids that the ledger has after the request, and the node that answered. */
   record Place(int ids, String node) {}
 
-  /** An answer; id 0: it was only read. */
+  /** An answer; its id is 0 if the ledger was only read. */
   private record Seen(String key, long id, long begun, long ended, int ids) {}
 
   private record Sent(String key, boolean once) {}
@@ -81,7 +81,7 @@ final class Ledgers implements AutoCloseable {
   private final List<List<Seen>> seen = // of each asker, which alone writes it
       Stream.<List<Seen>>generate(ArrayList::new).limit(ASKERS).toList();
   private final Map<Long, Sent> sent = new ConcurrentHashMap<>(); // by id
-  private final Map<Long, String> unhandled = new ConcurrentHashMap<>(); // ids: what their asker was told
+  private final Map<Long, String> unhandled = new ConcurrentHashMap<>(); // ids, with the text that their asker was told
   private final Map<String, Map<String, Long>> heard = new ConcurrentHashMap<>(); // by node and key: last asked
   private final Map<String, LongAdder> failures = new ConcurrentHashMap<>(); // by class
   private final AtomicBoolean end = new AtomicBoolean();
@@ -190,7 +190,7 @@ final class Ledgers implements AutoCloseable {
         .anyMatch(one -> !one.getKey().equals(node) && one.getValue().getOrDefault("k" + i, 0L) >= since)));
   }
 
-  /** While the askers go on, as long as they are answered. */
+  /** Waits while the askers continue, as long as they are answered. */
   void await(String what, BooleanSupplier fact) {
     Patience.progress(what + ": it never came; -Dfibry.seed=" + seed + ", " + this, answers::get, () -> {
       for (var one : askers) if (one.state() == Future.State.FAILED)
@@ -201,7 +201,7 @@ final class Ledgers implements AutoCloseable {
 
   // ---- what must hold
 
-  /** Ends the askers. Empty: all that was promised was kept. */
+  /** Ends the askers. Returns the broken promises. */
   List<String> faults() {
     end.set(true);
     askers.forEach(Patience::value);
@@ -239,13 +239,15 @@ final class Ledgers implements AutoCloseable {
     return ids.get();
   }
 
-  /** What was asked after an answer sees no less than that said, and is added behind it. */
+  /**
+   * A request that was sent after an answer sees no less than that answer, and is added behind it.
+   */
   private void checkOrder(String key, List<String> faults) {
     var begun = seen.stream().flatMap(List::stream).filter(one -> one.key.equals(key)).toArray(Seen[]::new);
     var ended = begun.clone();
     Arrays.sort(begun, (a, b) -> Long.compare(a.begun, b.begun));
     Arrays.sort(ended, (a, b) -> Long.compare(a.ended, b.ended));
-    Seen before = null; // says most, of those that had ended
+    Seen before = null; // has the highest number of ids among the answers that had ended
     int next = 0;
     for (var one : begun) {
       for (; ended[next].ended < one.begun; next++)

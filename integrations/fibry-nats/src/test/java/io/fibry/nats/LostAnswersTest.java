@@ -104,7 +104,7 @@ class LostAnswersTest extends AtAStream {
     assertEquals(List.of("one"), waiting(ADA));
   }
 
-  /** They would get behind those that were stored, so their sender hears of it. */
+  /** They would get behind later messages that were stored, so their sender hears of it. */
   @Test
   void aMessageThatIsLostOvertakesNone() {
     var faulty = open(SHORT);
@@ -114,7 +114,7 @@ class LostAnswersTest extends AtAStream {
     var begun = new CompletableFuture<Void>();
     faulty.before(() -> {
       begun.complete(null);
-      gate.join(); // until both others are there
+      gate.join(); // until both other threads have come
     });
     faulty.loseWrites(1);
     var held = store.accept(message(ADA, "held"), 9).toCompletableFuture();
@@ -146,7 +146,7 @@ class LostAnswersTest extends AtAStream {
     faulty.loseAnswers(1);
     faulty.failNext(1);
     assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 1))));
-    assertEquals(1, store.load(ADA).last()); // it is there
+    assertEquals(1, store.load(ADA).last()); // the turn is stored
 
     faulty.loseAnswers(1);
     faulty.failNext(1);
@@ -154,7 +154,7 @@ class LostAnswersTest extends AtAStream {
     assertEquals(List.of("one"), waiting(ADA));
   }
 
-  /** What was before may have been taken away by the one that has stored more. */
+  /** Earlier turns may have been removed by the store that has stored more. */
   @Test
   void aTurnThatCannotBeFoundAnyMoreIsUnknown() {
     var other = open().store();

@@ -201,7 +201,7 @@ class NatsStoreTest extends AtAStream {
     assertEquals(12, open().store().load(ADA).last());
   }
 
-  /** Its turns may be gone: nobody could read the actor from there. */
+  /** Its turns may be gone, so the actor could not be read from there. */
   @Test
   void aSnapshotOfAStoreThatStoodStillReplacesNone() {
     long life = store.load(ADA).life();
@@ -378,7 +378,7 @@ class NatsStoreTest extends AtAStream {
     assertEquals(11, all.size());
   }
 
-  /** What a turn has said of it is no more of use. */
+  /** The names that a turn has for them are useless then. */
   @Test
   void aPurgeByHandIsNoHarm() throws Exception {
     long life = store.load(ADA).life();

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A node that is a process, which can stand still, go on, and be killed. Of one thread. */
+/** A node in a process of its own, which can be paused, resumed and killed. Used by one thread. */
 public final class NodeProcess implements AutoCloseable {
   private static final String JOINED = "joined";
 
@@ -22,7 +22,7 @@ public final class NodeProcess implements AutoCloseable {
     return new NodeProcess(Child.java(List.of(memory), main, args));
   }
 
-  /** By the process: {@link #awaitJoined} need not wait any longer. */
+  /** Called by the process: {@link #awaitJoined} returns. */
   public static void tellJoined() {
     System.out.println(JOINED);
   }
@@ -31,7 +31,7 @@ public final class NodeProcess implements AutoCloseable {
     process.awaitLine(JOINED);
   }
 
-  /** It stands still when this returns, where the system tells the states of threads. */
+  /** The process is stopped when this returns, if the system tells the states of threads. */
   public void pause() {
     process.pause();
     Patience.eventually("it still runs", this::isStill);

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Processes that own durable actors stand still for longer than their lease, and go on, while turns
- * are on their way to the store.
+ * Processes that own durable actors are paused for longer than their lease, and resumed, while
+ * turns are being stored.
  */
 @Soak(counterpart = "ClusterSimulationTest")
 @ExtendWith(ServerEvidence.class)

@@ -95,7 +95,7 @@ class PermissionsTest {
     assertEquals("", violations());
   }
 
-  /** Two pieces: one is done, the other one fails, and is taken away. */
+  /** Two pieces: one is done, the other fails, and is removed. */
   private void work() {
     var done = new LinkedBlockingQueue<Job>();
     try (var a = join("a")) {

@@ -47,7 +47,7 @@ public final class Replicas {
     }
   }
 
-  /** As the leader has decided it, in its order. */
+  /** A change as the leader has decided it, in its order. */
   private interface Change {
     void apply(NavigableMap<Long, Kept> messages);
   }
@@ -63,7 +63,7 @@ public final class Replicas {
   private final Map<String, Long> ids = new HashMap<>(); // of messages that were stored once
   private long last; // number
   private int lostInHundred; // answers to writes
-  private int held = -1; // changes that the two have, at most; -1: any
+  private int held = -1; // the most changes that the two others have; -1 for any number
 
   public Replicas(long seed) {
     random = new Random(seed);

@@ -126,7 +126,7 @@ class ReplicasTest {
     if (life != null) life.store.leave(id, life.number);
   }
 
-  /** Of an actor, in a store; another one may begin one meanwhile. */
+  /** A life of an actor in a store; another store may begin another life meanwhile. */
   private static final class Life {
     private final Store store;
     private final long number;
@@ -147,7 +147,7 @@ class ReplicasTest {
       }
     }
 
-    /** False: it is over. */
+    /** Returns false if the life is over. */
     boolean appends(Store.Id id, boolean whole) {
       try {
         store.append(new Store.Turn(id, number, ++last, Instant.EPOCH, whole, new byte[] {(byte) last}, List.of(),

@@ -29,7 +29,7 @@ public final class Servers {
     return shared;
   }
 
-  /** The same, for a client that no machine is so busy that it takes it for dead. */
+  /** Makes a network whose client declares no server dead, however busy the machine is. */
   public static NatsNetwork network() {
     return NatsNetwork.at(shared().url()).withOptions(options -> options.pingInterval(Duration.ofMinutes(1)));
   }

@@ -23,7 +23,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Askers that move money between accounts, each transfer again and again until it is answered,
- * while a test makes trouble. What is known at the end has to be what was answered, to the cent.
+ * while a test makes trouble. The sums at the end must agree with the answers, to the cent.
  */
 final class Transfers implements AutoCloseable {
   sealed interface Account {}
@@ -111,13 +111,13 @@ final class Transfers implements AutoCloseable {
     await(answered, () -> answered() >= before + more);
   }
 
-  /** So many more fail: nothing hangs. */
+  /** Waits until so many more fail, so that no call hangs. */
   void awaitFailures(int more) {
     int before = failed.get();
     await(failed, () -> failed.get() >= before + more);
   }
 
-  /** As long as the count grows. */
+  /** Waits as long as the count grows. */
   private void await(AtomicInteger count, BooleanSupplier fact) {
     Patience.progress("it never came true; " + answered + " answered, " + failed + " failed, -Dfibry.seed=" + seed,
         count::get, () -> {
@@ -137,7 +137,7 @@ final class Transfers implements AutoCloseable {
     askers.forEach(Patience::value);
     for (int i = 0; i < ACCOUNTS; i++) {
       int account = i;
-      await(answered, () -> sum(account) == expected.get(account)); // what was sent may be on its way
+      await(answered, () -> sum(account) == expected.get(account)); // sent messages may not have arrived yet
     }
     System.out.println(answered + " transfers answered, " + failed + " tried again");
   }

@@ -26,7 +26,7 @@ class WatchesTest implements Watches.Table {
 
   private final List<String> told = new CopyOnWriteArrayList<>();
   private final AtomicInteger lists = new AtomicInteger();
-  private final Set<String> read = ConcurrentHashMap.newKeySet(); // keys that are there, though no list has them
+  private final Set<String> read = ConcurrentHashMap.newKeySet(); // keys that exist, though no list has them
   private volatile Listed list = new Listed(Set.of(), 0);
 
   private static Entry there(String key, long version) {

@@ -17,8 +17,8 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.task.AsyncTaskExecutor;
 
 /**
- * Starts a context with all auto-configurations, and a folder for a store; returns those that the
- * class path enabled.
+ * Starts a context with all auto-configurations, and a folder for a store; returns the
+ * auto-configurations that the class path enabled.
  */
 public class Application implements UnaryOperator<String> {
 

@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.util.ClassUtils;
 
-/** What differs between the versions of Spring Boot that run the tests. */
+/** The differences between the versions of Spring Boot that run the tests. */
 final class Boot {
   private static final String METRICS = "metrics.autoconfigure.MetricsAutoConfiguration";
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.util.ClassUtils;
 
-/** What differs between the versions of Spring Boot. */
+/** The differences between the versions of Spring Boot. */
 class BootVersionTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/spring");
 
@@ -29,7 +29,7 @@ class BootVersionTest {
     assertEquals(lines("Boot3" + pair), lines("Boot4" + pair));
   }
 
-  /** As for version 3, in any order: imports are sorted. */
+  /** Returns the lines as for version 3, in any order, because imports are sorted. */
   private static List<String> lines(String type) throws Exception {
     return Files.readString(SOURCES.resolve(type + ".java")).replace("Boot4", "Boot3").replace("Boot 4", "Boot 3")
         .replace("boot.health.autoconfigure.contributor.", "boot.actuate.autoconfigure.health.")

@@ -56,7 +56,7 @@ class ClassPathTest {
     return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
   }
 
-  /** Of a jar, or of the module whose classes these are. */
+  /** Returns the name of a jar, or of the module to which these classes belong. */
   private static String name(Path jar) {
     return (jar.endsWith(Path.of("target", "classes")) ? jar.getParent().getParent() : jar).getFileName().toString();
   }

@@ -89,7 +89,7 @@ class ReadmeTest {
     var ours = new TreeMap<String, Map<String, Object>>();
     for (var property : (List<Map<String, Object>>) all.get("properties")) {
       String name = property.get("name").toString();
-      // other prefixes are those that every endpoint has
+      // all endpoints have the other prefixes
       if (name.startsWith("fibry.")) ours.put(name, property);
     }
     return ours;

@@ -27,7 +27,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Several contexts in one JVM: in sequence, side by side, parent and child; and a close under load.
+ * Several contexts in one JVM: in sequence, side by side, as parent and child, and with a close
+ * under load.
  */
 class SeveralContextsTest {
 
@@ -80,7 +81,7 @@ class SeveralContextsTest {
     }
   }
 
-  /** As devtools and test runs do. */
+  /** Contexts in sequence, as devtools and test runs have them. */
   @Test
   void manyOneAfterTheOtherLeaveNothing() {
     long before = scopes();
@@ -95,7 +96,7 @@ class SeveralContextsTest {
     Patience.eventually(() -> !ActorSystem.root().dump().contains("scope 'passing'") && scopes() <= before);
   }
 
-  /** All of this JVM: those of other tests may end meanwhile. */
+  /** Counts all scopes of this JVM; scopes of other tests may end meanwhile. */
   private static long scopes() {
     return ActorSystem.root().dump().lines().filter(line -> line.strip().startsWith("scope '")).count();
   }
@@ -154,8 +155,8 @@ class SeveralContextsTest {
   }
 
   /**
-   * On a platform thread: with one processor, busy virtual threads would starve those that the
-   * closing starts.
+   * Runs on a platform thread, because on one processor busy virtual threads would starve the
+   * threads that the closing starts.
    */
   private static <T> CompletableFuture<T> onThread(Callable<T> code) {
     var result = new CompletableFuture<T>();

@@ -62,7 +62,7 @@ class StoreTest {
     runner = bare.withPropertyValues("fibry.store.folder=" + folder, "fibry.drain-limit=" + Patience.LONG);
   }
 
-  /** What the actor answers to one more. */
+  /** Returns the answer of the actor to one more message. */
   private long count() {
     try (var store = FolderStore.open(folder);
         var actor = counter(OPEN).newActor(ActorSystem.named("c"), store)) {

@@ -30,11 +30,11 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Two applications are nodes: what one begins, the other continues in the same trace. */
+/** Two applications are nodes: a trace that one begins is continued by the other. */
 class TracingTest {
   record Who() implements Request<Who, String> {}
 
-  /** As that of a bridge. */
+  /** A propagator like that of a bridge. */
   private record TraceParent(Tracer tracer) implements Propagator {
     @Override
     public List<String> fields() {
