@@ -19,10 +19,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The parts of a kind that are this node's own. All nodes compute the same node for each part: that
- * is a wish. A right is an entry of the table, which its owner gives back, or loses with its lease.
- * An actor, the steward, brings rights in line with wishes; fields without a remark are of its
- * thread.
+ * The parts of a kind at this node, and their hand-over between nodes.
+ *
+ * <p>All nodes compute the same wished owner of each part. The actual owner is an entry of the
+ * table, its right, which is changed by compare-and-set, and ends with the owner's lease. An actor,
+ * the steward, brings the rights of this node in line with the wishes. A {@link Slot} is the
+ * steward's view of one part, and a {@link Part} holds or handles its messages.
+ *
+ * <p><b>States</b> of a slot, in the order of a hand-over from node a to node b:
+ *
+ * <pre>
+ *   at a                                          at b
+ *   OWNED    handles messages                     AWAY    does not listen
+ *   GIVING   its entities handle the rest, end
+ *   GIVEN    holds new messages, freed the right
+ *                                                 AWAY    listens, holds, writes its right
+ *                                                 OWNED   waits for the messages that a held
+ *   PASSING  passes messages on, for a while
+ *   AWAY     does not listen                      OWNED   handles them, then its own
+ * </pre>
+ *
+ * <p><b>No message is lost,</b> because b listens before it writes its right, and a listens until
+ * it has passed messages on for a while. <b>None is handled twice,</b> because both nodes get the
+ * messages of that time, and b recognizes duplicates by their ids. A right names the version that
+ * it replaced: so a passes the held messages to the next owner, or drops the part if several nodes
+ * owned it meanwhile. A node that loses its lease drops its parts.
+ *
+ * <p>Fields without a remark belong to the steward's thread.
  */
 final class Hosting<M> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);

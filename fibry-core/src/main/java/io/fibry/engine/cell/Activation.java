@@ -17,8 +17,33 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The drain: one stretch of a thread that works through a mailbox. It runs once, however often it
- * is handed out; a resident one lasts as long as its actor. Its thread owns all fields, unless said
+ * The right to run an actor, together with the drain: the loop that handles its messages.
+ *
+ * <p><b>States.</b> An activation is made by the thread that takes the right to run, and is handed
+ * to the strategy, perhaps several times. The first thread whose compare-and-set of {@code claimed}
+ * succeeds runs it; all other runs do nothing. It then has the right to run until it does one of
+ * four things:
+ *
+ * <ul>
+ * <li>it releases the right after the last node ({@code next}), so that the actor is idle;
+ * <li>it hands the right, with the next node, to another activation, so that others have their turn
+ * ({@code giveWay});
+ * <li>it stores the right for a back-off ({@code suspend}), and a timer continues;
+ * <li>it stores the right in {@code cell.stranded} after an error outside of a handler, and
+ * {@code cell.recover} hands it out again. A message that had begun is not begun again: its
+ * envelope is empty, and its request is failed.
+ * </ul>
+ *
+ * <p><b>Kinds.</b> A resident activation keeps its thread, and gets the right to run by
+ * {@code handed}. An inline one runs one request on the thread of its asker. A disposal only makes
+ * dead letters. Others run once, on a thread of the strategy.
+ *
+ * <p><b>Killers.</b> A killer writes the phase and then reads {@code thread}; the drain writes
+ * {@code thread} and then reads the phase, with a full fence between. So an actor that is killed
+ * while it starts is interrupted, or does not begin a message. Before the thread serves another
+ * actor, {@code leaveThread} waits for a killer that is about to interrupt it.
+ *
+ * <p><b>Owner.</b> Fields belong to the thread of the activation, except where a field says
  * otherwise.
  */
 final class Activation extends Delivery implements Woken {

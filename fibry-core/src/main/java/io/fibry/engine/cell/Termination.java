@@ -19,7 +19,30 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ends an actor: after its pill, on its own thread, or by a kill, at the latest after its grace.
+ * Ends an actor.
+ *
+ * <p><b>Phases.</b>
+ *
+ * <pre>
+ *   OPEN    -> ENDING   any thread   the door is shut: no further message is admitted
+ *   ENDING  -> LEAVING  the drain    at the pill, when all messages before it were handled
+ *   LEAVING -> ENDED    one thread   the hooks have run, and the end is announced
+ * </pre>
+ *
+ * <p><b>In order.</b> The drain meets the pill, makes dead letters of stashed messages, runs the
+ * stop hook, ends timers and watches, fails promised requests, closes resources in reverse order,
+ * and then announces the end. If none of the user's code runs at the end, any thread that has the
+ * right to run may take these steps ({@code finishBare}).
+ *
+ * <p><b>By a kill.</b> {@code kill} shuts the door, interrupts the handler and starts the grace.
+ * The interrupt reaches the handler and never a hook, because the phase changes between them under
+ * the monitor of the extras. When the grace is over, {@code cutOff} announces the end while the
+ * handler may still run: requests fail at once, and messages behind the handler become dead letters
+ * when it returns.
+ *
+ * <p><b>Once.</b> {@code Extras.end} and {@code Extras.announce} each return their result to one
+ * caller, so the parts are ended once and the end is announced once, whichever thread comes first.
+ * Before the end is announced, a cut-off runs no code of the user.
  */
 public final class Termination {
   private static final int MOST_ROUNDS = 16;

@@ -16,13 +16,26 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * A request: envelope and future in one object of 48 bytes.
+ * A request: the envelope of a message and the future of its asker, in one object of 48 bytes.
  *
- * <p>A compare-and-set on {@code state} decides two races. BEGUN against SETTLED: is the message
- * handled or cancelled? CHAINED against SETTLED: where do callbacks run? Never on the actor's
- * thread: a drain that settles a request with callbacks completes it on another thread. A thread
- * that chains a callback after SETTLED first waits until the drain, which sets the result and then
- * looks for callbacks, is done with the request.
+ * <p><b>States.</b> One byte has flags that are set by compare-and-set. BEGUN: a drain handles the
+ * request; only a stash clears it. SETTLED: it has a result, or was withdrawn. CHAINED: code of a
+ * user is chained to it. TOLD: the drain, or another thread, is done with completing it.
+ *
+ * <p><b>BEGUN against SETTLED</b> decides whether the request is handled. A drain sets BEGUN when
+ * it takes the request; a cancel, a limit, or a completion from outside sets SETTLED. The first one
+ * wins, and a withdrawn request gives its place in the mailbox back.
+ *
+ * <p><b>CHAINED against SETTLED</b> decides where callbacks run, which is never the thread of the
+ * actor. A drain that finds CHAINED completes the future on another thread. A drain that finds none
+ * sets SETTLED, completes the future itself, and then sets TOLD. A thread that chains code after
+ * SETTLED waits for TOLD, a tenth of a second at most, and runs the code itself.
+ *
+ * <p><b>Failure.</b> If the drain has no stack or memory left to complete the future, it takes
+ * SETTLED back, and its caller, which has more room, fails the request.
+ *
+ * <p><b>Refused.</b> A future beside the envelope: 24 bytes more, and two states that must agree.
+ * Always completing on another thread: twice the cost of a request.
  */
 public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.Answer<R>, Wait.Awaited {
   // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added

@@ -11,10 +11,25 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * A cycle of waits, which would never end. A handler that is about to wait publishes a {@link Wait}
- * and follows the chain: to the actor for which it waits, to the wait of that actor's handler, and
- * so on, perhaps back to this thread. If several waits close a ring together, the last to be
- * published sees all. A ring is believed when a second search finds the same waits.
+ * A cycle of handlers that wait for each other, and the search for it.
+ *
+ * <p><b>Search.</b> A handler that is about to wait first publishes a {@link Wait}, in its own
+ * activation and in those below it on its thread. Then it follows the chain: to the actor for which
+ * it waits, to the wait of that actor's handler, and so on, perhaps back to this thread.
+ *
+ * <p><b>No cycle is missed.</b> If several waits close a cycle together, the wait that is published
+ * last sees all others, because each handler publishes before it searches.
+ *
+ * <p><b>No alarm is false.</b> Waits end while a search runs, so a chain may be put together from
+ * waits of different moments. Therefore a cycle is believed only if a second search finds the same
+ * {@code Wait} objects, and none of them is over: then all of them lasted from the end of the first
+ * search to the beginning of the second. A wait that will end by itself is no edge: a request that
+ * was answered or promised, or an actor in its grace.
+ *
+ * <p><b>Cost.</b> A thread that runs no handler publishes nothing, and reads one thread-local.
+ *
+ * <p><b>Refused.</b> Edges from actor to actor: a quarter of the alarms would be false. A scan in
+ * the background: it is seconds late, and must stop all threads to be sure.
  */
 public final class Ring {
   final List<Wait> waits;

@@ -13,21 +13,26 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
- * The queue of every mailbox but the plain one, and the right to run: {@link Answer#RUN} gives it,
- * {@link #release} takes it back. Something waits only while a thread has the right, or is about to
- * take it; a sender is blocked only while the first blocked one has no room. Thread-safe.
+ * The queue of every mailbox except the plain one, and the right to run its actor. Thread-safe.
  *
- * <p>A monitor guards all but the arrivals. Under it nothing parks, and the only user code is the
- * comparator, and {@code hashCode} and {@code equals} of keys.
+ * <p><b>Right to run.</b> {@link Answer#RUN} gives it to a sender, {@link #release} takes it from
+ * the drain. An entry waits only while a thread has the right, or is about to take it. A sender is
+ * blocked only while the first blocked sender finds no room.
  *
- * <p>Where messages are taken as they come, and only refused or blocked, senders enter the
- * {@link Arrivals} without the monitor. After that they read {@code shut} and {@code running}; a
- * thread that gives up the right to run looks for arrivals afterwards. So one sees the other, and a
- * compare-and-set gives the right to one.
+ * <p><b>Monitor.</b> It guards everything except the arrivals. No thread parks under it, and the
+ * only user code under it is the comparator, and {@code hashCode} and {@code equals} of keys.
  *
- * <p>A StackOverflowError would leave a change half done, so callers probe a user's stack first.
- * The exception is {@link #enter}, which mostly calls nothing after its change, and makes sure that
- * there is room to withdraw an entry.
+ * <p><b>Fast path.</b> A mailbox that only refuses or blocks has an entrance without the monitor,
+ * the {@link Arrivals}. A sender adds its entry, and then reads {@code shut} and {@code running}. A
+ * drain clears {@code running}, and then looks for arrivals. So at least one of them sees the
+ * other, and a compare-and-set gives the right to run to one of them.
+ *
+ * <p><b>Failure.</b> A StackOverflowError under the monitor would leave a change half done, so
+ * callers probe a user's stack first. The exception is {@link #enter}, which mostly calls nothing
+ * after its change, and makes sure that there is room to withdraw an entry.
+ *
+ * <p><b>Refused.</b> {@code ReentrantLock}: a StackOverflowError left it locked. A binary heap: a
+ * comparator that throws breaks it, where a tree compares before it changes.
  */
 public class GuardedQueue<E> {
   public enum Answer {

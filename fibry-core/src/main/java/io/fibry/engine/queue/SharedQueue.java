@@ -10,14 +10,24 @@ import java.util.function.LongSupplier;
 /**
  * The queue of a pool, from which several workers take. Thread-safe.
  *
- * <p>Instead of one right to run there are {@link WorkerSlot}s: whenever a message comes, is done
- * or is removed, the monitor decides what begins, and where. A thread that was answered RUN, or
- * that {@code ready} is true, calls {@link #serve}: so nothing waits while an idle worker could
- * begin it.
+ * <p><b>Slots.</b> Instead of one right to run there are {@link WorkerSlot}s. Whenever a message
+ * comes, is done or is removed, the monitor decides which messages begin, and on which workers. A
+ * thread that was answered RUN, or that {@code ready} is true, calls {@link #serve}. So no message
+ * waits while an idle worker could begin it.
  *
- * <p>At most one message of each key is in the order or being handled. The others wait in the lane
- * of the key, and when that message is done the next one goes to the end of the order. So the first
- * in the order never waits for its key.
+ * <p><b>Fast path.</b> While no worker is free, a sender enters by the arrivals of
+ * {@link GuardedQueue}, without the monitor. A worker declares itself free before it looks for the
+ * last time; a sender adds its entry before it reads whether a worker is free. So one of them sees
+ * the other. Queues with keys always use the monitor.
+ *
+ * <p><b>Keys.</b> At most one message of each key is in the order or being handled. The others wait
+ * in the lane of the key, and when that message is done the next one goes to the end of the order.
+ * So the first message in the order never waits for its key.
+ *
+ * <p><b>Permits.</b> A message needs permits. A heavy message that does not fit holds back lighter
+ * ones behind it, because otherwise it might wait for ever.
+ *
+ * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
 public final class SharedQueue<E> extends GuardedQueue<E> {
   private final Sharing<?> sharing;

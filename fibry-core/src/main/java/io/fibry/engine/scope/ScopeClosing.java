@@ -15,12 +15,23 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The close of one scope by the first thread that calls it; later ones wait for its report. Members
- * end one after the other, the last made first, so that what an actor was given outlives it. After
- * the limit the rest is interrupted, and after its grace cut off: a close always ends.
+ * The close of one scope, by the first thread that calls it. Later threads wait for its report.
  *
- * <p>A handler that closes a scope around it cannot wait for its own actor: that exits after this
- * message.
+ * <p><b>Order.</b> All doors are shut first. Then members end one after the other, the youngest
+ * first, so that the actors that a member was given outlive it. Inner scopes are closed in their
+ * turn, or by their last member if that ends earlier.
+ *
+ * <p><b>Limit.</b> After the limit the rest is interrupted at once, and abandoned after a shared
+ * grace. So a close lasts at most limit and grace, however deep the tree. An interrupt of the
+ * closing thread ends its patience, not the close.
+ *
+ * <p><b>Cycles.</b> A handler that closes a scope around its actor cannot wait for that actor,
+ * which exits after the message instead. A thread that waits for the report publishes the wait of
+ * the closing thread as its own ({@code follow}), so cycles through a close are found.
+ *
+ * <p><b>Errors.</b> If the closing thread runs out of stack, it kills the rest, and the report is
+ * completed all the same. {@code step} is written by the closing thread only; other threads read it
+ * and then wait for its {@code next}.
  */
 final class ScopeClosing implements Members.Ending {
   /** @param cell the actor whose end the closer waits for; null if the closer is at work */

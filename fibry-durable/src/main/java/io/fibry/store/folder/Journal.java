@@ -15,8 +15,24 @@ import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread that writes what others give it: all that waits becomes one frame, which is forced
- * once. Only this thread uses the log.
+ * The thread that writes a log. Only this thread uses the log.
+ *
+ * <p><b>Commit.</b> All entries that wait when a commit begins become one frame, which is written
+ * and forced once; entries that come meanwhile wait for the next frame. Then each entry is told
+ * that it is on disk. With pauses between forces, entries are told when they are written.
+ *
+ * <p><b>Room.</b> A semaphore bounds the bytes of waiting entries. A sender takes room before it
+ * adds its entry to the {@link Inbox}, and so waits for a slow disk.
+ *
+ * <p><b>Mark.</b> After a while without a commit, the thread appends an empty frame, which proves
+ * that the frames before it were on disk.
+ *
+ * <p><b>Failure.</b> A frame that cannot be written is undone by the log, and its entries are
+ * refused. After a failed force, or a frame that cannot be undone, the log is broken: all waiting
+ * and later entries are refused.
+ *
+ * <p><b>End.</b> No entry is lost: a sender adds an entry and then reads whether the inbox has
+ * ended; the thread ends the inbox and then takes the rest.
  */
 final class Journal {
   /**
