@@ -297,9 +297,10 @@ final class Live<S, E, M> {
     if (turn.ended()) outgoing.end(turns.reminders());
     var notes = new ArrayList<>(turn.over(ledger));
     if (isNew) turn.answered(delivery.now()).ifPresent(notes::add);
-    if (unknown.isErasedBy(definition.events().isEmpty() && next != state, turn.ended()))
+    if (unknown.isErasedBy(definition.events().isEmpty() && next != state, turn.ended())) {
+      turn.kept().ifPresent(this::beginNot);
       turns.refuse(new UnknownFieldsException(id, turns.next(), unknown.field())); // a kept message waits
-    else if (turn.ended()) end(turn.events(), notes, outgoing);
+    } else if (turn.ended()) end(turn.events(), notes, outgoing);
     else if (definition.events().isEmpty()) commitState(next, notes, outgoing);
     else if (!turn.events().isEmpty() || !notes.isEmpty() || !outgoing.isEmpty()) {
       append(false, Optional.empty(), turn.events(), notes, outgoing);

@@ -187,6 +187,26 @@ abstract class UpgradeContract extends AtAStore {
   }
 
   @Test
+  void messageWaitsHoweverOftenOlderCodeBegins() {
+    var first = ada(today(kind().keepsMessages(10)));
+    first.ask(new Add("book"));
+    end(first);
+
+    for (int starts = 0; starts < 7; starts++) {
+      var old = ada(before(kind().keepsMessages(10)));
+      if (starts == 0) old.sendMessage(new Add("pen"));
+      assertEquals("[Item[name=book]]", old.ask(new Texts()));
+      old.kill(); // a close would wait for the message
+      Patience.ended(old::waitForExit);
+      assertEquals(List.of(), before(kind().keepsMessages(10)).aside(store), "start " + starts);
+    }
+
+    var again = ada(today(kind().keepsMessages(10)));
+    eventually(() -> again.ask(new Texts())
+        .equals("[Item[name=book, note=Optional[for book]], Item[name=pen, note=Optional[for pen]]]"));
+  }
+
+  @Test
   void messageThatIsPutAsideKeepsItsFields() {
     record Old(String text) {}
     record Newer(String text, List<String> notes) {}
