@@ -23,7 +23,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -123,7 +123,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
 
   private <R> Kept<R> kept(Store.Waiting waiting, Object message, String context, boolean asked, long since) {
     return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(received, context), false,
-        asked ? Optional.of(new AtomicBoolean()) : Optional.empty(), since);
+        asked ? Optional.of(new AtomicReference<>(Kept.Stage.SENT)) : Optional.empty(), since);
   }
 
   /** False if too many messages wait. The message is in hand until it is given, or released. */
@@ -262,8 +262,9 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
 
   /** Otherwise it is what the handler threw, also if that is of a request of its own. */
   private static boolean isUnanswered(Kept<?> kept, Throwable failure) {
-    return failure instanceof RequestException none && none.request() == kept
-        || failure instanceof Exception && !kept.reached().orElseThrow().get(); // there is no actor
+    var stage = kept.reached().orElseThrow().get();
+    return failure instanceof RequestException none && none.request() == kept && stage != Kept.Stage.FAILED
+        || failure instanceof Exception && stage == Kept.Stage.SENT; // there is no actor
   }
 
   private static boolean isInterrupted(Throwable failure) {

@@ -8,7 +8,7 @@ import io.fibry.store.Store;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
@@ -19,13 +19,19 @@ import java.util.function.Supplier;
  * @param id among the messages that wait for the actor
  * @param due as the store has it
  * @param looked it was looked up: its turn may be stored already
- * @param reached present if a sender waits for the answer; tells that sender whether its actor has
- * begun with the message
+ * @param reached present if a sender waits for the answer; tells that sender how far its actor has
+ * come with the message
  * @param since when its sender began to store it, by {@link System#nanoTime}
  */
-record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, Optional<AtomicBoolean> reached,
+record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, Optional<AtomicReference<Stage>> reached,
     long since)
     implements Request<Kept<R>, R> {
+  /** How far an actor has come with a request. */
+  enum Stage {
+    SENT, BEGUN,
+    /** The handler threw. The store removes the request or puts it aside, perhaps for good. */
+    FAILED
+  }
 
   /** One that waits at the store. Throws what its codec throws. */
   static Kept<Object> of(Store.Waiting one, Codec<?> messages) {

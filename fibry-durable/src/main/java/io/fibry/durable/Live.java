@@ -123,7 +123,7 @@ final class Live<S, E, M> {
 
   /** Another life may have handled it, such as one on another node. */
   private void handleAsked(Kept<Object> asked, ActorContext<Object> core) throws Exception {
-    asked.reached().orElseThrow().set(true);
+    asked.reached().orElseThrow().set(Kept.Stage.BEGUN);
     Turn<S, E, M> turn;
     boolean waits;
     try {
@@ -272,6 +272,7 @@ final class Live<S, E, M> {
     var kept = turn.kept().orElseThrow();
     var outgoing = new Outgoing(id, delivery);
     outgoing.done(kept);
+    kept.reached().ifPresent(stage -> stage.set(Kept.Stage.FAILED)); // first: an asker gives up, and reads it then
     boolean aside = !kept.asked() || turn.isGivenUp();
     if (aside) outgoing.putAside(kept, bytesOf(kept, turn.message()), reason);
     append(false, Optional.empty(), List.of(),

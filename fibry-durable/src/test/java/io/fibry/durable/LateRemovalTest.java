@@ -1,0 +1,65 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+
+import io.fibry.AskTimeoutException;
+import io.fibry.FailurePolicy;
+import io.fibry.Outcome;
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.store.Store;
+import io.fibry.support.Patience;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+/** A kept request whose handler threw, while the store is slow to say that it is removed. */
+class LateRemovalTest extends AtAStore {
+  record Put(String item) implements Request<Put, Integer> {}
+
+  private static final Store.Id ADA = new Store.Id("list", "ada");
+
+  private final CompletableFuture<Void> said = new CompletableFuture<>(); // the store says what it has stored
+
+  LateRemovalTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+
+  /** It stores turns at once, and says so late. */
+  private Store slow() {
+    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
+        (proxy, method, given) -> {
+          if (method.getName().equals("equals")) return proxy == given[0];
+          try {
+            var answer = method.invoke(store, given);
+            return method.getName().equals("append") ? ((CompletionStage<?>) answer).thenCombine(said, (one, two) -> one)
+                : answer;
+          } catch (InvocationTargetException thrown) {
+            throw thrown.getCause();
+          }
+        });
+  }
+
+  @Test
+  void outcomeIsUnknownWhileARemovalIsOnItsWay() {
+    var kind = Durable.kind("list", Put.class).keepsMessages(9).state(0L).by((state, put, context) -> {
+      throw new IllegalArgumentException("broken");
+    });
+    var ada = kind.newActor(scope.named("ada").onFailure(FailurePolicy.goOn().withoutLog()), slow());
+    var put = new Put("a");
+    var answer = ada.sendMessageReturn(put, Duration.ofSeconds(5));
+    eventually(() -> store.waiting(ADA, instants().instant(), 9).isEmpty());
+
+    clock.advance(Duration.ofSeconds(6));
+
+    var late = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+    assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(late, put));
+    said.complete(null);
+    assertEquals(List.of(), kind.aside(store)); // nor is it ever handled again
+  }
+}
