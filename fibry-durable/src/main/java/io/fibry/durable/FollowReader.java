@@ -160,6 +160,7 @@ final class FollowReader<E> implements AutoCloseable {
     for (int tries = 0; !closing; tries++) {
       try {
         standing = id.map(view -> Views.Standing.load(store, view));
+        if (!standing.orElseThrow().known()) throw new IllegalStateException(what + " was forgotten at " + store);
         return;
       } catch (StoreReadException failure) {
         LoggerFactory.getLogger(Follow.class).warn("{} tries again later", what, failure);

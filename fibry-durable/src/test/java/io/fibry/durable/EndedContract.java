@@ -253,6 +253,20 @@ abstract class EndedContract extends AtAStore {
     }
   }
 
+  @Test
+  void viewEndsIfItIsForgottenWhileItsStoreFails() throws Exception {
+    var flaky = new FlakyStore(store, new Random(1));
+    var view = VIEW.as("v").newActor(scope.anonymous(), flaky.asStore(), fact -> see(fact.key(), text(fact)));
+    pay(0, 1);
+    eventually(() -> List.of("v false").equals(views()));
+    VIEW.as("v").forget(store); // as another process does
+    flaky.failNext("append", FlakyStore.How.LOST_BEFORE);
+    pay(1, 2);
+
+    Patience.ended(view::waitForExit);
+    assertEquals(List.of(), views());
+  }
+
   private List<String> views() {
     return Follow.views(store).stream().map(view -> {
       assertEquals("order", view.kind());
