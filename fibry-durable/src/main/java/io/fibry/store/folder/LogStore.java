@@ -71,10 +71,10 @@ final class LogStore extends FolderStore {
         () -> store.journal.forced(), threads("fibry-compaction"),
         () -> new Pace(System::nanoTime, LockSupport::parkNanos));
     store.log.onSealed(store.compaction::sealed);
-    store.spares.onFull(store.compaction::full);
     store.log.onForce(store::wakeHistories);
     store.journal = Journal.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.pause()),
         Journal.QUIET, options.room());
+    store.spares.onFull(store.compaction::full); // may begin a pass at once, which asks the journal for a force
     return store;
   }
 
