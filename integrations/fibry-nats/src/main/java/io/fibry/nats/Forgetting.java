@@ -6,11 +6,13 @@ import io.fibry.store.ViewPlace;
 import io.nats.client.api.MessageInfo;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.LoggerFactory;
@@ -192,15 +194,17 @@ final class Forgetting {
       for (var page = store.log().page(filter, at, PAGE); !page.isEmpty() && !store.isClosed(); page =
           store.log().page(filter, at, PAGE)) {
         var whole = new HashMap<String, Long>(); // the last message with a whole turn, by subject
+        long next = at;
+        boolean over = false;
         for (var one : page) {
-          if (unread.isPresent() && !isPassed(one, unread.get())) {
-            purge(whole);
-            return;
-          }
+          over = unread.isPresent() && !isPassed(one, unread.get());
+          if (over) break;
           if (JournalEntry.read(one).hasWhole()) whole.put(one.getSubject(), one.getSeq());
-          at = one.getSeq() + 1;
+          next = one.getSeq() + 1;
         }
-        purge(whole);
+        if (!isPurged(whole)) return; // such as without a keeper: the next move of a view tries again from here
+        at = next;
+        if (over) return;
       }
     }
 
@@ -210,8 +214,12 @@ final class Forgetting {
           || message.getSeq() == unread.seq() && unread.index() >= JournalEntry.read(message).turns().size();
     }
 
-    private void purge(Map<String, Long> whole) {
-      whole.forEach((subject, seq) -> store.log().purge(subject, seq - 1));
+    private boolean isPurged(Map<String, Long> whole) {
+      var purges = new ArrayList<CompletableFuture<Stored>>();
+      whole.forEach((subject, seq) -> {
+        if (seq > 1) purges.add(store.log().purge(subject, seq - 1));
+      });
+      return purges.stream().map(CompletableFuture::join).allMatch(Stored.Here.class::isInstance);
     }
   }
 }
