@@ -221,9 +221,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     }
   }
 
-  /**
-   * Until the request overtakes no message. An interrupt is the front's to tell.
-   */
+  /** Until the request overtakes no message. An interrupt is the front's to tell. */
   private Duration awaitOrder(Request<?, ?> request, Duration limit) {
     var order = delivery.order(key);
     if (order.isDone() || !limit.isPositive()) return limit;

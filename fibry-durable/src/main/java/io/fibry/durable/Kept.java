@@ -23,8 +23,8 @@ import java.util.function.Supplier;
  * come with the message
  * @param since when its sender began to store it, by {@link System#nanoTime}
  */
-record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, Optional<AtomicReference<Stage>> reached,
-    long since)
+record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked,
+    Optional<AtomicReference<Stage>> reached, long since)
     implements Request<Kept<R>, R> {
   /** How far an actor has come with a request. */
   enum Stage {

@@ -14,7 +14,6 @@ import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.store.Store;
-import io.fibry.store.ViewPlace;
 import io.fibry.support.Patience;
 import io.fibry.test.NatsServer;
 import io.nats.client.Connection;
@@ -29,12 +28,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -198,47 +195,6 @@ class RolesTest {
     }
 
     assertEquals("", violations());
-  }
-
-  @Test
-  void keeperThatComesLaterDeletesWhatAViewHasPassed() {
-    makeStreams();
-    try (var node = open(Role.NODE)) {
-      long life = node.load(actor("x")).life();
-      var view = new ViewPlace("counter", "v", "").actor();
-      var viewLife = node.load(view).life();
-      place(node, view, viewLife, 1, "");
-      for (int i = 1; i <= 3; i++) node.append(whole(actor("x"), life, i, false)).toCompletableFuture().join();
-      node.end(whole(actor("x"), life, 4, true)).toCompletableFuture().join();
-      place(node, view, viewLife, 2, lastPlace(node));
-      for (int i = 3; i < 5; i++) place(node, view, viewLife, i, lastPlace(node)); // looks that cannot purge
-
-      keeper = Optional.of(open(Role.KEEPER));
-      var number = new AtomicLong(5);
-      Patience.eventually(() -> {
-        place(node, view, viewLife, number.getAndIncrement(), lastPlace(node));
-        return turns("x") == 1;
-      });
-    }
-  }
-
-  private static Store.Turn whole(Store.Id id, long life, long number, boolean whole) {
-    return new Store.Turn(id, life, number, Instant.EPOCH, whole, new byte[3], List.of(), List.of());
-  }
-
-  private static void place(Store store, Store.Id view, long life, long number, String place) {
-    store.append(new Store.Turn(view, life, number, Instant.EPOCH, true, place.getBytes(StandardCharsets.UTF_8),
-        List.of(), List.of())).toCompletableFuture().join();
-  }
-
-  private static String lastPlace(Store store) {
-    try (var history = store.history("counter", "")) {
-      String place = "";
-      for (var page = history.now(); !page.isEmpty(); page = history.now()) place = page.getLast().place();
-      return place;
-    } catch (InterruptedException interrupt) {
-      throw new AssertionError(interrupt);
-    }
   }
 
   @Test
