@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.slf4j.LoggerFactory;
 
@@ -71,6 +72,8 @@ final class Claims {
   /** Ends with the node. */
   static void begin(Surroundings around, Duration lease) {
     var claims = new Claims(around, lease);
+    around.engine().subscribe(around.subjects().ofClaims(around.node()), Optional.empty(),
+        claim -> hear(claim, around.underWay()));
     Actor<Tick> actor = around.own().newActor(claims::tick);
     actor.sendMessageEvery(new Tick(), claims.period);
   }
@@ -101,7 +104,7 @@ final class Claims {
   private void send(String node, Ids ids) {
     try {
       around.engine().publish(
-          Wire.to(around.subjects().ofNode(node), Map.of(NODE, around.node()), CODEC.encode(ids)));
+          Wire.to(around.subjects().ofClaims(node), Map.of(NODE, around.node()), CODEC.encode(ids)));
     } catch (LostException cut) { // the lease of this node counts, too
       LoggerFactory.getLogger(Cluster.class).debug("node '{}' does not hear that its requests are here", node, cut);
     }
@@ -110,7 +113,7 @@ final class Claims {
   // ---- of their asker
 
   /** Hears a claim, on the engine's thread. */
-  static void hear(Wire wire, UnderWay underWay) {
+  private static void hear(Wire wire, UnderWay underWay) {
     var node = wire.header(NODE);
     if (node.isPresent()) for (var id : ids(wire)) underWay.claimed(id, node.get());
   }

@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster.Member;
+import io.fibry.cluster.LostException.Loss;
 import io.fibry.pubsub.SharedValue;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
@@ -190,7 +191,8 @@ final class Membership implements AutoCloseable {
     for (var sign : List.copyOf(signs.values())) try {
       if (!lives.mayLive(sign.member().id())) end(sign);
     } catch (LostException cut) {
-      LOG.debug("node '{}' cannot say that node '{}' is gone", node, sign.member().name(), cut);
+      if (cut.loss() == Loss.DENIED) remove(sign.member().name()); // it takes no parts, and may not write
+      else LOG.debug("node '{}' cannot say that node '{}' is gone", node, sign.member().name(), cut);
     }
     lives.forget();
   }

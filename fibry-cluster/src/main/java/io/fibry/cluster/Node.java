@@ -127,7 +127,6 @@ final class Node implements Cluster {
 
   /** Called on the engine's thread, with messages of another node for one of the parts here. */
   private void receive(Wire wire) {
-    Claims.hear(wire, around.underWay());
     var part = wire.header(Hosting.PART).orElse("");
     int dot = part.indexOf('.');
     var home = dot < 0 ? null : homes.get(part.substring(0, dot));

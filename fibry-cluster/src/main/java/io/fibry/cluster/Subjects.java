@@ -67,6 +67,14 @@ record Subjects(String app) {
     return "fb." + app + ".x." + node;
   }
 
+  /**
+   * The subject at which a node hears that another node has its requests. Programs that can only
+   * ask hear it, too.
+   */
+  String ofClaims(String node) {
+    return "fb." + app + ".a." + node + ".held";
+  }
+
   /** The subject at which all nodes hear that the answer to a request is not awaited any more. */
   String ofTakingBack() {
     return "fb." + app + ".c";

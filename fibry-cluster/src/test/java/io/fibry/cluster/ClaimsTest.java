@@ -86,15 +86,15 @@ class ClaimsTest {
       var subjects = new Subjects("shop");
       home.offer("clerk", Job.class, scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context
           .replyWhen(job, new CompletableFuture<>())));
-      engine.subscribe(subjects.ofNode("asker"), Optional.empty(), claim -> heard.addAll(Claims.ids(claim)));
-      engine.subscribe(subjects.ofNode("other"), Optional.empty(), claim -> others.incrementAndGet());
+      engine.subscribe(subjects.ofClaims("asker"), Optional.empty(), claim -> heard.addAll(Claims.ids(claim)));
+      engine.subscribe(subjects.ofClaims("other"), Optional.empty(), claim -> others.incrementAndGet());
       var foreign =
           List.of("other", "", ".", "..", "other.9", "*.life.1", "Ää.life.2", "other.life.99999999999999999999",
               "other.life.-1", "other.life.x");
       var body = Codec.of(Job.class).encode(new Job());
       for (var id : foreign) engine.publish(
           new Wire(subjects.ofName("clerk"), Optional.of("answers"), Map.of(Route.ID, id), body));
-      engine.publish(Wire.to(subjects.ofNode("home"), Map.of("Fb-Held", "x"), new byte[] {1, 2, 3}));
+      engine.publish(Wire.to(subjects.ofClaims("home"), Map.of("Fb-Held", "x"), new byte[] {1, 2, 3}));
       for (var id : sent) engine.publish(
           new Wire(subjects.ofName("clerk"), Optional.of("answers"), Map.of(Route.ID, id), body));
       Patience.eventually(() -> home.health().underWay() == sent.size() + foreign.size());

@@ -77,7 +77,7 @@ abstract class LostRequestsContract {
 
   private Cluster asker() {
     var asker = join("asker");
-    network.engine("asker").subscribe(new Subjects(app).ofNode("asker"), Optional.empty(),
+    network.engine("asker").subscribe(new Subjects(app).ofClaims("asker"), Optional.empty(),
         wire -> {
           claimed.addAll(Claims.ids(wire));
           claims.incrementAndGet();

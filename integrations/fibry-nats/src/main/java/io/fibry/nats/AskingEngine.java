@@ -48,10 +48,14 @@ final class AskingEngine implements Engine {
     return messages.request(message, limit);
   }
 
-  /** The node itself gets no messages, and no requests that others could take back. */
+  /**
+   * The node itself gets no messages, and no requests that others could take back. It hears who has
+   * its own requests: without that, they would fail after a lease.
+   */
   @Override
   public Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
     String app = "fb." + program.app();
+    if (subject.startsWith(program.answers())) return messages.subscribe(subject, group, reader);
     if (subject.equals(app + ".c") || subject.equals(app + ".x." + program.node())) return () -> {};
     throw program.denied("subscribe to " + subject, Role.NODE);
   }

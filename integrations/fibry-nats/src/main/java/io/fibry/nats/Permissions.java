@@ -27,7 +27,10 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
   static final String INBOXES = ".i.";
   /** Subjects for answers from other programs. */
   static final String ANSWERS = ".r.";
-  /** Subjects for all answers to a program that can only ask. */
+  /**
+   * Subjects for all messages to a program that can only ask: answers, and which node has its
+   * requests.
+   */
   static final String TO_ASKERS = ".a.";
 
   private static final List<String> OF_STREAMS =
