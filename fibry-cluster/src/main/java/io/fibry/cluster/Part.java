@@ -255,18 +255,21 @@ final class Part<M> {
 
   /**
    * The sender knows of a later owner. The clocks of this node may have stopped with its machine,
-   * so it holds what comes until the steward has asked the table.
+   * so it holds what comes until the steward has asked the table, or has just written to it.
    */
   private void doubt(long epoch) {
-    if (stage != Stage.OPEN || epoch <= reception.epoch().getAsLong()) return;
+    if (stage != Stage.OPEN && stage != Stage.HOLDING || !isLater(epoch)) return;
     stage = Stage.HOLDING;
-    entities = Optional.empty();
     alone = false;
-    doubt = epoch;
+    doubt = Math.max(doubt, epoch);
+  }
+
+  private boolean isLater(long epoch) {
+    return epoch > reception.epoch().getAsLong();
   }
 
   private void begin() {
-    if (stage != Stage.HOLDING || entities.isEmpty() || !hasAll) return;
+    if (stage != Stage.HOLDING || entities.isEmpty() || !hasAll || isLater(doubt)) return;
     stage = Stage.OPEN;
     forgetAt = clock.nanoTime() + REMEMBERED.toNanos();
     takeAll();

@@ -123,6 +123,22 @@ class PartTest {
     Patience.eventually(() -> got.equals(List.of(new Pay(1), new Pay(2), new Pay(3), new Pay(4))));
   }
 
+  /** The machine was suspended while it waited for the node before to hand the part over. */
+  @Test
+  void messageThatKnowsALaterOwnerIsHeldBeforeThePartBegins() {
+    epoch = 5;
+    send(1, 7);
+    assertTrue(ActorSystem.root().awaitQuiet(LONG));
+
+    open();
+
+    assertEquals(List.of(), got);
+    assertEquals(7, part.doubt());
+    epoch = 7; // the table says that it is this node's own
+    open();
+    Patience.eventually(() -> got.equals(List.of(new Pay(1))));
+  }
+
   /** The next node may have lost the part, and got it again from a node that handled this. */
   @Test
   void aNodeThatWasGivenUpPassesNothingOn() {
