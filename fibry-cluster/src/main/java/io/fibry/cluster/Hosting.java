@@ -320,7 +320,7 @@ final class Hosting<M> {
   private void settleDoubt(Slot slot) {
     var part = parts.get(slot.number);
     if (part.doubt() <= slot.epoch) return;
-    if (slot.confirms(part.doubt())) part.open(entities.get(slot.number), true);
+    if (slot.confirms(part.doubt())) part.open(entities.get(slot.number), !slot.waits);
     else lose(slot);
   }
 
@@ -360,9 +360,8 @@ final class Hosting<M> {
   private void hold(Slot slot, String life) {
     slot.waits = slot.isHanded();
     var reception = new Reception<>(around.engine(), kind, around.node() + "." + life, protocol, around.underWay(),
-        () -> around.lease().isValid(life), () -> slot.epoch, around.how());
-    String subject = around.subjects().ofPart(kind, slot.number);
-    parts.set(slot.number, Part.hold(around, subject, reception,
+        slot.mayAnswer(life), () -> slot.epoch, around.how());
+    parts.set(slot.number, Part.hold(around, around.subjects().ofPart(kind, slot.number), reception,
         key -> Keys.part(key, slots.size()) == slot.number, birth::look, hand -> hand(slot.number, hand)));
   }
 
@@ -409,6 +408,7 @@ final class Hosting<M> {
 
   /** It is another node's, or nobody knows. */
   private void lose(Slot slot) {
+    slot.losses++;
     if (slot.stage != Stage.AWAY) slot.endMove("lost");
     slot.stage = Stage.AWAY;
     drop(slot.number);

@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /** What a node knows and does of one part of a kind. Used by its steward's thread. */
 final class Slot {
@@ -22,6 +23,7 @@ final class Slot {
   boolean waits; // for what the node before hands
   long until; // of passing on, or of waiting for what is handed
   volatile long epoch; // version by which this node owns it; written by the steward, read by all
+  volatile int losses; // so far; written by the steward, read by all
   private Object recorded; // the recording of the running move, or null
 
   Slot(Surroundings around, String kind, int number) {
@@ -45,6 +47,12 @@ final class Slot {
   /** Another node was faster. */
   void dropMove() {
     recorded = null;
+  }
+
+  /** {@return false as soon as the part is lost: then it is the next owner that tells askers} */
+  BooleanSupplier mayAnswer(String life) {
+    int before = losses;
+    return () -> losses == before && around.lease().isValid(life);
   }
 
   boolean isOurs() {

@@ -15,8 +15,13 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +32,10 @@ import org.junit.jupiter.api.Test;
 class SuspendedNodeTest {
   record Where() implements Request<Where, String> {}
 
+  record Slow() implements Request<Slow, String> {}
+
   private static final Duration LEASE = Duration.ofSeconds(5);
+  private static final Duration LONG = Duration.ofHours(1);
   private static final Duration TICK = Duration.ofMillis(500);
 
   private final ManualClock clock = new ManualClock();
@@ -36,6 +44,10 @@ class SuspendedNodeTest {
   private final ActorScope scope = ActorSystem.openScope("running", options -> options.withScheduler(clock));
   private final ActorScope scopeOfA = ActorSystem.openScope("suspended", options -> options.withScheduler(clockOfA));
   private final List<String> handled = new CopyOnWriteArrayList<>(); // by which node
+  private final Queue<Runnable> messages = new ConcurrentLinkedQueue<>(); // in the socket of node a
+  private final Queue<Runnable> news = new ConcurrentLinkedQueue<>(); // from the table to node a
+  private final CompletableFuture<String> answerOfB = new CompletableFuture<>();
+  private volatile boolean buffered; // messages to node a wait meanwhile, and are not lost
   private volatile boolean suspended; // node a; messages to it meanwhile are lost
 
   @AfterEach
@@ -49,8 +61,10 @@ class SuspendedNodeTest {
         (proxy, method, arguments) -> {
           if (method.getName().equals("subscribe") || method.getName().equals("watch")) {
             @SuppressWarnings("unchecked") var reader = (Consumer<Object>) arguments[arguments.length - 1];
-            arguments[arguments.length - 1] = (Consumer<Object>) news -> {
-              if (!suspended) reader.accept(news);
+            arguments[arguments.length - 1] = (Consumer<Object>) one -> {
+              if (!suspended) reader.accept(one);
+              else if (one instanceof Engine.Entry) news.add(() -> reader.accept(one));
+              else if (buffered) messages.add(() -> reader.accept(one));
             };
           }
           try {
@@ -113,5 +127,45 @@ class SuspendedNodeTest {
     assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
     assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
     assertEquals(11, handled.size());
+  }
+
+  private Entities<String, Slow> slowHome(Cluster node, ActorScope in) {
+    String name = node.self().name();
+    return node.host("slow", Slow.class, in.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
+        .newActor((Slow slow, ActorContext<Slow> context) -> {
+          if (name.equals("a")) new CountDownLatch(1).await(); // until it is killed
+          context.replyWhen(slow, answerOfB);
+        }));
+  }
+
+  private static void comeIn(Queue<Runnable> socket) {
+    for (var next = socket.poll(); next != null; next = socket.poll()) next.run();
+  }
+
+  /** Both nodes get the requests; the one that resumes ends before it has begun the second ones. */
+  @Test
+  void nodeThatLostItsPartsDoesNotSayThatARequestIsNotDone() {
+    var a = join("a", (app, node) -> machineOfA(network.connect(app, node)), scopeOfA, clockOfA);
+    slowHome(a, scopeOfA);
+    slowHome(join("b", network, scope, clock), scope);
+    pass(Duration.ofSeconds(10));
+    int before = a.health().parts().get("slow");
+    suspended = true;
+    pass(LEASE.plusSeconds(3));
+    buffered = true;
+    var places = join("asking", network, scope, clock).entities("slow", Slow.class);
+    var answers = IntStream.range(0, 40).mapToObj(i -> places.actor("k" + i % 20).sendMessageReturn(new Slow(), LONG))
+        .toList();
+    assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+    suspended = false;
+
+    comeIn(messages);
+    Patience.eventually(() -> a.health().underWay() >= 2);
+    comeIn(news);
+    Patience.eventually(() -> a.health().underWay() == 0);
+    answerOfB.complete("b");
+
+    assertTrue(before > 0);
+    for (var answer : answers) assertEquals("b", Patience.value(answer));
   }
 }
