@@ -39,16 +39,18 @@ import org.slf4j.LoggerFactory;
  * entry          who writes it                      what others conclude
  * new version    its node, by compare-and-set       it lives for a lease, by their own clocks
  * over           its node, when it leaves           it is over: its node has stopped before
- * over           a node that saw no sign for a      it is over: a sign would have needed the
- *                lease, at the version it saw       version that was replaced
+ * over           a node that saw no heartbeat for   it is over: a heartbeat would have needed the
+ *                a lease, at the version it saw     version that was replaced
  * another life   its node, after it has lapsed      they wait for the lease of the former life
- * gone           the server, which cleans up        nothing: they wait for the lease
+ * gone           the server, which cleans up        no heartbeat follows: they wait for a lease
+ *                                                   from then on
  * </pre>
  *
  * <p>Why no two nodes own a part: a life counts its lease from before it sent its last confirmed
- * sign. A node that takes its parts has seen that heartbeat, or a later one, after it was sent. It
- * has then waited for the whole lease, and has found the entry over, or gone. After that no sign of
- * this life can be confirmed, since a life whose entry is over or gone is never written again.
+ * heartbeat. A node that writes that the life is over has seen this very heartbeat, and has then
+ * waited for the whole lease. A node that finds the entry gone waits for a whole lease from then
+ * on, since it may not have seen this heartbeat. After that no heartbeat of this life can be
+ * confirmed, since a life whose entry is over or gone is never written again.
  */
 final class Lease {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);

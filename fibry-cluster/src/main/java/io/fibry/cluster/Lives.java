@@ -9,16 +9,21 @@ import java.util.concurrent.TimeUnit;
 /**
  * When this node last saw a heartbeat of each life of a node, by its own clock that nobody sets. A
  * life may believe in its lease until a whole lease after that, unless its entry says that it is
- * over. An entry that is gone says nothing: the server may have dropped it because the clock of the
- * server was set. A life that was never heard of counts as heard when it is first asked for.
+ * over. An entry that is gone does not say so: the server may have dropped it because the clock of
+ * the server was set. A life that was never heard of counts as heard when it is first asked for.
  *
- * <p>Thread-safe: each method is one atomic operation on the map. A life that is over stays so,
- * though news that are late tell an older heartbeat of it.
+ * <p>Thread-safe: each change is one atomic operation on the map. A life that is over stays so, and
+ * the lease of a life whose entry is gone does not begin again, even if late news tell of an older
+ * heartbeat.
  */
 final class Lives {
   private static final int REMEMBERED = 10; // leases; a life that is asked for later counts as heard then
 
-  private record Heartbeat(long nanos, long lease, boolean over) {}
+  private enum Kind {
+    SEEN, GONE, OVER
+  }
+
+  private record Heartbeat(long nanos, long lease, Kind kind) {}
 
   private final Scheduler clock;
   private final long lease; // nanoseconds, of lives that do not tell theirs
@@ -37,23 +42,37 @@ final class Lives {
   /** What an entry tells of a life, which was written before now. */
   void heard(State one) {
     if (one.isOver()) over(one.member().id());
-    else note(one.member().id(), one.lease().map(Lives::nanos).orElse(lease), false);
+    else note(one.member().id(), one.lease().map(Lives::nanos).orElse(lease), Kind.SEEN);
   }
 
   /** The life itself has ended it, or a node that waited for its lease. */
   void over(String life) {
-    note(life, lease, true);
+    note(life, lease, Kind.OVER);
   }
 
-  private void note(String life, long its, boolean over) {
-    var now = new Heartbeat(clock.nanoTime(), its, over);
-    last.merge(life, now, (before, next) -> before.over ? before : next);
+  /**
+   * Its entry was not there just now. The last heartbeat may be one that this node never saw, so a
+   * whole lease begins the first time that the entry is missed. After that there is none.
+   *
+   * @return as {@link #mayLive}
+   */
+  boolean mayLiveWithoutEntry(String life) {
+    var unknown = new Heartbeat(clock.nanoTime(), lease, Kind.GONE);
+    last.compute(life, (same, before) -> before == null ? unknown
+        : before.kind == Kind.SEEN ? new Heartbeat(clock.nanoTime(), before.lease, Kind.GONE) : before);
+    return mayLive(life);
+  }
+
+  private void note(String life, long its, Kind kind) {
+    var now = new Heartbeat(clock.nanoTime(), its, kind);
+    last.merge(life, now, (before, next) -> next.kind.compareTo(before.kind) < 0 || before.kind == Kind.OVER
+        ? before : next);
   }
 
   /** {@return whether its node may still take itself for the owner of parts} */
   boolean mayLive(String life) {
-    var heard = last.computeIfAbsent(life, none -> new Heartbeat(clock.nanoTime(), lease, false));
-    return !heard.over && clock.nanoTime() - heard.nanos < heard.lease;
+    var heard = last.computeIfAbsent(life, none -> new Heartbeat(clock.nanoTime(), lease, Kind.SEEN));
+    return heard.kind != Kind.OVER && clock.nanoTime() - heard.nanos < heard.lease;
   }
 
   /** Forgets lives that are long over. */

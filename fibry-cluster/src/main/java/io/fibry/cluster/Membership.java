@@ -105,6 +105,11 @@ final class Membership implements AutoCloseable {
     return lives.mayLive(owner.life());
   }
 
+  /** Whether an owner whose node has no entry may still be alive. */
+  boolean mayLiveWithoutEntry(Right owner) {
+    return lives.mayLiveWithoutEntry(owner.life());
+  }
+
   /**
    * Whether a node hosts the kind, or hosted it a moment ago, so that another node may be about to
    * host it.

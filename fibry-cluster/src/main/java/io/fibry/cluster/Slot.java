@@ -70,8 +70,14 @@ final class Slot {
 
   /** Another node's, which may believe in its lease. */
   boolean isTaken() {
-    return !isOurs() && right.filter(one -> !one.free())
-        .filter(one -> around.membership().mayLive(one) || isThere(one)).isPresent();
+    return !isOurs() && right.filter(one -> !one.free()).filter(this::mayLive).isPresent();
+  }
+
+  private boolean mayLive(Right one) {
+    if (around.membership().mayLive(one)) return true;
+    var entry = around.engine().get(around.subjects().keyOfNode(one.node()));
+    return entry.isEmpty() ? around.membership().mayLiveWithoutEntry(one)
+        : entry.flatMap(State::memberOf).filter(one::isOf).isPresent();
   }
 
   /** Whether the previous owner has joined, and passes on the messages that it has held. */

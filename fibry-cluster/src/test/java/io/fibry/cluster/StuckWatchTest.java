@@ -1,0 +1,108 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.cluster.LostException.Loss;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A node does not hear of the last heartbeats of another one, whose entry the server then drops:
+ * that one may believe in its lease for longer than the first one waits.
+ */
+class StuckWatchTest {
+  record Where() implements Request<Where, String> {}
+
+  private static final Duration LEASE = Duration.ofSeconds(5);
+  private static final Duration TICK = Duration.ofMillis(500);
+  private static final int PARTS = 8;
+
+  private final ManualClock clock = new ManualClock();
+  private final MemoryNetwork network = MemoryNetwork.create(clock);
+  private final ActorScope scope = ActorSystem.openScope("stuck-watch", options -> options.withScheduler(clock));
+  private volatile boolean stuck; // what node b hears of the table
+  private volatile boolean cut; // node a from the table
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private Engine faulty(Engine engine, String node) {
+    return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
+        (proxy, method, arguments) -> {
+          if (node.equals("b") && method.getName().equals("watch")) {
+            @SuppressWarnings("unchecked") var reader = (Consumer<Object>) arguments[1];
+            arguments[1] = (Consumer<Object>) news -> {
+              if (!stuck) reader.accept(news);
+            };
+          }
+          if (node.equals("a") && cut && method.getName().matches("get|create|update|delete"))
+            throw new LostException(Loss.CUT, "a test cut the connection");
+          try {
+            return method.invoke(engine, arguments);
+          } catch (InvocationTargetException thrown) {
+            throw thrown.getCause();
+          }
+        });
+  }
+
+  private Cluster home(String name) {
+    var node = Cluster.join("bank", (app, own) -> faulty(network.connect(app, own), own),
+        options -> options.withNode(name).withLease(LEASE).withParts(PARTS).withScope(scope)
+            .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+    node.host("place", Where.class, scope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
+        .newActor((Where where, ActorContext<Where> context) -> context.reply(where, name)));
+    return node;
+  }
+
+  private void pass(Duration time) {
+    for (var left = time; left.isPositive(); left = left.minus(TICK)) {
+      clock.advance(TICK);
+      assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+    }
+  }
+
+  private static int parts(Cluster node) {
+    return node.health().parts().get("place");
+  }
+
+  @Test
+  void nodeTakesNoPartsFromALifeThatMayBelieveInItsLease() {
+    var a = home("a");
+    var b = home("b");
+    pass(Duration.ofSeconds(20));
+    int before = parts(b);
+    assertTrue(before > 0 && before < PARTS, () -> before + " parts");
+
+    stuck = true;
+    pass(LEASE.minusSeconds(1));
+    cut = true;
+    try (var server = network.connect("bank", "server")) {
+      String key = new Subjects("bank").keyOfNode("a");
+      assertTrue(server.delete(key, server.get(key).orElseThrow().version()));
+    }
+
+    int together = 0;
+    for (int i = 0; i < 6; i++) {
+      pass(TICK);
+      if (a.health().alive()) together = Math.max(together, parts(b));
+    }
+    assertEquals(before, together);
+    stuck = false;
+    pass(LEASE.multipliedBy(2));
+    assertEquals(PARTS, parts(b));
+  }
+}
