@@ -193,7 +193,7 @@ final class Lease {
   private boolean create() {
     var member = member(self().name());
     return live(member, () -> {
-      var created = engine.create(key, bytes(member), State.CLEANED_UP);
+      var created = engine.create(key, bytes(member), State.cleanedUp(time));
       return created.isPresent() ? created : replace(member);
     });
   }
@@ -207,7 +207,7 @@ final class Lease {
       joining = newId(); // others have ended this life before it could begin
       return OptionalLong.empty();
     }
-    return engine.update(key, bytes(member), entry.get().version(), State.CLEANED_UP);
+    return engine.update(key, bytes(member), entry.get().version(), State.cleanedUp(time));
   }
 
   private Member member(String node) {
@@ -326,7 +326,7 @@ final class Lease {
   private OptionalLong sign(Member member) {
     var recorded = Recorder.beginSign();
     try {
-      var next = engine.update(key, bytes(member), version.getAsLong(), State.CLEANED_UP);
+      var next = engine.update(key, bytes(member), version.getAsLong(), State.cleanedUp(time));
       Recorder.endSign(recorded, member.name(), null);
       return next;
     } catch (LostException cut) {

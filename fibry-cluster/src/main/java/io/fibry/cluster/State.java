@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * @param over why the life is over, or empty while it is not
  */
 record State(Member member, Map<String, String> ended, Optional<Duration> lease, Optional<String> over) {
-  static final Duration CLEANED_UP = Duration.ofHours(1); // entries, by the server
+  private static final Duration CLEANED_UP = Duration.ofHours(1); // entries, by the server
   private static final Codec<State> CODEC = Codec.of(State.class);
 
   /** Returns an empty value if the entry is gone, or does not belong to a node. */
@@ -37,6 +37,11 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
    */
   static Optional<Member> memberOf(Engine.Entry entry) {
     return of(entry).filter(one -> !one.isOver()).map(State::member);
+  }
+
+  /** {@return after so long the server drops the entry: not between two heartbeats} */
+  static Duration cleanedUp(Duration lease) {
+    return lease.compareTo(CLEANED_UP) > 0 ? lease : CLEANED_UP;
   }
 
   boolean isOver() {

@@ -1,0 +1,35 @@
+package io.fibry.cluster;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorSystem;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+/** Between two heartbeats of a node, the server does not clean up its entry. */
+class LongLeaseTest {
+  private static final Duration LEASE = Duration.ofHours(10);
+
+  @Test
+  void nodeWithALongLeaseKeepsItsLife() {
+    var clock = new ManualClock();
+    var network = MemoryNetwork.create(clock);
+    try (var scope = ActorSystem.openScope("long-lease", options -> options.withScheduler(clock))) {
+      var node = Cluster.join("bank", network, options -> options.withNode("a").withLease(LEASE).withScope(scope)
+          .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
+      var before = node.self();
+
+      for (int i = 0; i < 10; i++) {
+        clock.advance(LEASE.dividedBy(10));
+        assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+      }
+
+      assertEquals(before, node.self());
+      node.close();
+    }
+  }
+}
