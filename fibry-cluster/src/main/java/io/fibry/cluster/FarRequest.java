@@ -139,9 +139,14 @@ final class FarRequest<R> {
   }
 
   private void sendLater() {
-    around.clock().after(pause, this::send);
+    around.clock().after(pause, this::sendAgain);
     var next = pause.multipliedBy(2);
     pause = next.compareTo(LONGEST_PAUSE) < 0 ? next : LONGEST_PAUSE;
+  }
+
+  /** Its asker may have given up meanwhile. */
+  private void sendAgain() {
+    if (!answer.isDone()) send();
   }
 
   private static Loss loss(Throwable failure) {

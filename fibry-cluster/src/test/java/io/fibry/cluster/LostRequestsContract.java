@@ -227,6 +227,38 @@ abstract class LostRequestsContract {
     Patience.eventually(() -> claims.get() > before);
   }
 
+  /** It waits for the next attempt, since its key has no home at the moment. */
+  @Test
+  void requestThatWasCancelledIsNotSentAgain() {
+    var home = join("home");
+    host(home);
+    var subjects = new Subjects(app);
+    var worker = asker().entities("worker", Job.class).actor("k");
+    network.engine("home").close(); // which nobody else knows so far
+    nodes.remove(home);
+    var heard = new AtomicInteger();
+    try (var engine = network.connect(app, "spy")) {
+      Patience.eventually(() -> hasNoHome(engine, subjects.ofPart("worker", 0)));
+      var answer = worker.sendMessageReturn(new Job(1), LIMIT);
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+      Patience.eventually(() -> clock.untilNext().filter(next -> next.toMillis() <= 2).isPresent());
+      assertTrue(answer.cancel(false));
+      for (int i = 0; i < 4; i++)
+        engine.subscribe(subjects.ofPart("worker", i), Optional.empty(), wire -> heard.incrementAndGet());
+
+      for (int i = 0; i < 20; i++) {
+        clock.advance(Duration.ofMillis(100));
+        assertTrue(scope.awaitQuiet(Patience.LONG));
+      }
+    }
+    assertEquals(0, heard.get());
+  }
+
+  private static boolean hasNoHome(Engine engine, String part) {
+    var answer = engine.request(Wire.to(part, Map.of(), new byte[0]), Duration.ofSeconds(1)).toCompletableFuture();
+    return Patience.failure(answer) instanceof LostException lost && lost.loss() == LostException.Loss.NOBODY;
+  }
+
   /** Silence of a node says nothing if nodes of its version claim nothing. */
   @Test
   void requestsAreNotLostWhileAnOlderNodeIsAMember() {
