@@ -114,7 +114,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
 
   private void give(Wire wire) {
     if (wire.header(Route.THERE).isPresent()) reception.confirm(wire);
-    else if (Reception.areTells(wire)) reception.giveAll(wire, none -> Optional.of(actor));
+    else if (Reception.areTells(wire)) reception.giveAll(wire, (one, body) -> one, none -> Optional.of(actor));
     else reception.read(wire).ifPresent(given -> reception.give(wire, given, () -> actor));
   }
 

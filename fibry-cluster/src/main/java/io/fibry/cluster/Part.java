@@ -337,7 +337,8 @@ final class Part<M> {
   private void give(Wire wire) {
     if (!reception.mayAnswer().getAsBoolean()) return;
     if (Reception.areTells(wire)) {
-      reception.giveAll(wire, key -> key.filter(keys).map(one -> entities.orElseThrow().actor(one)));
+      reception.giveAll(wire, Sharing::asReceived,
+          key -> key.filter(keys).map(one -> entities.orElseThrow().actor(one)));
       return;
     }
     var key = wire.header(Route.KEY).filter(keys);

@@ -53,11 +53,17 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     return wire.header(Route.TELLS).isPresent();
   }
 
+  /** The address of an actor for a message that came as these bytes. */
+  interface Received<M> {
+    Actor<? super M> of(Actor<? super M> actor, byte[] body);
+  }
+
   /**
    * Gives messages without answers to their actors. Their sender hears which of them were not
    * taken.
    */
-  void giveAll(Wire wire, Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
+  void giveAll(Wire wire, Received<M> received,
+      Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
     List<Tells.Group> groups;
     try {
       groups = Tells.groups(wire.body());
@@ -68,19 +74,20 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     var refusals = new ArrayList<Tells.Refusal>(0);
     int first = 0; // index of the group's first message
     for (var group : groups) {
-      giveAll(wire, group, first, actors, refusals);
+      giveAll(wire, received, group, first, actors, refusals);
       first += group.bodies().size();
     }
     wire.answerTo().ifPresent(to -> send(Reply.ofReceipt(to, new Tells.Receipt(refusals))));
   }
 
-  private void giveAll(Wire wire, Tells.Group group, int first,
+  private void giveAll(Wire wire, Received<M> received, Tells.Group group, int first,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors, List<Tells.Refusal> refusals) {
     var actor = actors.apply(group.key());
     Askers.onBehalf(List.of(asker(group.key()).toString()), () -> {
       for (int i = 0; i < group.bodies().size(); i++) {
         int index = first + i;
-        refusal(wire, group.bodies().get(i), group.context(i), actor)
+        byte[] body = group.bodies().get(i);
+        refusal(wire, body, group.context(i), actor.map(one -> received.of(one, body)))
             .ifPresent(why -> refusals.add(new Tells.Refusal(index, why)));
       }
     });

@@ -162,4 +162,25 @@ class UpgradeTest {
     b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
     Patience.eventually(() -> till.ask(new Next.Sum()) == 2);
   }
+
+  @Test
+  void oldNodeErasesNoFieldOfAMessageThatWasSentByATimer() {
+    var first = b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
+    var till = b.entities(nextKept()).actor("t");
+    assertEquals(5, till.ask(new Next.Pay(5, Optional.of("first"))));
+    first.close();
+
+    var old = a.host(oldKept(), scope.anonymous(), Duration.ofMinutes(1));
+    Patience.eventually(() -> till.ask(new Next.Sum()) == 1);
+    till.sendMessageLater(new Next.Pay(6, Optional.of("second")), Duration.ofMillis(1));
+    var waiting = new LongAdder();
+    Patience.eventually(() -> {
+      a.store().waiting("till", (actor, due) -> waiting.increment());
+      return waiting.sum() > 0; // kept by the old node, and not handled
+    });
+    old.close();
+
+    b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
+    Patience.eventually(() -> till.ask(new Next.Sum()) == 2);
+  }
 }
