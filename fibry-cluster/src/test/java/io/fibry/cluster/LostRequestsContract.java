@@ -237,12 +237,15 @@ abstract class LostRequestsContract {
     network.engine("home").close(); // which nobody else knows so far
     nodes.remove(home);
     var heard = new AtomicInteger();
+    var takenBack = new CountDownLatch(1);
     try (var engine = network.connect(app, "spy")) {
       Patience.eventually(() -> hasNoHome(engine, subjects.ofPart("worker", 0)));
       var answer = worker.sendMessageReturn(new Job(1), LIMIT);
       assertTrue(scope.awaitQuiet(Patience.LONG));
       Patience.eventually(() -> clock.untilNext().filter(next -> next.toMillis() <= 2).isPresent());
+      engine.subscribe(subjects.ofTakingBack(), Optional.empty(), wire -> takenBack.countDown());
       assertTrue(answer.cancel(false));
+      Patience.eventually(() -> takenBack.getCount() == 0);
       for (int i = 0; i < 4; i++)
         engine.subscribe(subjects.ofPart("worker", i), Optional.empty(), wire -> heard.incrementAndGet());
 
