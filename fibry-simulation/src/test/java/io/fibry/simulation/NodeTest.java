@@ -248,7 +248,7 @@ class NodeTest {
     });
     var stores = new ArrayList<WeakReference<FolderStore>>();
 
-    Simulation.run(options -> options.withSeeds(20), sim -> {
+    Runnable crash = () -> Simulation.run(options -> options.withSeeds(20), sim -> {
       var node = sim.node("one");
       var counted = new CompletableFuture<Integer>();
       node.start("program", () -> {
@@ -259,6 +259,9 @@ class NodeTest {
       assertEquals(1, counted.join());
       node.crash();
     });
+    crash.run();
+    stores.clear(); // with an agent, the JVM keeps a thread that has loaded a class until it ends
+    crash.run();
 
     Patience.eventually("a store is kept", () -> { // for a moment, the carrier may have the run that is over
       System.gc();
