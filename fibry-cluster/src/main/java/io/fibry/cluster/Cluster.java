@@ -302,7 +302,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
 
     /**
      * After this time without a heartbeat, others declare the node dead, and requests that it had
-     * fail. It gives a sign five times as often.
+     * fail. It sends five heartbeats in this time.
      *
      * @param lease at least 3 seconds; by default as the network says: 6 seconds, or 20 with
      * several servers of NATS, which may need 10 to elect a leader

@@ -27,11 +27,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * That this node is alive, in the table. It gives a sign five times in its lease. It takes itself
- * for dead two seconds before others may, by two clocks, because a suspended machine stops one of
- * them, and the other can be set. Whichever says that the lease is over is believed. A node that
- * has lapsed joins again, with another life. Fields without a remark are of the actor that gives
- * signs.
+ * Keeps the entry of this node in the table, which tells other nodes that it is alive. Five
+ * heartbeats in each lease renew the entry. A node declares itself dead two seconds before others
+ * may do so. It measures this by two clocks, because a suspended machine stops one of them and an
+ * administrator can set the other: the lease is over as soon as one of the clocks says so. A node
+ * that has lapsed joins again, with another life. Only the actor that sends heartbeats uses fields
+ * without a remark.
  *
  * <p>No clock of a server decides. A life goes through these states in the table:
  *
@@ -304,11 +305,11 @@ final class Lease {
   private void renew() {
     if (left) return;
     try {
-      if (version.isPresent() && !isValid()) lapse("its lease ran out before a sign was confirmed");
+      if (version.isPresent() && !isValid()) lapse("its lease ran out before a heartbeat was confirmed");
       if (version.isEmpty()) joinAgain();
       else if (!update() && isStillOurs()) update();
     } catch (LostException cut) {
-      LOG.warn("node '{}' could not give a sign of life: {}", self().name(),
+      LOG.warn("node '{}' could not send a heartbeat: {}", self().name(),
           Lines.message(cut));
     }
   }
@@ -358,7 +359,7 @@ final class Lease {
     var entry = engine.get(key);
     boolean ours = entry.flatMap(State::memberOf).filter(this::isOurs).isPresent();
     if (ours) version = OptionalLong.of(entry.get().version());
-    else lapse(entry.flatMap(State::of).flatMap(State::over).orElse("others took it for gone"));
+    else lapse(entry.flatMap(State::of).flatMap(State::over).orElse("other nodes declared it dead"));
     return ours;
   }
 
@@ -381,7 +382,7 @@ final class Lease {
     if (!create()) LOG.error("node '{}' cannot join again: another one has its name", self().name());
   }
 
-  /** Ends this life. Called by the actor that gives signs, or when there is none any more. */
+  /** Ends this life. Called by the actor that sends heartbeats, or when this actor has ended. */
   void delete() {
     left = true;
     var last = version;

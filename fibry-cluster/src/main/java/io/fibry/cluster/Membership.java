@@ -205,7 +205,7 @@ final class Membership implements AutoCloseable {
   private void end(Sign silent) {
     var member = silent.member();
     String key = keys + member.name();
-    String why = "node '" + node + "' saw no sign of it for a whole lease";
+    String why = "node '" + node + "' saw no heartbeat of it for a whole lease";
     if (silent.state.end(engine, key, silent.version, why)) remove(member.name());
     else engine.get(key).filter(now -> now.version() > silent.version).flatMap(State::of)
         .ifPresentOrElse(lives::heard, () -> remove(member.name())); // news of its heartbeat have not arrived yet

@@ -14,7 +14,7 @@ final class Sight {
   static String of(Node node, Map<String, Hosting<?>> homes, List<String> works, List<String> busy) {
     var health = node.health();
     var text = new StringBuilder(node + ", "
-        + (health.alive() ? "alive" : "which others may take for gone") + ", "
+        + (health.alive() ? "alive" : "which others may declare dead") + ", "
         + health.trouble().orElse("connected") + "\n");
     text.append("members:\n");
     for (var one : node.members()) text.append("  ").append(line(one)).append('\n');

@@ -82,7 +82,7 @@ abstract class DroppedEntryContract {
       String key = new Subjects(app).keyOfNode("a");
       assertTrue(server.delete(key, server.get(key).orElseThrow().version()));
       a.offer("till", Where.class, scope.anonymous().newActor((Where where, ActorContext<Where> context) -> context
-          .reply(where, "till"))); // with a sign
+          .reply(where, "till"))); // with a heartbeat
 
       Patience.eventually(() -> !a.self().id().equals(life) && a.health().alive());
       assertNotEquals(life, a.self().id());

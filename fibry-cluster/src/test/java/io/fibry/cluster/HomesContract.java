@@ -330,7 +330,7 @@ abstract class HomesContract {
       assertTrue(b.health().trouble().isPresent());
       wrong.set(TestNetwork.LEASE);
       assertFalse(b.health().alive());
-      assertTrue(b.dump().startsWith("node 'b' of app '" + app + "', which others may take for gone, the connection "),
+      assertTrue(b.dump().startsWith("node 'b' of app '" + app + "', which others may declare dead, the connection "),
           b::dump);
     }
   }

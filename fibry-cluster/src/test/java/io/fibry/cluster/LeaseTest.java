@@ -154,7 +154,7 @@ class LeaseTest {
   @Test
   void aNodeLeavesThoughTheNetworkDoesNotAnswerWithinItsLimit() throws InterruptedException {
     fault = Fault.SLOW;
-    clock.advance(LEASE.dividedBy(5)); // a sign
+    clock.advance(LEASE.dividedBy(5)); // a heartbeat
     held.await(); // so that the leave waits behind it, because a message that is being handled does not expire
     var leaving = CompletableFuture.runAsync(a::close);
     Patience.eventually(() -> {
@@ -345,7 +345,7 @@ class LeaseTest {
     if (!newsAreLost) ((Consumer<Engine.Entry>) reader).accept(entry);
   }
 
-  /** It joins after the entry was dropped, and so has seen no sign of the node. */
+  /** It joins after the entry was dropped, and so has seen no heartbeat of the node. */
   @Test
   void nodeThatJoinsLaterWaitsForTheLeaseOfAnUnseenLife() {
     var ofA = home(a).actor("x");

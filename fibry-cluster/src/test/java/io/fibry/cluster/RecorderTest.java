@@ -160,7 +160,7 @@ class RecorderTest {
 
     assertEquals("confirmed", event("Sign", one -> one.getString("node").equals("a")).getString("ended"));
     assertEquals("made up", event("Sign", one -> !one.getString("ended").equals("confirmed")).getString("ended"));
-    assertEquals("its lease ran out before a sign was confirmed", event("Lapse", one -> true).getString("why"));
+    assertEquals("its lease ran out before a heartbeat was confirmed", event("Lapse", one -> true).getString("why"));
     assertEquals("a", event("Move", one -> one.getString("happened").equals("lost")).getString("node"));
   }
 

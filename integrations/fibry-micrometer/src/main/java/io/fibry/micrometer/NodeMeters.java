@@ -52,7 +52,7 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    gauge(registry, "alive", null, "0: others may take it for gone, and it answers for no entity",
+    gauge(registry, "alive", null, "0: other nodes may declare it dead, and it handles requests of no entity",
         now -> now.health().alive() ? 1 : 0);
     gauge(registry, "connected", null, "0: nothing leaves at the moment",
         now -> now.health().trouble().isEmpty() ? 1 : 0);

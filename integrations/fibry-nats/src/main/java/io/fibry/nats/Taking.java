@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * that are, so that the server does not give them to other nodes. An actor.
  */
 final class Taking implements Subscription {
-  static final Duration GIVEN_UP = Duration.ofSeconds(15); // by the server, without a sign
+  static final Duration GIVEN_UP = Duration.ofSeconds(15); // by the server, without progress of its reader
   private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
   private static final Duration BEAT = Duration.ofSeconds(2);
   private static final Duration ASKED = Duration.ofSeconds(5); // so long the server waits for work

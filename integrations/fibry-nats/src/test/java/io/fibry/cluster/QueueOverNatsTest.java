@@ -27,7 +27,7 @@ class QueueOverNatsTest extends QueueContract {
     }
   }
 
-  /** The server waits 15 seconds for a sign of the node that has ended. */
+  /** The server waits 15 seconds for a message of the node that has ended. */
   @Soak(counterpart = "QueueInMemoryTest.workOfANodeThatEndsWithoutAWordIsDoneByAnother")
   @Override
   @Test

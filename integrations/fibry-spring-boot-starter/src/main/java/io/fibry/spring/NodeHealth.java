@@ -18,7 +18,7 @@ record NodeHealth(String status, Map<String, Object> details) {
     details.put("parts", health.parts());
     details.put("underWay", health.underWay());
     health.trouble().ifPresent(why -> details.put("why", why));
-    if (!health.alive()) details.putIfAbsent("why", "others may take this node for gone; it joins again");
+    if (!health.alive()) details.putIfAbsent("why", "other nodes may declare this node dead; it joins again");
     return new NodeHealth(health.alive() && health.trouble().isEmpty() ? "UP" : "OUT_OF_SERVICE", details);
   }
 }
