@@ -171,8 +171,8 @@ final class Membership implements AutoCloseable {
     if (before == null) return;
     left(before.member());
     ended.remove(name);
-    leases.remove(name);
     publish();
+    leases.remove(name); // after its member: a member without a lease is an older node
   }
 
   private void left(Member before) {
