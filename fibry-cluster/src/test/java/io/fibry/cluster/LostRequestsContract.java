@@ -28,6 +28,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -220,11 +221,23 @@ abstract class LostRequestsContract {
     context.reply(job, job.number());
   }
 
-  /** Moves the clocks as {@link #pass} does, while handlers are busy. */
+  /**
+   * Moves the clocks as {@link #pass} does, while handlers are busy, and waits for the heartbeats of
+   * all nodes: without them, a node on a busy machine would lapse after five periods.
+   */
   private void passBusy() {
     int before = claims.get();
+    var heartbeats = heartbeats();
     clock.advance(PERIOD);
     Patience.eventually(() -> claims.get() > before);
+    Patience.eventually(() -> heartbeats().entrySet().stream()
+        .allMatch(node -> node.getValue() > heartbeats.get(node.getKey())));
+  }
+
+  /** {@return the versions of the entries of all nodes} */
+  private Map<String, Long> heartbeats() {
+    return nodes.stream().map(node -> node.self().name()).collect(Collectors.toMap(name -> name,
+        name -> network.engine(name).get(new Subjects(app).keysOfNodes() + name).orElseThrow().version()));
   }
 
   /** It waits for the next attempt, since its key has no home at the moment. */
