@@ -14,17 +14,18 @@ import javax.sql.DataSource;
  *
  * {@snippet class="io.fibry.jdbc.JavadocSnippetsTest" region="store"}
  *
- * <p>One thread stores all that waits in one transaction, so the more actors are at work, the less
- * a turn costs. It and a few threads that read borrow their connections from the data source, and
- * give them back after each transaction: let it be a pool. No actor ever holds a connection.
+ * <p>One thread stores everything that waits in one transaction. So the more actors are at work, the
+ * less a turn costs. This thread and a few threads that read borrow their connections from the data
+ * source, and return them after each transaction: give the store a pool. No actor ever holds a
+ * connection.
  *
  * <p>While the database does not answer, turns and messages are refused; afterwards the store
- * recovers by itself. Where a connection is lost during a commit, the {@link
- * io.fibry.store.StoreException#unknown outcome is unknown} to the askers; the actors read what is
- * stored.
+ * recovers by itself. If a connection is lost during a commit, the askers learn that the {@link
+ * io.fibry.store.StoreException#outcome() outcome} is unknown; the actors read the stored state
+ * again.
  *
- * <p>H2 is understood as well, for tests of programs. It is no durable home: its SQL engine does
- * not force its file to disk.
+ * <p>H2 is supported for tests of programs. Do not store real data in H2: its SQL engine does not
+ * force its file to disk.
  */
 public abstract sealed class JdbcStore implements Store permits TableStore {
 
