@@ -14,9 +14,9 @@ import javax.sql.DataSource;
  *
  * {@snippet class="io.fibry.jdbc.JavadocSnippetsTest" region="store"}
  *
- * <p>One thread stores everything that waits in one transaction. So the more actors are at work, the
- * less a turn costs. This thread and a few threads that read borrow their connections from the data
- * source, and return them after each transaction: give the store a pool. No actor ever holds a
+ * <p>One thread stores everything that waits in one transaction. So the more actors are at work,
+ * the less a turn costs. This thread and a few threads that read borrow their connections from the
+ * data source, and return them after each transaction: give the store a pool. No actor ever holds a
  * connection.
  *
  * <p>While the database does not answer, turns and messages are refused; afterwards the store
