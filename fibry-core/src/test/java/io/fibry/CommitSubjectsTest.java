@@ -3,9 +3,11 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fibry.support.Child;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -23,6 +25,8 @@ class CommitSubjectsTest {
       int status = git.exitCode();
       assumeTrue(status == 0, "no git, or a history that is cut off");
       assertEquals(List.of(), git.lines().stream().filter(subject -> !isGood(subject)).toList());
+    } catch (UncheckedIOException missing) {
+      abort("no git: " + missing.getMessage());
     }
   }
 
