@@ -222,7 +222,7 @@ abstract class LostRequestsContract {
   }
 
   /**
-   * Moves the clocks as {@link #pass} does, while handlers are busy, and waits for the heartbeats of
+   * Moves the clocks as {@link #pass} does, while handlers are busy. Waits for the heartbeats of
    * all nodes: without them, a node on a busy machine would lapse after five periods.
    */
   private void passBusy() {
