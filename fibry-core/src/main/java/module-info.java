@@ -20,7 +20,8 @@ import org.jspecify.annotations.NullMarked;
  *       System.out.println(balance); // prints 700
  *     } // handles the waiting messages, then ends the actor
  *   }
- * } }
+ * }
+ * }
  *
  * <p>Start at {@link io.fibry.ActorSystem}, which makes actors;
  * {@link io.fibry.stereotype.Stereotypes} has ready-made ones. The <a
