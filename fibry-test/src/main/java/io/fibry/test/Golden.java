@@ -44,7 +44,8 @@ public final class Golden {
       for (var sample : samples(folder)) checkReadable(codec, sample);
       var schema = folder.resolve(SCHEMA);
       String before = Files.exists(schema) ? Files.readString(schema) : "";
-      if (!before.equals(codec.schema()) || !missing(codec, folder).isEmpty()) throw changed(codec, folder, before);
+      var missing = missing(codec, folder);
+      if (!before.equals(codec.schema()) || !missing.isEmpty()) throw changed(codec, folder, before, missing);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
@@ -91,10 +92,10 @@ public final class Golden {
     }
   }
 
-  private static AssertionError changed(TypeCodec<?> codec, Path folder, String before) throws IOException {
+  private static AssertionError changed(TypeCodec<?> codec, Path folder, String before, Map<String, byte[]> missing)
+      throws IOException {
     var added = new ArrayList<String>();
-    for (var sample : missing(codec, folder).entrySet())
-      added.add(write(codec, folder, sample.getKey(), sample.getValue()));
+    for (var sample : missing.entrySet()) added.add(write(codec, folder, sample.getKey(), sample.getValue()));
     codec.samples().forEach((name, bytes) -> refusal(codec, bytes)
         .ifPresent(why -> added.add(name + " is not there, since it was refused: " + why)));
     Files.writeString(folder.resolve(SCHEMA), codec.schema());
