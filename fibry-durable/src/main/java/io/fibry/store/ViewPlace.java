@@ -32,9 +32,8 @@ public record ViewPlace(String kind, String name, String place) {
    * @return empty if the actor does not belong to a view, or if the view was forgotten
    */
   public static Optional<ViewPlace> of(Store.Id actor, byte[] body) {
-    int end = actor.key().indexOf(':');
-    if (!actor.kind().equals(Store.VIEWS) || end < 0 || Arrays.equals(body, FORGOTTEN)) return Optional.empty();
-    return Optional.of(new ViewPlace(actor.key().substring(0, end), actor.key().substring(end + 1),
+    if (Arrays.equals(body, FORGOTTEN)) return Optional.empty();
+    return kindOf(actor).map(kind -> new ViewPlace(kind, actor.key().substring(kind.length() + 1),
         new String(body, StandardCharsets.UTF_8)));
   }
 
