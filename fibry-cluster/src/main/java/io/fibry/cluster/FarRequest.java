@@ -2,6 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.AskTimeoutException;
 import io.fibry.Request;
+import io.fibry.Outcome;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
@@ -118,7 +119,7 @@ final class FarRequest<R> {
         + ": its node ended, or a connection broke. " + (sent.to().keeps()
             ? "If it was stored, it will be handled; ask again with the same id for the answer"
             : "It may have been handled"),
-        actor, sent.request(), null, true);
+        actor, sent.request(), null, Outcome.UNKNOWN);
   }
 
   // ---- its end
@@ -134,7 +135,8 @@ final class FarRequest<R> {
       else answer.completeExceptionally(lost(failure));
     } catch (Throwable unreadable) { // of a codec, or of memory
       answer.completeExceptionally(new UnreachableException("the answer of actor '" + sent.to().actor()
-          + "' to " + asked() + " cannot be read", sent.to().actor(), sent.request(), unreadable, true));
+          + "' to " + asked() + " cannot be read", sent.to().actor(), sent.request(), unreadable,
+          Outcome.UNKNOWN));
     }
   }
 
@@ -164,7 +166,7 @@ final class FarRequest<R> {
     String why = loss(failure) == Loss.NOBODY
         ? route.absent().get().orElse("at the moment no node has its key") : Lines.message(failure);
     return new UnreachableException(asked() + " did not reach actor '" + actor + "': " + why, actor, request, failure,
-        loss(failure) == Loss.UNKNOWN);
+        loss(failure) == Loss.UNKNOWN ? Outcome.UNKNOWN : Outcome.NOT_DONE);
   }
 
   /** How an exception names the request. */

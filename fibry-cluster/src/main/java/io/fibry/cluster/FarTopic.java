@@ -61,7 +61,7 @@ final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
       Unreadable.log("topic '" + name + "' got news", wire, unreadable);
       return;
     }
-    around.how().carrying(gate, message, wire.header(Route.CONTEXT).orElse("")).execute(() -> here.publish(message));
+    around.how().carrying(gate, message, Route.context(wire)).execute(() -> here.publish(message));
   }
 
   @Override

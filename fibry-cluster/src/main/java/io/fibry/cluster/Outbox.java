@@ -192,6 +192,7 @@ final class Outbox {
   private Lost lost(Tell tell, String why, boolean mayHaveArrived) {
     String actor = tell.to().actor();
     return new Lost(tell, new UnreachableException(asked.apply(tell.message()) + " did not get to actor '" + actor + "'"
-        + (mayHaveArrived ? ", as far as is known here: " : ": ") + why, actor, tell.message(), null, mayHaveArrived));
+        + (mayHaveArrived ? ", as far as is known here: " : ": ") + why, actor, tell.message(), null,
+        mayHaveArrived ? Outcome.UNKNOWN : Outcome.NOT_DONE));
   }
 }

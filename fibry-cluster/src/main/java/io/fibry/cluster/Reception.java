@@ -121,8 +121,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
   }
 
   private void give(Wire wire, M message, Actor<? super M> actor) {
-    how.carrying(actor, message, wire.header(Route.CONTEXT).orElse(""))
-        .execute(() -> giveInContext(wire, message, actor));
+    how.carrying(actor, message, Route.context(wire)).execute(() -> giveInContext(wire, message, actor));
   }
 
   private void giveInContext(Wire wire, M message, Actor<? super M> actor) {

@@ -135,7 +135,7 @@ final class Reply {
     String text = wire.header(TEXT).map(Lines::escaped).orElse("no reason was told");
     var outcome = wire.header(OUTCOME).map(OUTCOMES::get).orElse(Outcome.UNKNOWN);
     if (status.isEmpty()) return new UnreachableException(
-        "the answer of actor '" + actor + "' to " + asked + " is none: " + wire, actor, request, null, true);
+        "the answer of actor '" + actor + "' to " + asked + " is none: " + wire, actor, request, null, Outcome.UNKNOWN);
     return switch (status.get()) {
       case FULL -> outcome == Outcome.NOT_DONE ? new MailboxFullException(text, actor, request, (int) number(wire))
           : new UnreachableException(text, actor, request, null, outcome); // of another request, or of an old node
@@ -143,7 +143,7 @@ final class Reply {
       case LATE -> new AskTimeoutException(text, actor, request, Duration.ofMillis(number(wire)), null, outcome);
       case NO_REPLY -> new NoReplyException(text, actor, request);
       case GONE -> new UnreachableException(asked + " did not reach actor '" + actor + "': " + text, actor, request,
-          null, false);
+          null, Outcome.NOT_DONE);
       case CYCLE -> new AskCycleException(text, actor, request, List.of(wire.header(RING).orElse(actor).split("\t")));
       default -> {
         var failure = new FarFailureException(text, wire.header(TYPE).orElse("an unknown class"));

@@ -57,6 +57,11 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
     return number(wire, EPOCH).orElse(0L);
   }
 
+  /** {@return the texts that the carriers of the sender wrote, or an empty text} */
+  static String context(Wire wire) {
+    return wire.header(CONTEXT).orElse("");
+  }
+
   private static Optional<Long> number(Wire wire, String header) {
     try {
       return wire.header(header).map(Long::parseLong);

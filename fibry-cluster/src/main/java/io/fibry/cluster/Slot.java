@@ -75,9 +75,8 @@ final class Slot {
 
   private boolean mayLive(Right one) {
     if (around.membership().mayLive(one)) return true;
-    var entry = around.engine().get(around.subjects().keyOfNode(one.node()));
-    return entry.isEmpty() ? around.membership().mayLiveWithoutEntry(one)
-        : entry.flatMap(State::memberOf).filter(one::isOf).isPresent();
+    var entry = entryOf(one);
+    return entry.isEmpty() ? around.membership().mayLiveWithoutEntry(one) : isThere(one, entry);
   }
 
   /** Whether the previous owner has joined, and passes on the messages that it has held. */
@@ -95,13 +94,16 @@ final class Slot {
   }
 
   private boolean isAlive(Right one) {
-    return isListed(one) || isThere(one);
+    return isListed(one) || isThere(one, entryOf(one));
   }
 
-  /** News about nodes may come later than news about parts. */
-  private boolean isThere(Right one) {
-    return around.engine().get(around.subjects().keyOfNode(one.node()))
-        .flatMap(State::memberOf).filter(one::isOf).isPresent();
+  /** Asks the table, because news about nodes may come later than news about parts. */
+  private Optional<Engine.Entry> entryOf(Right one) {
+    return around.engine().get(around.subjects().keyOfNode(one.node()));
+  }
+
+  private static boolean isThere(Right one, Optional<Engine.Entry> entry) {
+    return entry.flatMap(State::memberOf).filter(one::isOf).isPresent();
   }
 
   /** Returns false if the entry is not new. */

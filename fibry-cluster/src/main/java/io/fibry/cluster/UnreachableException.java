@@ -11,10 +11,6 @@ import io.fibry.UnansweredException;
 public final class UnreachableException extends UnansweredException {
   private static final long serialVersionUID = 1;
 
-  UnreachableException(String text, String actor, Object request, Throwable cause, boolean mayHaveRun) {
-    this(text, actor, request, cause, mayHaveRun ? Outcome.UNKNOWN : Outcome.NOT_DONE);
-  }
-
   UnreachableException(String text, String actor, Object request, Throwable cause, Outcome outcome) {
     super(text, actor, request, cause, outcome);
   }
