@@ -87,8 +87,8 @@ abstract class CarriedContract extends AtAStore {
     send("acme", before, new Add());
     assertTrue(before.sendMessage(new Add()));
     send("globex", before, new Add());
-    free.countDown(); // for the life to come
     crashAndReopen(before);
+    free.countDown();
 
     var after = actor("ada");
 
@@ -137,8 +137,8 @@ abstract class CarriedContract extends AtAStore {
     send("initech", before, new Hold());
     Patience.await(begun);
     send("acme", before, new Add());
-    free.countDown();
     crashAndReopen(before);
+    free.countDown();
 
     var after = errands.newActor(scope.named("ada"), store);
 
