@@ -1,7 +1,10 @@
 package io.fibry;
 
 import io.fibry.simulation.Simulation;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /** The rounds of the engine's stress tests, as programs that are simulated. */
 public final class EngineRounds {
@@ -27,6 +30,31 @@ public final class EngineRounds {
     var round = new OracleRound(simulation.random().split());
     Seeds.disturb(simulation);
     round.play();
+  }
+
+  /**
+   * Most starts of threads fail, and are tried again a millisecond later. Meanwhile the end of an
+   * ask hands its actor's drain out again, which may succeed, so that the actor has handled it and
+   * been woken by a message before the earlier attempt is repeated.
+   */
+  public static void threadless(Simulation simulation) throws InterruptedException {
+    simulation.faults().always().noThreads(0.5).delays(0.3, Duration.ofMillis(2)).stalls(0.1, Duration.ofMillis(2));
+    var handled = new AtomicInteger();
+    var random = simulation.random().split();
+    for (int i = 0; i < 10; i++) {
+      var actor = ActorSystem.anonymous().newActorWithReturn((Integer number) -> handled.addAndGet(number));
+      askBriefly(actor, Duration.ofNanos(1 + random.nextInt(500_000)));
+      LockSupport.parkNanos(1 + random.nextInt(500_000)); // meanwhile the drain may run
+      actor.sendMessage(1);
+    }
+    simulation.eventually("all messages are handled", Duration.ofMinutes(1), () -> handled.get() == 10);
+  }
+
+  private static void askBriefly(ActorWithReturn<Integer, Integer> actor, Duration limit) {
+    try {
+      actor.ask(0, limit);
+    } catch (AskTimeoutException late) { // as most are
+    }
   }
 
   public static void promises(Simulation simulation) throws Exception {

@@ -21,4 +21,9 @@ class EngineSimulationTest {
   void whatSendersAreToldIsWhatWasDone() {
     Seeds.play("oracle", 1_500, EngineRounds::oracle);
   }
+
+  @Test
+  void noRightToRunIsLostWhileThreadsAreMissing() {
+    Seeds.play("threadless", 1_500, EngineRounds::threadless);
+  }
 }

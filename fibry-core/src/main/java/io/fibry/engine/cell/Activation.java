@@ -117,6 +117,15 @@ final class Activation extends Delivery implements Woken {
     return CLAIMED.compareAndSet(this, false, true);
   }
 
+  /**
+   * Called where this could not be started. Returns the right to run: the node, for another
+   * activation, or a resident itself. Returns null if a thread has run this.
+   */
+  Object surrender() {
+    if (kind == Kind.RESIDENT) return this;
+    return claims() ? node : null;
+  }
+
   private void runClaimed() {
     try {
       thread = Thread.currentThread();

@@ -31,7 +31,9 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Provides a thread for the right to run, which is never lost: a strategy that throws is asked
  * again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so a strategy that took
- * it and then threw does no harm.
+ * it and then threw does no harm. Where its start failed, the thread that strands the right claims
+ * it first, and strands the node. Other threads may have found it meanwhile, to hand it out again:
+ * if one of them ran it, the actor may have another right to run, which must not be overwritten.
  *
  * <p>Where not even a timer can be set (at the end of a stack, or without memory), a plain
  * assignment leaves the right to run in {@code cell.stranded}. {@code Threads.rescue} or the next
@@ -118,8 +120,8 @@ public final class Dispatch {
       else if (!isHandedOver(cell, (Activation) held)) cell.settings().strategy().activate((Activation) held);
       return true;
     } catch (Throwable failure) {
-      // it will settle this
-      if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return true;
+      if (held instanceof Activation made) held = made.surrender();
+      if (held == null) return true; // it runs, and will settle this
       cell.stranded = held;
       return recover(cell, failure, tries);
     }
@@ -160,6 +162,7 @@ public final class Dispatch {
       }
       return true;
     } catch (Throwable edge) {
+      if (held instanceof Activation made) held = made.surrender();
       if (held != null) cell.stranded = held;
       try {
         if (edge instanceof VirtualMachineError) Threads.rescue(cell); // else of a user's scheduler
