@@ -63,7 +63,7 @@ class ProseRulesTest {
       Map.entry("code of integrations/kotlin-examples", 3),
       Map.entry("code of integrations/spring-sample", 2),
       Map.entry("documents of docs", 10),
-      Map.entry("documents of docs/adr", 38),
+      Map.entry("documents of docs/adr", 35),
       Map.entry("documents of docs/guide", 7),
       Map.entry("documents of fibry-cluster", 2),
       Map.entry("documents of fibry-durable", 6),
