@@ -31,9 +31,11 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Provides a thread for the right to run, which is never lost: a strategy that throws is asked
  * again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so a strategy that took
- * it and then threw does no harm. Where its start failed, the thread that strands the right claims
- * it first, and strands the node. Other threads may have found it meanwhile, to hand it out again:
- * if one of them ran it, the actor may have another right to run, which must not be overwritten.
+ * it and then threw does no harm.
+ *
+ * <p>If the start of an activation fails, the thread that strands the right claims the activation,
+ * and strands its node. Without the claim, another thread could hand the activation out again. The
+ * actor could then have a new right, which a late repetition of the failed start would overwrite.
  *
  * <p>Where not even a timer can be set (at the end of a stack, or without memory), a plain
  * assignment leaves the right to run in {@code cell.stranded}. {@code Threads.rescue} or the next
