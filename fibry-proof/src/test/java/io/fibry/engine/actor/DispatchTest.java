@@ -36,6 +36,17 @@ class DispatchTest {
     }
   }
 
+  /** Refuses the first activation. */
+  private static First refusing() {
+    return new First(activation -> {
+      throw new Refusal();
+    });
+  }
+
+  private static Witness withoutTimers(Strategy strategy) {
+    return new Witness(strategy, Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
+  }
+
   private static final class Refusal extends RuntimeException {
     private static final long serialVersionUID = 1;
   }
@@ -66,7 +77,7 @@ class DispatchTest {
         worker.set(Schedules.start(activation));
         throw new Refusal();
       });
-      var witness = new Witness(strategy, Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
+      var witness = withoutTimers(strategy);
 
       witness.send(0);
       var other = Schedules.start(() -> witness.send(1));
@@ -80,10 +91,8 @@ class DispatchTest {
   @Test
   void aRefusedActivationKeepsTheRightToRunUntilHandedOutAgain() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var strategy = new First(activation -> {
-        throw new Refusal();
-      });
-      var witness = new Witness(strategy, Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
+      var strategy = refusing();
+      var witness = withoutTimers(strategy);
 
       witness.send(0);
       var other = Schedules.start(() -> witness.send(1));
@@ -99,9 +108,7 @@ class DispatchTest {
   @Test
   void aRightToRunThatLiesStrandedIsTakenUpByOneSender() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var witness = new Witness(new First(activation -> {
-        throw new Refusal();
-      }), Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
+      var witness = withoutTimers(refusing());
 
       var first = Schedules.start(() -> witness.send(0));
       var second = Schedules.start(() -> witness.send(1));
@@ -115,9 +122,7 @@ class DispatchTest {
   @Test
   void twoSendersThatFindItStrandedDoNotBothRun() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var witness = new Witness(new First(activation -> {
-        throw new Refusal();
-      }), Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
+      var witness = withoutTimers(refusing());
       witness.send(0);
 
       var first = Schedules.start(() -> witness.send(1));
@@ -132,9 +137,7 @@ class DispatchTest {
   @Test
   void aStrandedActorEndsWhenAsked() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var witness = new Witness(new First(activation -> {
-        throw new Refusal();
-      }), Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
+      var witness = withoutTimers(refusing());
       witness.cell.closeOnExit(witness::hook);
       witness.send(0);
 
