@@ -24,7 +24,7 @@ class P22Fsm {
         })
         .postpone(Open.class, Lock.class)
         .postpone(Open.class, Unlock.class)
-        .after(Open.class, Duration.ofSeconds(10), open -> new Closed())
+        .onTimeout(Open.class, Duration.ofSeconds(10), open -> new Closed())
         .entering(Open.class, open -> System.out.println(open.by() + " came in"))
         .newActor(ActorSystem.named("door"));
 

@@ -45,7 +45,7 @@ public interface Actor<M> extends Exitable, Executor {
    * <p>Throws the exception that the handler threw, with the stack of the asker added as
    * suppressed, or a {@link RequestException} if there is no answer. An interrupt throws a
    * {@link java.util.concurrent.CancellationException} and keeps the flag. The handler may throw a
-   * checked exception, although {@code ask} declares none: see {@link #mayThrow}.
+   * checked exception, although {@code ask} declares none: see {@link #declareThrown}.
    *
    * @param <Q> request
    * @param <R> answer
@@ -148,13 +148,13 @@ public interface Actor<M> extends Exitable, Executor {
    * Does nothing, but declares an exception, so that it can be caught by name around an
    * {@code ask}. An {@code ask} throws whatever the handler threw, and the compiler knows of no
    * checked exceptions there.
-   * {@snippet class="io.fibry.JavadocSnippetsTest" region="mayThrow"}
+   * {@snippet class="io.fibry.JavadocSnippetsTest" region="declareThrown"}
    *
    * @param <X> its type
    * @param type of what a handler may throw
    * @throws X never
    */
-  static <X extends Exception> void mayThrow(Class<X> type) throws X {
+  static <X extends Exception> void declareThrown(Class<X> type) throws X {
     Objects.requireNonNull(type, "type");
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry;
 
 import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Optional;
@@ -38,7 +38,7 @@ public interface ActorBuilder<M> {
   /**
    * {@return a copy with this policy}
    *
-   * @param policy instead of {@link FailurePolicy#goOn}
+   * @param policy instead of {@link FailurePolicy#resume}
    */
   ActorBuilder<M> onFailure(FailurePolicy policy);
 
@@ -56,7 +56,7 @@ public interface ActorBuilder<M> {
    * @param <N> messages
    * @param around goes around those given before
    */
-  <N extends M> ActorBuilder<N> around(Handler.Around<? super N> around);
+  <N extends M> ActorBuilder<N> intercept(Handler.Interceptor<? super N> around);
 
   /**
    * {@return a copy whose idle actors handle an {@code ask} without its own limit on the asker's
@@ -93,7 +93,7 @@ public interface ActorBuilder<M> {
    * @param <N> messages
    * @param handler its handler
    */
-  <N extends M> Actor<N> newActor(Handler.InContext<N> handler);
+  <N extends M> Actor<N> newActor(Handler.WithContext<N> handler);
 
   /**
    * {@return a new actor that answers}
@@ -111,7 +111,7 @@ public interface ActorBuilder<M> {
    * @param <R> answers
    * @param handler its handler
    */
-  <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningInContext<N, R> handler);
+  <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningWithContext<N, R> handler);
 
   /** {@return a sink without an object, which passes {@code null} to its code} */
   Sink<Void> newSink();
@@ -146,7 +146,7 @@ public interface ActorBuilder<M> {
     /**
      * {@return a copy, as of {@link ActorBuilder#onFailure}}
      *
-     * @param policy instead of {@link FailurePolicy#goOn}
+     * @param policy instead of {@link FailurePolicy#resume}
      */
     Stateful<S, M> onFailure(FailurePolicy policy);
 
@@ -159,12 +159,12 @@ public interface ActorBuilder<M> {
     <N extends M> Stateful<S, N> protocol(Class<N> type);
 
     /**
-     * {@return a copy, as of {@link ActorBuilder#around}}
+     * {@return a copy, as of {@link ActorBuilder#intercept}}
      *
      * @param <N> messages
      * @param around goes around those given before
      */
-    <N extends M> Stateful<S, N> around(Handler.Around<? super N> around);
+    <N extends M> Stateful<S, N> intercept(Handler.Interceptor<? super N> around);
 
     /** {@return a copy, as of {@link ActorBuilder#inlineRequests}} */
     Stateful<S, M> inlineRequests();
@@ -197,7 +197,7 @@ public interface ActorBuilder<M> {
      * @param <N> messages
      * @param handler its handler
      */
-    <N extends M> Actor<N> newActor(Handler.StatefulInContext<S, N> handler);
+    <N extends M> Actor<N> newActor(Handler.StatefulWithContext<S, N> handler);
 
     /**
      * {@return a new actor that answers}
@@ -215,7 +215,7 @@ public interface ActorBuilder<M> {
      * @param <R> answers
      * @param handler its handler
      */
-    <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler);
+    <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningWithContext<S, N, R> handler);
 
     /** {@return the state itself as an actor} */
     Sink<S> newSink();
@@ -237,10 +237,10 @@ public interface ActorBuilder<M> {
      * @param sharing how they share it
      * @throws IllegalArgumentException if these are pools already
      */
-    <N extends M> ForBlocks<N> shared(Sharing<? super N> sharing);
+    <N extends M> ForBlocks<N> pooled(PoolPolicy<? super N> sharing);
 
     /** {@return whether it makes pools} */
-    boolean isShared();
+    boolean isPooled();
 
     /**
      * {@return a copy for a part of the block} Its name is the name of the builder with the part:
@@ -248,7 +248,7 @@ public interface ActorBuilder<M> {
      *
      * @param part the name below
      */
-    ForBlocks<M> part(String part);
+    ForBlocks<M> child(String part);
 
     /**
      * {@return this builder if it has a name, or a copy with the default name}
@@ -256,7 +256,7 @@ public interface ActorBuilder<M> {
      * @param otherwise the default name
      * @throws IllegalArgumentException if the default is needed, and is not a valid name
      */
-    ForBlocks<M> orName(String otherwise);
+    ForBlocks<M> defaultName(String otherwise);
 
     /** {@return the name, if any} */
     Optional<String> name();
@@ -272,7 +272,7 @@ public interface ActorBuilder<M> {
      *
      * @param otherwise the default
      */
-    ForBlocks<M> orMailbox(Mailbox<Object> otherwise);
+    ForBlocks<M> defaultMailbox(Mailbox<Object> otherwise);
 
     /** {@return the clock of the scope} */
     Scheduler scheduler();
@@ -281,7 +281,7 @@ public interface ActorBuilder<M> {
     Duration askLimit();
 
     /** {@return whether logs and errors may say what messages do, by the scope's options} */
-    boolean showsMessages();
+    boolean mayShowMessages();
 
     /**
      * {@return what a log or an error may say of this message}
@@ -289,7 +289,7 @@ public interface ActorBuilder<M> {
      * @param message of a user, whose {@code toString} gets a thread and 50 ms, or a second if it
      *     computes
      */
-    String shown(Object message);
+    String describe(Object message);
 
     /**
      * {@return how the text of a {@link RequestException} names its request} It is the class of the
@@ -298,7 +298,7 @@ public interface ActorBuilder<M> {
      *
      * @param request that was not answered
      */
-    String asked(Object request);
+    String describeRequest(Object request);
 
     /**
      * Captures what the scope's carriers take along from this thread.
@@ -307,27 +307,27 @@ public interface ActorBuilder<M> {
      * @param message will be sent later, on another thread
      * @return runs code on the calling thread, with what was captured set there
      */
-    Executor carrying(Actor<?> to, Object message);
+    Executor contextExecutor(Actor<?> to, Object message);
 
     /**
-     * Captures what each {@link TextCarrier} of the scope takes along from this thread, for a
+     * Captures what each {@link TextContextPropagator} of the scope takes along from this thread, for a
      * message that leaves the process.
      *
      * @param to will be sent the message
      * @param message is sent
      * @return printable ASCII, of at most 2,048 bytes; empty: nothing
      */
-    String carriedText(Actor<?> to, Object message);
+    String contextText(Actor<?> to, Object message);
 
     /**
      * Lets a message from outside of the process find what its sender had.
      *
      * @param to will be sent the message
      * @param message has arrived
-     * @param text as {@link #carriedText} returned it there
+     * @param text as {@link #contextText} returned it there
      * @return runs code on the calling thread, with what the text says set there
      */
-    Executor carrying(Actor<?> to, Object message, String text);
+    Executor contextExecutor(Actor<?> to, Object message, String text);
 
     /** {@return the scope that the actors are made in} */
     ActorScope scope();
@@ -341,7 +341,7 @@ public interface ActorBuilder<M> {
      * @param kind the scope's name, if this builder has none
      * @throws IllegalStateException if the scope around is closed
      */
-    ForBlocks<M> inside(String kind);
+    ForBlocks<M> inNewScope(String kind);
 
     /**
      * {@return a copy whose actors are outside of the scope} They have the scope's options, and
@@ -349,20 +349,20 @@ public interface ActorBuilder<M> {
      * keeps nor ends them. Several may have the same name, and they can be made after the end of
      * the scope.
      */
-    ForBlocks<M> outside();
+    ForBlocks<M> inOuterScope();
 
     /**
      * {@return a copy for doors to the outside: a closing scope sends them their pill before it
      * waits for any member}
      */
-    ForBlocks<M> endsFirst();
+    ForBlocks<M> closesFirst();
 
     /**
      * {@return a copy for the inside of a block} The messages of its actors count neither as sent
      * nor as handled, because no user sent them. A message that they do not handle counts all the
      * same; a task does not.
      */
-    ForBlocks<M> uncounted();
+    ForBlocks<M> excludedFromAccounts();
 
     /**
      * {@return a copy whose actors write to a client outside of the process} A message that is lost
@@ -372,6 +372,6 @@ public interface ActorBuilder<M> {
      * @param own whether a message is the block's own, such as a ping: lost, it is no dead letter
      * and does not count
      */
-    ForBlocks<M> toClient(Predicate<Object> own);
+    ForBlocks<M> countLostAsDisconnected(Predicate<Object> own);
   }
 }

@@ -69,14 +69,14 @@ public interface ActorContext<M> {
   void replyFailure(Request<?, ?> request, Throwable failure);
 
   /** {@return whether this message is a request no longer awaited} */
-  boolean cancelled();
+  boolean isCancelled();
 
   /**
    * {@return how long the asker of this message still waits, for calls of other libraries} It is
    * empty if the asker has no limit, or if the message is no request. An {@code ask} of the handler
    * takes this limit by itself.
    */
-  Optional<Duration> timeLeft();
+  Optional<Duration> remainingTime();
 
   /**
    * Waits for the next message of this type, leaving the others in order.

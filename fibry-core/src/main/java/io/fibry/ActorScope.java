@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scope"}
  *
  * <p>Only the root, {@link ActorSystem}, does not track its unnamed actors: its report counts them,
- * but {@code close}, {@code dump}, {@code awaitQuiet} and the watchdog do not see them.
+ * but {@code close}, {@code dump}, {@code awaitQuiescence} and the watchdog do not see them.
  */
 public interface ActorScope extends AutoCloseable {
 
@@ -80,7 +80,7 @@ public interface ActorScope extends AutoCloseable {
    * {@return measurements of all actors that this scope and the scopes below it track, in the order
    * in which they were made} A pool counts as one actor. Meters and dashboards use them.
    */
-  List<ActorFigures> actors();
+  List<ActorStats> actors();
 
   /**
    * Waits until nothing is queued, no handler runs and no timer is due; for tests. With a manual
@@ -90,7 +90,7 @@ public interface ActorScope extends AutoCloseable {
    * @return false if the limit came first
    * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
    */
-  boolean awaitQuiet(Duration limit);
+  boolean awaitQuiescence(Duration limit);
 
   /**
    * {@return whether this scope, or one around it, has begun to close, so that nothing new can be
@@ -106,7 +106,7 @@ public interface ActorScope extends AutoCloseable {
    * @param farewell the code to run
    * @return ends the registration
    */
-  Farewell whenClosing(Runnable farewell);
+  CloseHook onClosing(Runnable farewell);
 
   /** Closes within the drain limit. Logs the report if something was left. */
   @Override
@@ -128,8 +128,8 @@ public interface ActorScope extends AutoCloseable {
    */
   Report closeWithin(Duration limit);
 
-  /** A registration of {@link #whenClosing}. */
-  interface Farewell extends AutoCloseable {
+  /** A registration of {@link #onClosing}. */
+  interface CloseHook extends AutoCloseable {
 
     /** Forgets the code, unless it has begun. */
     @Override
@@ -145,12 +145,12 @@ public interface ActorScope extends AutoCloseable {
    * @param handled by a handler that returned
    * @param handling by a handler that runs now
    * @param unhandled by reason
-   * @param waiting in mailboxes now
-   * @param leftovers dead letters of a close
-   * @param running ended actors whose handlers still run
+   * @param queued in mailboxes now
+   * @param undelivered dead letters of a close
+   * @param unresponsive ended actors whose handlers still run
    */
   record Report(String scope, long sent, long handled, long handling, Map<DeadLetter.Reason, Long> unhandled,
-      long waiting, List<DeadLetter> leftovers, List<String> running) {}
+      long queued, List<DeadLetter> undelivered, List<String> unresponsive) {}
 
   /** How a scope treats its actors; copied from the scope around it. Immutable. */
   final class Options implements Cloneable {
@@ -159,10 +159,10 @@ public interface ActorScope extends AutoCloseable {
     /**
      * When a scope reports an actor.
      *
-     * @param handling how long one message may take
-     * @param waiting how many messages may be queued
+     * @param handlingLimit how long one message may take
+     * @param maxQueued how many messages may be queued
      */
-    public record Watchdog(Duration handling, int waiting) {}
+    public record Watchdog(Duration handlingLimit, int maxQueued) {}
 
     // written by `with` only, before the copy is published
     private Strategy strategy = Strategy.FIBER;
@@ -175,7 +175,7 @@ public interface ActorScope extends AutoCloseable {
     private Scheduler scheduler = Scheduler.system();
     private Watchdog watchdog; // null: none
     private boolean messageTexts = true;
-    private List<Carrier<?>> carriers = List.of();
+    private List<ContextPropagator<?>> carriers = List.of();
 
     private Options() {}
 
@@ -225,9 +225,10 @@ public interface ActorScope extends AutoCloseable {
       if (policy.retries() > 0 || policy.redeliveries() > 0) throw new IllegalArgumentException(policy
           + " cannot be a scope's policy: it does not decide about messages; give retries and redeliveries to the "
           + "actor's policy");
-      if (policy.kind() == FailurePolicy.Kind.GO_ON && policy.backOff().isPresent()) throw new IllegalArgumentException(
-          policy + " cannot be a scope's policy: it suspends no actor that another made; give the back-off to the "
-              + "actor's policy");
+      if (policy.kind() == FailurePolicy.Kind.RESUME && policy.backoff().isPresent())
+        throw new IllegalArgumentException(
+            policy + " cannot be a scope's policy: it suspends no actor that another made; give the back-off to the "
+                + "actor's policy");
       return with(copy -> copy.failurePolicy = policy);
     }
 
@@ -258,7 +259,7 @@ public interface ActorScope extends AutoCloseable {
      *
      * @param grace 1 second unless changed; zero cuts off at once
      */
-    public Options withGrace(Duration grace) {
+    public Options withKillGrace(Duration grace) {
       notNegative(grace, "grace");
       return with(copy -> copy.grace = grace);
     }
@@ -309,9 +310,9 @@ public interface ActorScope extends AutoCloseable {
      * @param <C> the type of the context that it captures
      * @param carrier thread-safe
      */
-    public <C> Options withCarrier(Carrier<C> carrier) {
+    public <C> Options withContextPropagator(ContextPropagator<C> carrier) {
       Objects.requireNonNull(carrier, "carrier");
-      List<Carrier<?>> more = Stream.concat(carriers.stream(), Stream.of(carrier)).toList();
+      List<ContextPropagator<?>> more = Stream.concat(carriers.stream(), Stream.of(carrier)).toList();
       return with(copy -> copy.carriers = more);
     }
 
@@ -323,7 +324,7 @@ public interface ActorScope extends AutoCloseable {
      *
      * @param shown true unless changed
      */
-    public Options withMessageTexts(boolean shown) {
+    public Options withMessageContents(boolean shown) {
       return with(copy -> copy.messageTexts = shown);
     }
 
@@ -360,7 +361,7 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /** {@return the time to obey an interrupt} */
-    public Duration grace() {
+    public Duration killGrace() {
       return grace;
     }
 
@@ -380,14 +381,14 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /** {@return whether texts of messages are shown} */
-    public boolean messageTexts() {
+    public boolean hasMessageContents() {
       return messageTexts;
     }
 
     /**
      * {@return the carriers of context that travels with messages, in order; always the same list}
      */
-    public List<Carrier<?>> carriers() {
+    public List<ContextPropagator<?>> contextPropagators() {
       return carriers;
     }
   }

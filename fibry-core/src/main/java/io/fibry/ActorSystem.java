@@ -65,7 +65,7 @@ public final class ActorSystem {
    */
   public static ActorBuilder<Object> beside(Exitable actor) {
     if (actor instanceof LastingAddress address) return address.beside();
-    if (actor instanceof Fronted<?> block) return beside(block.front());
+    if (actor instanceof ForwardingExitable<?> block) return beside(block.target());
     return Scope.beside(Objects.requireNonNull(actor, "actor"));
   }
 

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
  * is a {@link Request}, let {@code R} be the answer that the request declares.
  * {@link Actor#ask(Request)} throws a ClassCastException if the handler returns another type.
  * Thread-safe.
- * {@snippet class="io.fibry.JavadocSnippetsTest" region="withReturn"}
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="openWithReturn"}
  *
  * @param <M> messages
  * @param <R> answers

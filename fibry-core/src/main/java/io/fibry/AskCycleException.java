@@ -29,7 +29,7 @@ public final class AskCycleException extends RequestException {
    * {@return the cycle of waiting actors: names, beginning and ending with the actor that got this
    * exception}
    */
-  public List<String> ring() {
+  public List<String> cycle() {
     return ring;
   }
 }

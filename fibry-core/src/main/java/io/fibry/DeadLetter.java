@@ -19,7 +19,7 @@ public interface DeadLetter {
 
   /**
    * {@return the exception of the handler; empty unless the reason is {@link Reason#FAILED} or
-   * {@link Reason#UNANSWERED}}
+   * {@link Reason#NESTED_REQUEST_FAILED}}
    */
   Optional<Throwable> cause();
 
@@ -31,7 +31,7 @@ public interface DeadLetter {
     /** The handler threw. */
     FAILED,
     /** The handler asked an actor, and threw on that it got no answer. */
-    UNANSWERED,
+    NESTED_REQUEST_FAILED,
     /** A full mailbox refused it. */
     REJECTED,
     /** A full mailbox dropped it. */
@@ -43,7 +43,7 @@ public interface DeadLetter {
     /** The actor had ended, or ended first. */
     UNDELIVERED,
     /** {@code sendMessageLater}, without a key, was to send it after the actor's end. */
-    NOT_DUE,
+    TIMER_CANCELLED,
     /**
      * It was for a client, such as that of a {@code lineActor}, whose connection had ended. It is
      * counted, and told to the listener, but not kept among the last dead letters.

@@ -14,20 +14,20 @@ import java.util.function.Function;
 public final class FailurePolicy {
   /** What a policy does. */
   public enum Kind {
-    /** {@link #goOn}. */
-    GO_ON("goOn()"),
+    /** {@link #resume}. */
+    RESUME("resume()"),
     /** {@link #restart}. */
     RESTART("restart()"),
     /** {@link #restartAll}. */
     RESTART_ALL("restartAll()"),
-    /** {@link #restartRest}. */
-    RESTART_REST("restartRest()"),
+    /** {@link #restartFromFailed}. */
+    RESTART_FROM_FAILED("restartFromFailed()"),
     /** {@link #stop}. */
     STOP("stop()"),
     /** {@link #escalate}. */
     ESCALATE("escalate()"),
-    /** {@link #by}. */
-    BY("by(..)");
+    /** {@link #choose}. */
+    CHOOSE("by(..)");
 
     private final String call;
 
@@ -36,31 +36,31 @@ public final class FailurePolicy {
     }
 
     /** {@return whether it restarts actors} */
-    public boolean restarts() {
+    public boolean isRestart() {
       return this == RESTART || isForScopes();
     }
 
     /** {@return whether only scopes can have it} */
     public boolean isForScopes() {
-      return this == RESTART_ALL || this == RESTART_REST;
+      return this == RESTART_ALL || this == RESTART_FROM_FAILED;
     }
   }
 
   /**
    * How many restarts within which time.
    *
-   * @param restarts zero or more
-   * @param within more than zero
+   * @param maxRestarts zero or more
+   * @param period more than zero
    */
-  public record Budget(int restarts, Duration within) {}
+  public record Budget(int maxRestarts, Duration period) {}
 
   /**
    * How long an actor is suspended before it restarts or resumes.
    *
-   * @param first before the first
-   * @param most before any
+   * @param initial before the first
+   * @param max before any
    */
-  public record BackOff(Duration first, Duration most) {}
+  public record Backoff(Duration initial, Duration max) {}
 
   private static final int DEEPEST_CHOICE = 8;
   private static final FailurePolicy[] PLAIN = plain(); // by kind: many actors share one
@@ -70,11 +70,11 @@ public final class FailurePolicy {
   private final int retries;
   private final int redeliveries;
   private final Budget budget; // null: unlimited
-  private final BackOff backOff; // null: none
+  private final Backoff backOff; // null: none
   private final Function<Throwable, FailurePolicy> choice; // BY only
-  private final FailurePolicy unanswered; // null: see withUnanswered
+  private final FailurePolicy unanswered; // null: see withRequestFailurePolicy
 
-  private FailurePolicy(Kind kind, boolean logs, int retries, int redeliveries, Budget budget, BackOff backOff,
+  private FailurePolicy(Kind kind, boolean logs, int retries, int redeliveries, Budget budget, Backoff backOff,
       Function<Throwable, FailurePolicy> choice, FailurePolicy unanswered) {
     this.kind = kind;
     this.logs = logs;
@@ -100,8 +100,8 @@ public final class FailurePolicy {
    * {@return a policy that logs a failure and continues with the next message; the default of
    * actors} Of equal failures it logs one a second, with the number of the others.
    */
-  public static FailurePolicy goOn() {
-    return of(Kind.GO_ON);
+  public static FailurePolicy resume() {
+    return of(Kind.RESUME);
   }
 
   /**
@@ -122,8 +122,8 @@ public final class FailurePolicy {
   }
 
   /** {@return for scopes: a policy that restarts the failed actor and those made after it} */
-  public static FailurePolicy restartRest() {
-    return of(Kind.RESTART_REST);
+  public static FailurePolicy restartFromFailed() {
+    return of(Kind.RESTART_FROM_FAILED);
   }
 
   /**
@@ -143,12 +143,12 @@ public final class FailurePolicy {
   /**
    * {@return a policy that chooses one by what was thrown} Its modifiers hold where the chosen one
    * has none. If the choice fails, the actor stops. A {@link RequestException} is no failure of the
-   * actor: see {@link #withUnanswered}.
+   * actor: see {@link #withRequestFailurePolicy}.
    *
    * @param choice returns a policy; runs on the actor's thread
    */
-  public static FailurePolicy by(Function<Throwable, FailurePolicy> choice) {
-    return new FailurePolicy(Kind.BY, true, 0, 0, null, null, Objects.requireNonNull(choice, "choice"), null);
+  public static FailurePolicy choose(Function<Throwable, FailurePolicy> choice) {
+    return new FailurePolicy(Kind.CHOOSE, true, 0, 0, null, null, Objects.requireNonNull(choice, "choice"), null);
   }
 
   /**
@@ -175,7 +175,7 @@ public final class FailurePolicy {
    * @param first more than zero
    * @param most at least {@code first}
    */
-  public FailurePolicy withBackOff(Duration first, Duration most) {
+  public FailurePolicy withBackoff(Duration first, Duration most) {
     mayGoOn("a back-off");
     if (!Objects.requireNonNull(first, "first").isPositive())
       throw new IllegalArgumentException(
@@ -183,12 +183,12 @@ public final class FailurePolicy {
     if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
         "a back-off cannot grow from " + Durations.text(first) + " to " + Durations.text(most)
             + "; let the second be at least the first");
-    return new FailurePolicy(kind, logs, retries, redeliveries, budget, new BackOff(first, most), choice, unanswered);
+    return new FailurePolicy(kind, logs, retries, redeliveries, budget, new Backoff(first, most), choice, unanswered);
   }
 
   /**
    * {@return a copy that redelivers a failed message before all waiting messages} That happens
-   * after the restart, or with the same state if the policy is {@link #goOn}. With a back-off no
+   * after the restart, or with the same state if the policy is {@link #resume}. With a back-off no
    * message is lost or overtaken while, for example, a connection is down. The asker of the message
    * continues to wait. A message that was answered or stashed, or whose asker no longer waits, is
    * not redelivered. When it has been redelivered {@code times} times and fails once more, it has
@@ -207,12 +207,12 @@ public final class FailurePolicy {
 
   private void mayGoOn(String what) {
     if (kind == Kind.STOP || kind == Kind.ESCALATE) throw new IllegalStateException(this + " does not go on, so " + what
-        + " has no meaning; give it to goOn(), restart(), restartAll(), restartRest() or by(..)");
+        + " has no meaning; give it to resume(), restart(), restartAll(), restartFromFailed() or by(..)");
   }
 
   private void needsRestart(String what) {
-    if (!kind.restarts() && kind != Kind.BY) throw new IllegalStateException(this + " restarts nothing, so " + what
-        + " has no meaning; give it to restart(), restartAll(), restartRest() or by(..)");
+    if (!kind.isRestart() && kind != Kind.CHOOSE) throw new IllegalStateException(this + " restarts nothing, so " + what
+        + " has no meaning; give it to restart(), restartAll(), restartFromFailed() or by(..)");
   }
 
   /**
@@ -231,12 +231,12 @@ public final class FailurePolicy {
    * handler} In that case another actor refused the handler's request, was late or had ended, which
    * is no failure of this actor. Without such a policy, the actor continues with its state: it does
    * not retry, restart or escalate, even if its policy does so for other failures. Its own asker
-   * gets the exception, and the message counts as {@link DeadLetter.Reason#UNANSWERED}. The log has
+   * gets the exception, and the message counts as {@link DeadLetter.Reason#NESTED_REQUEST_FAILED}. The log has
    * one line a second at most, without a stack.
    *
    * @param policy for such exceptions; that it has one itself means nothing
    */
-  public FailurePolicy withUnanswered(FailurePolicy policy) {
+  public FailurePolicy withRequestFailurePolicy(FailurePolicy policy) {
     return new FailurePolicy(kind, logs, retries, redeliveries, budget, backOff, choice,
         Objects.requireNonNull(policy, "policy"));
   }
@@ -247,14 +247,14 @@ public final class FailurePolicy {
   }
 
   /**
-   * {@return this policy, or what {@code by(..)} chooses; never of kind {@link Kind#BY}}
+   * {@return this policy, or what {@code by(..)} chooses; never of kind {@link Kind#CHOOSE}}
    *
    * @param failure the exception of the handler
    * @throws RuntimeException if the choice throws or returns null
    */
-  public FailurePolicy chosenFor(Throwable failure) {
+  public FailurePolicy resolve(Throwable failure) {
     var policy = this;
-    for (int depth = 0; policy.kind == Kind.BY; depth++) {
+    for (int depth = 0; policy.kind == Kind.CHOOSE; depth++) {
       if (depth == DEEPEST_CHOICE) throw new IllegalStateException("by(..) chooses by(..) without end");
       policy = policy.within(Objects.requireNonNull(policy.choice.apply(failure),
           "by(..) returned null for a failure; return a policy"));
@@ -268,7 +268,7 @@ public final class FailurePolicy {
   }
 
   /** {@return whether failures are logged} */
-  public boolean logs() {
+  public boolean isLogged() {
     return logs;
   }
 
@@ -288,12 +288,12 @@ public final class FailurePolicy {
   }
 
   /** {@return how long the policy suspends the actor, or empty if not at all} */
-  public Optional<BackOff> backOff() {
+  public Optional<Backoff> backoff() {
     return Optional.ofNullable(backOff);
   }
 
   /** {@return the policy for requests of the handler that were not answered, if it has one} */
-  public Optional<FailurePolicy> unanswered() {
+  public Optional<FailurePolicy> requestFailurePolicy() {
     return Optional.ofNullable(unanswered);
   }
 
@@ -308,10 +308,11 @@ public final class FailurePolicy {
   @Override
   public String toString() {
     return kind.call + (retries > 0 ? ".withRetries(" + retries + ")" : "")
-        + (budget != null ? ".withBudget(" + budget.restarts + ", " + Durations.text(budget.within) + ")" : "")
-        + (backOff != null ? ".withBackOff(" + Durations.text(backOff.first) + ", " + Durations.text(backOff.most) + ")"
+        + (budget != null ? ".withBudget(" + budget.maxRestarts + ", " + Durations.text(budget.period) + ")" : "")
+        + (backOff != null
+            ? ".withBackoff(" + Durations.text(backOff.initial) + ", " + Durations.text(backOff.max) + ")"
             : "")
         + (redeliveries > 0 ? ".withRedelivery(" + redeliveries + ")" : "")
-        + (unanswered != null ? ".withUnanswered(" + unanswered + ")" : "") + (logs ? "" : ".withoutLog()");
+        + (unanswered != null ? ".withRequestFailurePolicy(" + unanswered + ")" : "") + (logs ? "" : ".withoutLog()");
   }
 }

@@ -24,7 +24,7 @@ public interface Handler<M> {
    * @param <M> message
    */
   @FunctionalInterface
-  interface InContext<M> {
+  interface WithContext<M> {
     /**
      * Handles a message.
      *
@@ -59,7 +59,7 @@ public interface Handler<M> {
    * @param <R> answer
    */
   @FunctionalInterface
-  interface ReturningInContext<M, R> {
+  interface ReturningWithContext<M, R> {
     /**
      * {@return the answer}
      *
@@ -95,7 +95,7 @@ public interface Handler<M> {
    * @param <M> message
    */
   @FunctionalInterface
-  interface StatefulInContext<S, M> {
+  interface StatefulWithContext<S, M> {
     /**
      * Handles a message.
      *
@@ -134,7 +134,7 @@ public interface Handler<M> {
    * @param <R> answer
    */
   @FunctionalInterface
-  interface StatefulReturningInContext<S, M, R> {
+  interface StatefulReturningWithContext<S, M, R> {
     /**
      * {@return the answer}
      *
@@ -152,7 +152,7 @@ public interface Handler<M> {
    * @param <M> message
    */
   @FunctionalInterface
-  interface Around<M> {
+  interface Interceptor<M> {
     /**
      * Runs around the handler. A request whose {@code next} was not run fails with
      * {@link NoReplyException}.
@@ -161,7 +161,7 @@ public interface Handler<M> {
      * @param next runs the handler, and throws what it throws
      * @throws Exception as the handler
      */
-    void around(M message, Task next) throws Exception;
+    void intercept(M message, Task next) throws Exception;
   }
 
   /** Code without a message. */

@@ -7,7 +7,7 @@ import org.slf4j.MDC;
  * Carries the MDC of slf4j. A provider without one, or a thread that never used it, has null, which
  * counts as empty.
  */
-final class Mdc implements Carrier<Map<String, String>> {
+final class Mdc implements ContextPropagator<Map<String, String>> {
   static final Mdc CARRIER = new Mdc();
 
   private Mdc() {}
@@ -20,7 +20,7 @@ final class Mdc implements Carrier<Map<String, String>> {
 
   /** Sets an empty one too, since a thread of the user may have its own. */
   @Override
-  public AutoCloseable set(Map<String, String> captured) {
+  public AutoCloseable restore(Map<String, String> captured) {
     var before = capture();
     put(captured);
     return () -> put(before);

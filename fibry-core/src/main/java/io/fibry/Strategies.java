@@ -10,13 +10,13 @@ import java.util.concurrent.ExecutorService;
 /** The strategies that {@link Strategy} offers. */
 final class Strategies {
   static final Strategy FIBER = new Labelled("FIBER", Threads::startFiber, false);
-  static final Strategy RESIDENT_FIBER = new Labelled("residentFiber()", Threads::startFiber, true);
+  static final Strategy RESIDENT_FIBER = new Labelled("RESIDENT_FIBER", Threads::startFiber, true);
   static final Strategy THREAD = new Labelled("THREAD", Threads::startPlatformThread, true);
   static final Strategy CALLER = new Labelled("CALLER", CallerRuns::run, false);
 
   private Strategies() {}
 
-  private record Labelled(String label, Executor threads, boolean resident) implements Strategy {
+  private record Labelled(String label, Executor threads, boolean isResident) implements Strategy {
     @Override
     public void activate(Runnable activation) {
       threads.execute(activation);

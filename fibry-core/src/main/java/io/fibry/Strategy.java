@@ -7,7 +7,7 @@ import java.util.concurrent.Executor;
  * Thread.ofPlatform().start(activation)} is one. Must be thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="strategy"}
  *
- * <p>On {@link #FIBER}, {@link #THREAD} and {@link #residentFiber} a handler may block, which
+ * <p>On {@link #FIBER}, {@link #THREAD} and {@link #RESIDENT_FIBER} a handler may block, which
  * delays only its own actor and the callers that wait for that actor. Computing holds a carrier
  * thread (use {@link #THREAD}); so does, before Java 24, blocking inside {@code synchronized}.
  * Their threads are daemons, inherit nothing from the sender's (no inheritable thread-locals; the
@@ -20,7 +20,7 @@ public interface Strategy {
    * A virtual thread, only while there is work. The virtual thread may then run an actor that its
    * handler has woken, which costs far less than a new thread. So a handler must remove what it
    * sets in a {@code ThreadLocal}, as on any pool, or another actor may see it; where it cannot,
-   * use {@link #residentFiber}.
+   * use {@link #RESIDENT_FIBER}.
    */
   Strategy FIBER = Strategies.FIBER;
 
@@ -37,10 +37,8 @@ public interface Strategy {
    */
   Strategy CALLER = Strategies.CALLER;
 
-  /** {@return the strategy of one virtual thread, parked when idle: for thread-local state} */
-  static Strategy residentFiber() {
-    return Strategies.RESIDENT_FIBER;
-  }
+  /** A virtual thread of its own, parked when idle: for handlers that keep thread-local state. */
+  Strategy RESIDENT_FIBER = Strategies.RESIDENT_FIBER;
 
   /**
    * {@return a strategy that submits a task to an executor whenever there is work} After 256
@@ -56,7 +54,7 @@ public interface Strategy {
    *
    * @param executor runs the activations
    */
-  static Strategy on(Executor executor) {
+  static Strategy of(Executor executor) {
     return new Strategies.OnExecutor(executor);
   }
 
@@ -74,7 +72,7 @@ public interface Strategy {
    * {@return whether an activation lasts as long as its actor, parked when idle, instead of ending
    * with the work; false by default}
    */
-  default boolean resident() {
+  default boolean isResident() {
     return false;
   }
 

@@ -7,7 +7,7 @@ import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The dump as data. */
 class ActorFiguresTest {
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("app", o -> o.withScheduler(clock));
 
   @AfterEach
@@ -29,21 +29,21 @@ class ActorFiguresTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private ActorFigures of(String name) {
+  private ActorStats of(String name) {
     return scope.actors().stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
   }
 
   @Promise("19.10")
   @Test
   void anActorTellsWhatItDoesAndHasDone() {
-    var actor = scope.named("worker").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object message) -> {
+    var actor = scope.named("worker").onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       if (message instanceof RuntimeException failure) throw failure;
     });
     actor.sendMessage("one");
     actor.sendMessage(new IllegalStateException("planned"));
-    assertTrue(scope.awaitQuiet(Patience.LONG));
-    assertEquals(new ActorFigures(List.of("app"), "worker", "FIBER", 0, 1, 1, "idle", Duration.ZERO), of("worker"));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+    assertEquals(new ActorStats(List.of("app"), "worker", "FIBER", 0, 1, 1, "idle", Duration.ZERO), of("worker"));
 
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -51,9 +51,10 @@ class ActorFiguresTest {
     clock.advance(Duration.ofSeconds(3));
 
     var busy = of("worker");
-    assertEquals(List.of(1L, 1L, 1L), List.of(busy.waiting(), busy.handled(), busy.failed()));
-    assertTrue(busy.busy().compareTo(Duration.ofSeconds(3)) >= 0, busy::toString);
-    assertTrue(busy.doing().startsWith("has been handling") || busy.doing().startsWith("is handling"), busy.doing());
+    assertEquals(List.of(1L, 1L, 1L), List.of(busy.queued(), busy.handled(), busy.failed()));
+    assertTrue(busy.busyFor().compareTo(Duration.ofSeconds(3)) >= 0, busy::toString);
+    assertTrue(busy.activity().startsWith("has been handling") || busy.activity().startsWith("is handling"),
+        busy.activity());
   }
 
   @Promise("19.10")
@@ -69,13 +70,13 @@ class ActorFiguresTest {
     assertEquals(List.of("below first", "app pool"),
         scope.actors().stream().map(one -> one.scope() + " " + one.name()).toList());
     assertEquals(List.of("app", "below"), of("first").scopes());
-    assertEquals("2 of 2 at work", of("pool").doing());
-    assertTrue(of("pool").busy().isPositive());
-    assertEquals(List.of("first"), below.actors().stream().map(ActorFigures::name).toList());
+    assertEquals("2 of 2 at work", of("pool").activity());
+    assertTrue(of("pool").busyFor().isPositive());
+    assertEquals(List.of("first"), below.actors().stream().map(ActorStats::name).toList());
   }
 
-  private static ActorFigures ofOne(ActorScope scope) {
-    return scope.actors().stream().filter(one -> one.busy().isPositive()).findFirst().orElseThrow();
+  private static ActorStats ofOne(ActorScope scope) {
+    return scope.actors().stream().filter(one -> one.busyFor().isPositive()).findFirst().orElseThrow();
   }
 
   private static void assertBusySince(long begun, ActorScope scope) {
@@ -84,7 +85,7 @@ class ActorFiguresTest {
 
     var figures = ofOne(scope); // the first look
 
-    assertTrue(figures.busy().toNanos() >= atLeast, () -> figures + ", but at least " + atLeast + " ns");
+    assertTrue(figures.busyFor().toNanos() >= atLeast, () -> figures + ", but at least " + atLeast + " ns");
     assertTrue(scope.dump().contains(" for at least "), scope::dump);
   }
 

@@ -59,7 +59,7 @@ class ActorLeakTest {
 
   @Test
   void residentThreadsEndWithTheirActors() {
-    for (var strategy : List.of(Strategy.THREAD, Strategy.residentFiber())) {
+    for (var strategy : List.of(Strategy.THREAD, Strategy.RESIDENT_FIBER)) {
       var threads = new ConcurrentLinkedQueue<Thread>();
       var actors = Stream.generate(() -> ActorSystem.anonymous().strategy(strategy)
           .newActor((Integer i) -> threads.add(Thread.currentThread()))).limit(200).toList();

@@ -14,7 +14,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class AnswerLimitTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock));
   private final Gate gate = new Gate();
   private final AtomicInteger handled = new AtomicInteger();
@@ -74,7 +74,7 @@ class AnswerLimitTest {
 
     assertEquals("early", Patience.value(early));
     Patience.joined(busy);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, handled.get());
     assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
     assertEquals(3, scope.report().sent());
@@ -98,7 +98,7 @@ class AnswerLimitTest {
     }
     gate.open();
     Patience.joined(sender);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, scope.report().handled());
   }
 
@@ -107,7 +107,7 @@ class AnswerLimitTest {
     var actor = actor(scope.anonymous());
     for (int i = 0; i < 100; i++) assertEquals(i, Patience.value(actor.sendMessageReturn((Object) i, SECOND)));
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(Optional.empty(), clock.untilNext());
     assertEquals(100, scope.report().handled());
   }
@@ -168,7 +168,7 @@ class AnswerLimitTest {
 
   @Test
   void entitiesHaveItToo() {
-    var accounts = Entities.withReturn(scope.anonymous(), Duration.ofMinutes(1),
+    var accounts = Entities.openWithReturn(scope.anonymous(), Duration.ofMinutes(1),
         (how, key) -> how.newActorWithReturn((Object message) -> {
           gate.pass();
           return message;
@@ -192,7 +192,7 @@ class AnswerLimitTest {
             new CompletableFuture<String>()));
     assertInstanceOf(NoReplyException.class, Patience.failure(actor.sendMessageReturn(new Question("a"), SECOND)));
     var never = promising.sendMessageReturn(new Question("b"), SECOND);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     clock.advance(SECOND);
 
@@ -207,10 +207,10 @@ class AnswerLimitTest {
         .replyWhen(question, new CompletableFuture<>()));
     for (int i = 0; i < 300; i++) {
       var answer = actor.sendMessageReturn(new Question(), SECOND);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       clock.advance(SECOND);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertTrue(answer.isDone(), "at " + i);
     }
@@ -272,10 +272,10 @@ class AnswerLimitTest {
         for (var answer : answers) if (inTime(answer)) answered++;
         requests += answers.size();
       }
-      assertTrue(real.awaitQuiet(Patience.LONG));
+      assertTrue(real.awaitQuiescence(Patience.LONG));
       var report = real.report();
       assertEquals(requests, report.handled() + report.unhandled().get(Reason.EXPIRED), report::toString);
-      assertEquals(List.of(), report.leftovers());
+      assertEquals(List.of(), report.undelivered());
       System.out.println(answered + " of " + requests + " were answered in time");
     }
   }

@@ -74,7 +74,7 @@ class AnswerTypeTest {
   @Test
   void requestsArePartsOfBlocks() {
     var seen = new CopyOnWriteArrayList<Length>();
-    var lengths = Pipeline.from(scope.anonymous(), (Length length) -> length).then(3, length -> length)
+    var lengths = Pipeline.of(scope.anonymous(), (Length length) -> length).then(3, length -> length)
         .into(seen::add);
     var all = List.of(new Length("a"), new Length("bb"), new Length("ccc"));
     for (var length : all) lengths.sendMessage(length);
@@ -86,7 +86,7 @@ class AnswerTypeTest {
   @Test
   void onAFiberOfItsAskerToo() {
     Actor<Length> inner = scope.anonymous().inlineRequests().newActorWithReturn((Length length) -> "five");
-    var outer = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+    var outer = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((String text) -> inner.ask(new Length(text)));
 
     assertThrows(ClassCastException.class, () -> outer.ask("hello"));

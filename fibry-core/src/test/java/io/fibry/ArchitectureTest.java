@@ -42,26 +42,29 @@ class ArchitectureTest {
   /** The exported packages with their public types. */
   private static final Map<String, Set<String>> PUBLIC = Map.ofEntries(
       entry("io.fibry",
-          Set.of("Actor", "ActorBuilder", "ActorContext", "ActorFigures", "ActorScope", "ActorSystem",
-              "ActorWithReturn", "Askers", "Carrier", "DeadLetter",
+          Set.of("Actor", "ActorBuilder", "ActorContext", "ActorStats", "ActorScope", "ActorSystem",
+              "ActorWithReturn", "AskChain", "ContextPropagator", "DeadLetter",
               "Done",
-              "ExitReason", "Exitable", "FailurePolicy", "Fronted", "LastingAddress", "Handler", "Outcome", "Request",
-              "Sink", "Steps", "Strategy", "TextCarrier",
+              "ExitReason", "Exitable", "FailurePolicy", "ForwardingExitable", "LastingAddress", "Handler", "Outcome",
+              "Request",
+              "MultiStepMessage", "Sink", "Strategy", "TextContextPropagator",
               "RequestException",
               "ActorStoppedException", "CircuitOpenException", "UnansweredException", "AskCycleException",
               "AskTimeoutException",
               "MailboxFullException",
               "NoReplyException")),
-      entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "Sharing")), entry("io.fibry.fsm", Set.of("Fsm")),
+      entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "PoolPolicy")), entry("io.fibry.fsm", Set.of("Fsm")),
       entry("io.fibry.pool", Set.of("Entities", "Pools")),
-      entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
+      entry("io.fibry.time", Set.of("Scheduler", "ManualScheduler")),
       entry("io.fibry.flow",
-          Set.of("Batch", "CircuitBreaker", "Hooks", "Pipeline", "RateLimit", "Flows", "Generator", "MapReduce",
+          Set.of("Batch", "CircuitBreaker", "HookedFunction", "Pipeline", "RateLimit", "Flows", "Generator",
+              "MapReduce",
               "TimeLimit")),
-      entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SharedValue", "SharedMap")),
+      entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "ObservableValue", "ObservableMap")),
       entry("io.fibry.io", Set.of("Downloader", "Program")),
       entry("io.fibry.net",
-          Set.of("Exchange", "HttpAccess", "HttpBodies", "HttpException", "HttpOptions", "HttpRoutes", "HttpServer",
+          Set.of("AccessLogEntry", "BodyCodec", "HttpException", "HttpExchange", "HttpOptions", "HttpRoutes",
+              "HttpServer",
               "TcpAcceptor", "TcpConnection", "TcpOptions", "Tls", "UdpPacket", "UdpServer", "WebSocketClose",
               "WebSocketConnection", "WebSocketMessage", "WebSocketOptions")),
       entry("io.fibry.stereotype", Set.of("Stereotypes")));
@@ -70,7 +73,7 @@ class ArchitectureTest {
   private static final Map<Set<String>, String> KNOTS = Map.ofEntries(
       entry(Set.of("Strategies", "Strategy"), "Strategy is the front of its kinds"),
       entry(Set.of("ActorBuilder", "ActorScope"), "a scope makes builders, which name their scope"),
-      entry(Set.of("Carrier", "Mdc"), "Carrier.mdc() names its own implementation"),
+      entry(Set.of("ContextPropagator", "Mdc"), "ContextPropagator.mdc() names its own implementation"),
       entry(Set.of("Scheduler", "SystemScheduler", "TaskScheduler"), "Scheduler.system() names its own implementation"),
       entry(Set.of("Behaviour", "Cell", "Context"), "an actor, its handler and what the handler may do"),
       entry(Set.of("Recipient", "RequestFuture"), "an actor as its requests see it, and they as it sees them"),
@@ -81,9 +84,9 @@ class ArchitectureTest {
       entry(Set.of("Blueprint", "StatefulBlueprint"), "a builder, and what it becomes once a state is given"),
       entry(Set.of("Entities", "EntityAddress", "LiveEntities"), "an address finds or makes its entity"),
       entry(Set.of("ActorTopic", "Topic"), "its only implementation, made by `of`"),
-      entry(Set.of("ConcurrentSharedMap", "SharedMap"), "its only implementation, made by `of`"),
-      entry(Set.of("AtomicSharedValue", "SharedValue"), "its only implementation, made by `of`"),
-      entry(Set.of("HookChain", "Hooks"), "its only implementation, made by `of`"),
+      entry(Set.of("ConcurrentObservableMap", "ObservableMap"), "its only implementation, made by `of`"),
+      entry(Set.of("AtomicObservableValue", "ObservableValue"), "its only implementation, made by `of`"),
+      entry(Set.of("HookChain", "HookedFunction"), "its only implementation, made by `of`"),
       entry(Set.of("ActorPipeline", "Pipeline"), "its only implementation, made by `of`"),
       entry(Set.of("ActorGenerator", "Generator", "ReadAheadBuffer"), "its only implementation, made by `of`"),
       entry(Set.of("MapReduce", "MapReduceRun"), "its only implementation, made by `of`"),
@@ -136,7 +139,7 @@ class ArchitectureTest {
       if (!from.getPackageName().equals("io.fibry") || !to.getPackageName().startsWith(ENGINE)) return;
       String door = outermost(from).getSimpleName() + " to " + to.getPackageName();
       if (!Set.of("ActorSystem to io.fibry.engine.scope", "Strategies to io.fibry.engine.jvm",
-          "RequestException to io.fibry.engine.jvm", "Askers to io.fibry.engine.jvm").contains(door))
+          "RequestException to io.fibry.engine.jvm", "AskChain to io.fibry.engine.jvm").contains(door))
         others.add(text);
     });
 

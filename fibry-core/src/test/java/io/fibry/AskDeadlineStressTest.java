@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -18,7 +18,7 @@ class AskDeadlineStressTest {
   private static final int ROUNDS = Soak.ON ? 100_000 : 1_000;
   private static final Duration LIMIT = Duration.ofSeconds(1);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("deadlines", o -> o.withScheduler(clock));
 
   private record Question(CountDownLatch handled) implements Request<Question, String> {}

@@ -19,10 +19,11 @@ class AskersTest {
   private static final List<String> BOTH = List.of("ada", "self");
 
   private final ActorScope scope = ActorSystem.openScope("askers");
-  private final ActorWithReturn<String, List<String>> last = scope.anonymous().newActorWithReturn(any -> Askers.here());
+  private final ActorWithReturn<String, List<String>> last =
+      scope.anonymous().newActorWithReturn(any -> AskChain.current());
 
   static List<Strategy> strategies() {
-    return List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
+    return List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.CALLER);
   }
 
   @AfterEach
@@ -32,7 +33,7 @@ class AskersTest {
 
   private static <R> R onBehalf(List<String> askers, Supplier<R> sending) {
     var sent = new ArrayList<R>();
-    Askers.onBehalf(askers, () -> sent.add(sending.get()));
+    AskChain.runAs(askers, () -> sent.add(sending.get()));
     return sent.getFirst();
   }
 
@@ -41,16 +42,17 @@ class AskersTest {
   void theHandlerAndWhoeverItAsksHaveThem(Strategy strategy) {
     var middle = scope.anonymous().strategy(strategy).<String, List<String>>newActorWithReturn(any -> last.ask(any));
     var first = scope.anonymous().strategy(strategy)
-        .<String, List<List<String>>>newActorWithReturn(any -> List.of(Askers.here(), middle.ask("x"), Askers.here()));
+        .<String, List<List<String>>>newActorWithReturn(
+            any -> List.of(AskChain.current(), middle.ask("x"), AskChain.current()));
 
     assertEquals(List.of(BOTH, BOTH, BOTH), onBehalf(BOTH, () -> first.sendMessageReturn("x")).join());
     assertEquals(List.of(List.of(), List.of(), List.of()), first.ask("x")); // the next message has none
-    assertEquals(List.of(), Askers.here());
+    assertEquals(List.of(), AskChain.current());
   }
 
   @Test
   void whoIsAskedInlineHasThem() {
-    var inline = scope.anonymous().inlineRequests().<String, List<String>>newActorWithReturn(any -> Askers.here());
+    var inline = scope.anonymous().inlineRequests().<String, List<String>>newActorWithReturn(any -> AskChain.current());
     var first = scope.anonymous().<String, List<String>>newActorWithReturn(any -> inline.ask(any));
 
     assertEquals(BOTH, onBehalf(BOTH, () -> first.sendMessageReturn("x")).join());
@@ -60,7 +62,7 @@ class AskersTest {
   @Test
   void aMessageThatNobodyWaitsForHasThem() throws Exception {
     var seen = new LinkedBlockingQueue<List<String>>();
-    var actor = scope.anonymous().newActor((String any) -> seen.add(Askers.here()));
+    var actor = scope.anonymous().newActor((String any) -> seen.add(AskChain.current()));
 
     onBehalf(List.of("self"), () -> actor.sendMessage("x"));
     assertEquals(List.of("self"), Patience.next(seen));
@@ -79,7 +81,7 @@ class AskersTest {
 
   @Test
   void aPoolLeavesItselfOut() {
-    var pool = Pools.fixed(scope.anonymous(), 2).<String, List<String>>newActorWithReturn(any -> Askers.here());
+    var pool = Pools.fixed(scope.anonymous(), 2).<String, List<String>>newActorWithReturn(any -> AskChain.current());
 
     assertEquals(List.of("ada"), onBehalf(BOTH, () -> pool.sendMessageReturn("x")).join());
     assertEquals(List.of(), onBehalf(List.of("self"), () -> pool.sendMessageReturn("x")).join());
@@ -89,7 +91,7 @@ class AskersTest {
   void aMessageThatIsGivenAgainHasThemAgain() throws Exception {
     var seen = new LinkedBlockingQueue<List<String>>();
     var actor = scope.anonymous().onFailure(FailurePolicy.restart().withRedelivery(1)).newActor((String any) -> {
-      seen.add(Askers.here());
+      seen.add(AskChain.current());
       throw new IllegalStateException("made up");
     });
 
@@ -101,7 +103,7 @@ class AskersTest {
 
   @Test
   void onBehalfOfOthersEndsWithItsCode() {
-    assertThrows(IllegalStateException.class, () -> Askers.onBehalf(BOTH, () -> {
+    assertThrows(IllegalStateException.class, () -> AskChain.runAs(BOTH, () -> {
       throw new IllegalStateException("made up");
     }));
 

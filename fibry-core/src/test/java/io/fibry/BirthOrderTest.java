@@ -25,14 +25,14 @@ class BirthOrderTest {
     private int made;
 
     @Override
-    public Timer after(Duration delay, Runnable task) {
+    public Timer schedule(Duration delay, Runnable task) {
       int number = made++;
       return () -> cancelled.add(number);
     }
 
     @Override
-    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-      return after(initial, task);
+    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
+      return schedule(initial, task);
     }
   }
 
@@ -54,7 +54,7 @@ class BirthOrderTest {
   @Test
   void timersOfEntitiesAreCancelledAsTheyWereSet() {
     var clock = new Noting();
-    var entities = Entities.of(Variants.scope(o -> o.withScheduler(clock)).anonymous(), Duration.ofDays(1),
+    var entities = Entities.open(Variants.scope(o -> o.withScheduler(clock)).anonymous(), Duration.ofDays(1),
         (ActorBuilder<Object> how, Integer key) -> how.newActor((Object m) -> {}));
     for (var number : NUMBERS) entities.actor(number % 7).sendMessageEvery(new Key(), number, Duration.ofDays(1));
 
@@ -67,7 +67,7 @@ class BirthOrderTest {
   void farewellsBeginAsTheyWereRegistered() {
     var scope = ActorSystem.openScope("closing");
     var said = new ConcurrentSkipListMap<Long, Integer>(); // a thread started later has a greater id
-    for (var number : NUMBERS) scope.whenClosing(() -> {
+    for (var number : NUMBERS) scope.onClosing(() -> {
       if (Thread.currentThread().isVirtual()) said.put(Thread.currentThread().threadId(), number);
     });
 

@@ -17,8 +17,8 @@ class BlocksDocTest {
   private static final Path DOC = Path.of("../docs/blocks.md");
   private static final Path MAIN = Path.of("src/main/java");
   static final List<String> PACKAGES = List.of("pool", "pubsub", "flow", "fsm", "net", "io");
-  private static final List<String> PARTS = List.of("Subscription", "TcpOptions", "HttpOptions", "HttpAccess",
-      "HttpBodies", "HttpException", "UdpPacket", "WebSocketClose", "WebSocketMessage", "WebSocketOptions");
+  private static final List<String> PARTS = List.of("Subscription", "TcpOptions", "HttpOptions", "AccessLogEntry",
+      "BodyCodec", "HttpException", "UdpPacket", "WebSocketClose", "WebSocketMessage", "WebSocketOptions");
   private static final Pattern ROW = Pattern.compile("(?m)^\\| .*? \\| (.*?) \\|(?: .*? \\|)?$");
 
   @Test

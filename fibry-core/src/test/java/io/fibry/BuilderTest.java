@@ -37,8 +37,8 @@ class BuilderTest {
 
     plain.strategy(Strategy.THREAD);
     plain.mailbox(Mailbox.bounded(3, Overflow.REJECT));
-    plain.forBlocks().part("one");
-    plain.around((Object m, Handler.Task next) -> log.add(m));
+    plain.forBlocks().child("one");
+    plain.intercept((Object m, Handler.Task next) -> log.add(m));
     plain.protocol(String.class);
 
     assertSame(Strategy.FIBER, plain.forBlocks().strategy());
@@ -55,7 +55,7 @@ class BuilderTest {
     var seen = new CopyOnWriteArrayList<Object>();
     var actor = scope.named("late").initialState(() -> new int[1]).strategy(Strategy.THREAD)
         .mailbox(Mailbox.bounded(3, Overflow.REJECT)).onFailure(FailurePolicy.restart().withoutLog())
-        .protocol(String.class).around((message, next) -> {
+        .protocol(String.class).intercept((message, next) -> {
           seen.add("around " + message);
           next.run();
         }).inlineRequests().onStop(state -> seen.add("stop " + state[0]))
@@ -96,9 +96,9 @@ class BuilderTest {
 
   @Test
   void orNameHoldsWhereNoNameWasGiven() {
-    assertEquals(Optional.of("otherwise"), scope.anonymous().forBlocks().orName("otherwise").name());
-    assertEquals(Optional.of("told"), scope.named("told").forBlocks().orName("otherwise").name());
-    assertThrows(IllegalArgumentException.class, () -> scope.anonymous().forBlocks().orName(""));
+    assertEquals(Optional.of("otherwise"), scope.anonymous().forBlocks().defaultName("otherwise").name());
+    assertEquals(Optional.of("told"), scope.named("told").forBlocks().defaultName("otherwise").name());
+    assertThrows(IllegalArgumentException.class, () -> scope.anonymous().forBlocks().defaultName(""));
   }
 
   @Test
@@ -106,11 +106,12 @@ class BuilderTest {
     var otherwise = Mailbox.bounded(5, Overflow.BLOCK);
     var told = Mailbox.bounded(7, Overflow.REJECT);
 
-    assertSame(otherwise, scope.anonymous().forBlocks().orMailbox(otherwise).mailbox());
-    assertSame(told, scope.anonymous().mailbox(told).forBlocks().orMailbox(otherwise).mailbox());
+    assertSame(otherwise, scope.anonymous().forBlocks().defaultMailbox(otherwise).mailbox());
+    assertSame(told, scope.anonymous().mailbox(told).forBlocks().defaultMailbox(otherwise).mailbox());
     assertSame(Mailbox.unbounded(),
-        scope.anonymous().mailbox(Mailbox.unbounded()).forBlocks().orMailbox(otherwise).mailbox());
-    assertSame(told, Variants.scope(o -> o.withMailbox(told)).anonymous().forBlocks().orMailbox(otherwise).mailbox());
+        scope.anonymous().mailbox(Mailbox.unbounded()).forBlocks().defaultMailbox(otherwise).mailbox());
+    assertSame(told,
+        Variants.scope(o -> o.withMailbox(told)).anonymous().forBlocks().defaultMailbox(otherwise).mailbox());
   }
 
   @Test
@@ -122,15 +123,15 @@ class BuilderTest {
 
   @Test
   void partNamesAPartOfTheWhole() {
-    assertEquals(Optional.of("orders/3"), scope.named("orders").forBlocks().part("3").name());
-    assertEquals("orders/3", scope.named("orders").forBlocks().part("3").newActor((Object m) -> {}).name());
-    assertEquals(Optional.empty(), scope.anonymous().forBlocks().part("3").name());
+    assertEquals(Optional.of("orders/3"), scope.named("orders").forBlocks().child("3").name());
+    assertEquals("orders/3", scope.named("orders").forBlocks().child("3").newActor((Object m) -> {}).name());
+    assertEquals(Optional.empty(), scope.anonymous().forBlocks().child("3").name());
   }
 
   @Test
   void theLastAroundIsTheOutermost() {
-    var actor = scope.anonymous().around((Object m, Handler.Task next) -> surround("inner", next))
-        .around((Object m, Handler.Task next) -> surround("outer", next)).newActorWithReturn((Object m) -> {
+    var actor = scope.anonymous().intercept((Object m, Handler.Task next) -> surround("inner", next))
+        .intercept((Object m, Handler.Task next) -> surround("outer", next)).newActorWithReturn((Object m) -> {
           log.add(m);
           return "answer";
         });
@@ -149,7 +150,7 @@ class BuilderTest {
   @Promise("4.8")
   @Test
   void anAroundThatDoesNotGoOnLeavesTheRequestUnanswered() {
-    var actor = scope.anonymous().around((Object m, Handler.Task next) -> {}).newActorWithReturn((Object m) -> m);
+    var actor = scope.anonymous().intercept((Object m, Handler.Task next) -> {}).newActorWithReturn((Object m) -> m);
 
     assertThrows(NoReplyException.class, () -> actor.ask("skipped"));
   }
@@ -157,16 +158,17 @@ class BuilderTest {
   @Test
   void whatTheHandlerThrowsGoesThroughTheAround() {
     var failure = new IllegalStateException("bad");
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).around((Object m, Handler.Task next) -> {
-      try {
-        next.run();
-      } catch (IllegalStateException seen) {
-        log.add(seen);
-        throw seen;
-      }
-    }).newActorWithReturn((Object m) -> {
-      throw failure;
-    });
+    var actor =
+        scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).intercept((Object m, Handler.Task next) -> {
+          try {
+            next.run();
+          } catch (IllegalStateException seen) {
+            log.add(seen);
+            throw seen;
+          }
+        }).newActorWithReturn((Object m) -> {
+          throw failure;
+        });
 
     assertSame(failure, assertThrows(IllegalStateException.class, () -> actor.ask("x")));
 
@@ -175,7 +177,8 @@ class BuilderTest {
 
   @Test
   void tasksPassTheAroundBy() {
-    var actor = scope.anonymous().around((Object m, Handler.Task next) -> log.add("around")).newActor((Object m) -> {});
+    var actor =
+        scope.anonymous().intercept((Object m, Handler.Task next) -> log.add("around")).newActor((Object m) -> {});
 
     actor.execute(() -> log.add("task"));
     actor.close();
@@ -241,13 +244,13 @@ class BuilderTest {
     put(cases, "mailbox", "mailbox", () -> builder.mailbox(null));
     put(cases, "onFailure", "policy", () -> builder.onFailure(null));
     put(cases, "protocol", "type", () -> builder.protocol(null));
-    put(cases, "around", "around", () -> builder.around(null));
+    put(cases, "around", "around", () -> builder.intercept(null));
     put(cases, "initialState", "initial", () -> builder.initialState(null));
     put(cases, "newActor", "handler", () -> builder.newActor((Handler<Object>) null));
-    put(cases, "newActor in context", "handler", () -> builder.newActor((Handler.InContext<Object>) null));
+    put(cases, "newActor in context", "handler", () -> builder.newActor((Handler.WithContext<Object>) null));
     put(cases, "newActorWithReturn", "handler",
         () -> builder.newActorWithReturn((Handler.Returning<Object, Object>) null));
-    put(cases, "part", "part", () -> scope.named("whole").forBlocks().part(null));
+    put(cases, "part", "part", () -> scope.named("whole").forBlocks().child(null));
     put(cases, "onStop", "hook", () -> stateful.onStop(null));
     put(cases, "rollback", "copy", () -> stateful.rollback(null));
     put(cases, "stateful newActor", "handler", () -> stateful.newActor((Handler.Stateful<String, Object>) null));
@@ -260,10 +263,10 @@ class BuilderTest {
     put(cases, "withStrategy", "strategy", () -> options.withStrategy(null));
     put(cases, "withMailbox", "mailbox", () -> options.withMailbox(null));
     put(cases, "withAskLimit", "limit", () -> options.withAskLimit(null));
-    put(cases, "withGrace", "grace", () -> options.withGrace(null));
+    put(cases, "withKillGrace", "grace", () -> options.withKillGrace(null));
     put(cases, "withDeadLetters", "listener", () -> options.withDeadLetters(null));
     put(cases, "withScheduler", "scheduler", () -> options.withScheduler(null));
-    put(cases, "Strategy.on", "executor", () -> Strategy.on(null));
+    put(cases, "Strategy.of", "executor", () -> Strategy.of(null));
     put(cases, "Mailbox.bounded", "overflow", () -> Mailbox.bounded(1, null));
     put(cases, "Mailbox.priority", "order", () -> Mailbox.priority(null));
     return cases.entrySet().stream().map(c -> dynamicTest(c.getKey(), () -> {
@@ -287,7 +290,7 @@ class BuilderTest {
     put(cases, "ask for no time", "more than zero", () -> actor.ask("x", Duration.ZERO));
     put(cases, "ask until before", "-2 s", () -> actor.ask("x", Duration.ofSeconds(-2)));
     put(cases, "ask limit", "more than zero", () -> options.withAskLimit(Duration.ZERO));
-    put(cases, "grace", "zero or more", () -> options.withGrace(Duration.ofSeconds(-1)));
+    put(cases, "grace", "zero or more", () -> options.withKillGrace(Duration.ofSeconds(-1)));
     return cases.entrySet().stream().map(c -> dynamicTest(c.getKey(), () -> {
       var refusal = assertThrows(IllegalArgumentException.class, c.getValue().getValue());
       assertTrue(refusal.getMessage().contains(c.getValue().getKey()), refusal.getMessage());

@@ -47,7 +47,7 @@ class BusyCarriersJvmTest {
 
       var scope = ActorSystem.openScope("idle");
       scope.named("member").newActor((Integer n) -> {});
-      System.out.println("a scope: " + scope.closeWithin(Patience.LONG).running());
+      System.out.println("a scope: " + scope.closeWithin(Patience.LONG).unresponsive());
       System.exit(0);
     }
   }

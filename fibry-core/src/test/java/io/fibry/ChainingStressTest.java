@@ -38,7 +38,7 @@ class ChainingStressTest {
       long seed = StressHarness.seed();
       System.out.println("cancels against chained answers: -Dfibry.seed=" + seed);
       var random = new SplittableRandom(seed);
-      var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.on(pool))
+      var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.of(pool))
           .newActorWithReturn((Integer message) -> message);
 
       List<Thread> cancellers = Stream.generate(random::split).limit(4)

@@ -78,7 +78,8 @@ final class ChaosEpisode {
     ActorScope around = ActorSystem.root();
     for (int depth = 0; depth < 3; depth++) {
       var scope = around.openScope("chaos-" + depth,
-          o -> o.withGrace(Duration.ofMillis(random.nextInt(20))).withDrainLimit(Duration.ofMillis(random.nextInt(40)))
+          o -> o.withKillGrace(Duration.ofMillis(random.nextInt(20)))
+              .withDrainLimit(Duration.ofMillis(random.nextInt(40)))
               .withAskLimit(Duration.ofMillis(500)).withFailurePolicy(scopePolicy()).withDeadLetters(this::bury));
       parts.add(new Part(scope));
       around = scope;
@@ -89,22 +90,22 @@ final class ChaosEpisode {
   private FailurePolicy scopePolicy() {
     var policy = switch (random.nextInt(8)) {
       case 0 -> FailurePolicy.restart();
-      case 1 -> FailurePolicy.restartAll().withBackOff(Duration.ofNanos(50_000), Duration.ofMillis(3));
-      case 2 -> FailurePolicy.restartRest().withBudget(5, Duration.ofMillis(20));
+      case 1 -> FailurePolicy.restartAll().withBackoff(Duration.ofNanos(50_000), Duration.ofMillis(3));
+      case 2 -> FailurePolicy.restartFromFailed().withBudget(5, Duration.ofMillis(20));
       case 3 -> FailurePolicy.escalate();
-      default -> FailurePolicy.goOn();
+      default -> FailurePolicy.resume();
     };
     return policy.withoutLog();
   }
 
   private FailurePolicy policy() {
     var policy = switch (random.nextInt(6)) {
-      case 0 -> FailurePolicy.restart().withBackOff(Duration.ofNanos(100_000), Duration.ofMillis(5));
+      case 0 -> FailurePolicy.restart().withBackoff(Duration.ofNanos(100_000), Duration.ofMillis(5));
       case 1 -> FailurePolicy.restart().withBudget(3, Duration.ofMillis(10));
       case 2 -> FailurePolicy
-          .by(failure -> failure instanceof Error ? FailurePolicy.restart() : FailurePolicy.escalate());
+          .choose(failure -> failure instanceof Error ? FailurePolicy.restart() : FailurePolicy.escalate());
       case 3 -> random.nextInt(4) == 0 ? FailurePolicy.stop() : FailurePolicy.escalate();
-      default -> FailurePolicy.goOn();
+      default -> FailurePolicy.resume();
     };
     return policy.withRetries(random.nextInt(4) == 0 ? 2 : 0).withoutLog();
   }
@@ -205,7 +206,7 @@ final class ChaosEpisode {
     } catch (AskCycleException ring) {
       // not even sent if the actor waits for this very thread
       sent = !Inside.isCurrent(actors.get(index));
-      if (isFalse(ring.ring())) faults.add("no ring, and yet: " + ring.getMessage());
+      if (isFalse(ring.cycle())) faults.add("no ring, and yet: " + ring.getMessage());
     } catch (StackOverflowError edge) {
       // not even sent if the actor can get no thread
       sent = edge.getMessage() == null;
@@ -282,7 +283,7 @@ final class ChaosEpisode {
 
   private void check() {
     for (var actor : actors) if (!actor.onExit().isDone()) faults.add(actor + " lives on");
-    if (!Patience.comesTrue(() -> top().report().running().isEmpty() && top().report().waiting() == 0))
+    if (!Patience.comesTrue(() -> top().report().unresponsive().isEmpty() && top().report().queued() == 0))
       faults.add("somebody never came back: " + top().report());
     if (!Patience.comesTrue(() -> requests.stream().allMatch(CompletableFuture::isDone)))
       faults.add("a request was never answered");

@@ -26,7 +26,7 @@ class ChaosTest {
 
     // a fixed pool would starve: its handlers wait for each other
     try (var pool = Executors.newCachedThreadPool()) {
-      var strategies = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool),
+      var strategies = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.of(pool),
           Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation));
       long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Soak.ON ? 60_000 : 2_000);
       while (System.nanoTime() < end) scopes.add(play(seed + scopes.size(), strategies));

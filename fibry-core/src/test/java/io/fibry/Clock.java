@@ -1,13 +1,13 @@
 package io.fibry;
 
 import io.fibry.support.Logged;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
 /** A user's scheduler, for tests to change. */
 public class Clock implements Scheduler {
-  public final ManualClock manual = new ManualClock();
+  public final ManualScheduler manual = new ManualScheduler();
   private final Scheduler time;
 
   /** Time is stopped until {@code manual} is moved. */
@@ -33,17 +33,17 @@ public class Clock implements Scheduler {
   }
 
   @Override
-  public Timer after(Duration delay, Runnable task) {
-    return time.after(delay, task);
+  public Timer schedule(Duration delay, Runnable task) {
+    return time.schedule(delay, task);
   }
 
   @Override
-  public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-    return time.atFixedRate(initial, period, task);
+  public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
+    return time.scheduleAtFixedRate(initial, period, task);
   }
 
   @Override
-  public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return time.withFixedDelay(initial, delay, task);
+  public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
+    return time.scheduleWithFixedDelay(initial, delay, task);
   }
 }

@@ -10,7 +10,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Variants.Variant;
 import io.fibry.engine.cell.Inside;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** How every actor ends, with every strategy and mailbox. */
 class ContractEndingTest {
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
@@ -303,7 +303,7 @@ class ContractEndingTest {
 
     assertFalse(later.cancel());
     assertFalse(ticks.cancel());
-    assertEquals(List.of("later"), letters.messages(Reason.NOT_DUE));
+    assertEquals(List.of("later"), letters.messages(Reason.TIMER_CANCELLED));
     assertEquals(1, letters.all.size());
     assertEquals(1, scope.report().sent());
   }

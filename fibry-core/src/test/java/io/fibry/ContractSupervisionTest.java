@@ -10,7 +10,7 @@ import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Inside;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -23,10 +23,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The behavior of every actor that fails, with every strategy and mailbox. */
 class ContractSupervisionTest {
   private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();
-  private static final FailurePolicy BACK_OFF = RESTART.withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1));
+  private static final FailurePolicy BACK_OFF = RESTART.withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1));
 
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
       ActorSystem.openScope("contract", o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
@@ -67,7 +67,7 @@ class ContractSupervisionTest {
 
     gate.open();
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of("1 a", "stop 1", "2 b", "stop 2", "3 c"), log);
   }
 
@@ -81,7 +81,7 @@ class ContractSupervisionTest {
 
     clock.advance(Duration.ofSeconds(1));
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of("stop 1"), before);
     assertEquals(List.of("stop 1", "2 0", "2 1", "2 2", "2 3", "2 4"), log);
   }
@@ -126,7 +126,7 @@ class ContractSupervisionTest {
     gate.open();
 
     assertEquals(6, Patience.value(report).handled());
-    assertEquals(List.of(), Patience.value(report).leftovers());
+    assertEquals(List.of(), Patience.value(report).undelivered());
   }
 
   @Promise("16.5")
@@ -138,7 +138,7 @@ class ContractSupervisionTest {
 
     var report = scope.closeWithin(Duration.ZERO);
 
-    assertEquals(List.of("waits"), report.leftovers().stream().map(DeadLetter::message).toList());
+    assertEquals(List.of("waits"), report.undelivered().stream().map(DeadLetter::message).toList());
     assertEquals(new ExitReason.Stopped(), actor.onExit().join());
     assertNull(Inside.suspendedAt(actor));
   }

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Variants.Variant;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,7 +32,7 @@ class ContractTest {
   record Get(String what) implements Request<Get, String> {}
 
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
 
   @AfterEach
@@ -122,7 +122,7 @@ class ContractTest {
   @MethodSource("io.fibry.Variants#all")
   void askThrowsTheHandlersOwnExceptionEvenChecked(Variant variant) {
     var gone = new IOException("gone");
-    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog())
+    var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((Object m) -> fail(gone));
 
     assertSame(gone, assertThrows(IOException.class, () -> actor.ask("read")));
@@ -263,7 +263,7 @@ class ContractTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void rollbackPutsTheCopyInPlaceOfTheState(Variant variant) {
-    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog())
+    var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog())
         .initialState(() -> new ArrayList<Object>()).rollback(ArrayList::new)
         .newActorWithReturn((ArrayList<Object> list, Object m) -> {
           list.add(m);
@@ -317,7 +317,7 @@ class ContractTest {
   void aFailureIsADeadLetterAndTheNextMessageIsHandled(Variant variant) {
     var handled = new CountDownLatch(1);
     var bad = new IllegalStateException("bad");
-    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+    var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
       if (m.equals("bad")) throw bad;
       handled.countDown();
     });
@@ -365,7 +365,7 @@ class ContractTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void everyMessageHasOneOutcomeAndTheAccountsAddUp(Variant variant) {
-    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object m) -> {
+    var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       if (m.equals("bad")) throw new IllegalStateException("bad");
       return m;

@@ -12,7 +12,7 @@ import org.slf4j.spi.MDCAdapter;
  * A carrier of one entry of an MDC of its own, since the tests' logger has no MDC. It records its
  * calls.
  */
-public final class CountingCarrier implements Carrier<String> {
+public final class CountingCarrier implements ContextPropagator<String> {
   public final AtomicInteger captures = new AtomicInteger();
   public final List<String> steps = Collections.synchronizedList(new ArrayList<>());
   private final MDCAdapter mdc = new BasicMDCAdapter();
@@ -46,7 +46,7 @@ public final class CountingCarrier implements Carrier<String> {
   }
 
   @Override
-  public AutoCloseable set(String captured) {
+  public AutoCloseable restore(String captured) {
     var before = mdc.getCopyOfContextMap();
     steps.add("set " + key);
     mdc.put(key, captured);

@@ -51,7 +51,7 @@ class CountingTest {
   @Test
   void aBatchIsNoMessageNorIsItsTimer() {
     var seen = new AtomicInteger(); // a slow sender makes more batches
-    var numbers = Batch.<Integer>lists(scope.named("batch"), 2, Duration.ofMillis(20),
+    var numbers = Batch.<Integer>ofLists(scope.named("batch"), 2, Duration.ofMillis(20),
         batch -> seen.addAndGet(batch.size()));
     for (int i = 0; i < 9; i++) numbers.sendMessage(i);
 
@@ -62,7 +62,7 @@ class CountingTest {
   @Promise("19.14")
   @Test
   void puttingEntitiesAwayIsNoMessage() {
-    var entities = Entities.<Integer, String, Object>of(scope.anonymous(), Duration.ofMillis(20),
+    var entities = Entities.<Integer, String, Object>open(scope.anonymous(), Duration.ofMillis(20),
         (builder, key) -> builder.newActor((String message) -> {}));
     for (int i = 0; i < 9; i++) entities.actor(i % 3).sendMessage("hello");
 
@@ -74,14 +74,14 @@ class CountingTest {
   @Test
   void theEndOfEntitiesLeavesNoDeadLetterOfTheirOwn() {
     for (int round = 0; round < 30; round++) {
-      var inner = scope.openScope("inner", o -> o.withGrace(Patience.LONG));
-      var entities = Entities.<Integer, String, Object>of(inner.anonymous(), Duration.ofSeconds(1),
+      var inner = scope.openScope("inner", o -> o.withKillGrace(Patience.LONG));
+      var entities = Entities.<Integer, String, Object>open(inner.anonymous(), Duration.ofSeconds(1),
           (builder, key) -> builder.newActor((String message) -> {}));
       for (int i = 0; i < 20; i++) entities.actor(i).sendMessage("hello");
 
       var report = inner.closeWithin(Duration.ZERO);
 
-      for (var left : report.leftovers()) assertEquals("hello", left.message());
+      for (var left : report.undelivered()) assertEquals("hello", left.message());
       assertEquals(20, report.sent(), report::toString);
     }
   }
@@ -90,7 +90,7 @@ class CountingTest {
   @Test
   void aStageWithSeveralWorkersCountsOnce() {
     var seen = new CopyOnWriteArrayList<Integer>();
-    var numbers = Pipeline.from(scope.named("numbers"), (Integer n) -> n).then(3, n -> n + 1).into(seen::add);
+    var numbers = Pipeline.of(scope.named("numbers"), (Integer n) -> n).then(3, n -> n + 1).into(seen::add);
     for (int i = 0; i < 9; i++) numbers.sendMessage(i);
 
     Patience.eventually(() -> seen.size() == 9);
@@ -101,7 +101,7 @@ class CountingTest {
   @Promise("19.14")
   @Test
   void eachSubscribersMessageCounts() {
-    var topic = Topic.<String>of(scope.anonymous());
+    var topic = Topic.<String>open(scope.anonymous());
     topic.subscribeToLatest(message -> {});
     topic.subscribeToLatest(message -> {});
     for (int i = 0; i < 9; i++) topic.publish("hello");
@@ -150,7 +150,7 @@ class CountingTest {
   @Promise("19.14")
   @Test
   void aConversationOfBytesCountsOnce() throws Exception {
-    var server = open(client -> client.getInputStream().readAllBytes());
+    var server = open(client -> client.inputStream().readAllBytes());
 
     connect(server, "abc").close();
 
@@ -177,7 +177,7 @@ class CountingTest {
     var connected = new CompletableFuture<Actor<String>>();
     var server = open(client -> {
       connected.complete(client.lineActor());
-      client.getInputStream().readAllBytes();
+      client.inputStream().readAllBytes();
     });
     try (var client = connect(server, "")) {
       Patience.value(connected);
@@ -201,17 +201,17 @@ class CountingTest {
   void whatEndsDuringAReportCountsOnce() {
     var gate = new Gate();
     var asked = new AtomicBoolean();
-    class OneStep implements Steps {
+    class OneStep implements MultiStepMessage {
       @Override
-      public Object step() {
+      public Object currentStep() {
         return "the only one";
       }
 
       @Override
-      public long stepsDone() {
+      public long completedSteps() {
         if (!asked.compareAndSet(false, true)) return 1; // other readers, and the accounts
         gate.open();
-        Patience.eventually(() -> scope.actors().getFirst().doing().equals("idle"));
+        Patience.eventually(() -> scope.actors().getFirst().activity().equals("idle"));
         return 1;
       }
     }
@@ -233,14 +233,14 @@ class CountingTest {
       for (int sent = 4; sent <= 4_000; sent += 4) {
         for (int i = 0; i < 4; i++) pool.sendMessage(i);
         int all = sent;
-        Patience.eventually(() -> retiring.actors().getFirst().handled() == all && retiring.report().waiting() == 0);
+        Patience.eventually(() -> retiring.actors().getFirst().handled() == all && retiring.report().queued() == 0);
 
         Patience.elsewhere(() -> clock.manual.advance(Duration.ofSeconds(10)));
 
         Patience.eventually(() -> {
           var figures = retiring.actors().getFirst();
           assertEquals(all, figures.handled(), figures::toString);
-          return figures.doing().endsWith("of 0 at work");
+          return figures.activity().endsWith("of 0 at work");
         });
       }
     }
@@ -249,18 +249,18 @@ class CountingTest {
   @Promise("19.14")
   @Test
   void stepsThatEndedCountAlsoIfALaterOneFails() {
-    record ThreeSteps() implements Steps {
+    record ThreeSteps() implements MultiStepMessage {
       @Override
-      public Object step() {
+      public Object currentStep() {
         return "the fourth";
       }
 
       @Override
-      public long stepsDone() {
+      public long completedSteps() {
         return 3;
       }
     }
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((ThreeSteps steps) -> {
+    var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((ThreeSteps steps) -> {
       throw new IllegalStateException();
     });
     actor.sendMessage(new ThreeSteps());

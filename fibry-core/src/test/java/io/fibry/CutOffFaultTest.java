@@ -71,7 +71,7 @@ class CutOffFaultTest {
   @Test
   void anAskerIsToldOfTheCutOffAndNotOfWhatTheHandlerThrowsThen() {
     record Question() implements Request<Question, Integer> {}
-    var scope = Variants.scope(o -> o.withGrace(Duration.ZERO));
+    var scope = Variants.scope(o -> o.withKillGrace(Duration.ZERO));
     for (int i = 0; i < 500; i++) {
       var begun = new CountDownLatch(1);
       Actor<Question> actor = scope.anonymous().newActor((Question question, ActorContext<Question> context) -> {
@@ -156,10 +156,11 @@ class CutOffFaultTest {
   private static boolean sleptOn(int nanos) {
     var interrupted = new CompletableFuture<Boolean>();
     var killed = new CountDownLatch(1);
-    var actor = Variants.scope(o -> o.withGrace(Patience.LONG)).anonymous().initialState(Object::new).onStop(state -> {
-      Patience.eventually(() -> killed.getCount() == 0);
-      interrupted.complete(Thread.interrupted());
-    }).newActor((Object state, Object message) -> {});
+    var actor =
+        Variants.scope(o -> o.withKillGrace(Patience.LONG)).anonymous().initialState(Object::new).onStop(state -> {
+          Patience.eventually(() -> killed.getCount() == 0);
+          interrupted.complete(Thread.interrupted());
+        }).newActor((Object state, Object message) -> {});
     actor.sendMessage(1);
     actor.sendPoisonPill();
     for (long end = System.nanoTime() + nanos; System.nanoTime() < end;) Thread.onSpinWait();
@@ -173,7 +174,7 @@ class CutOffFaultTest {
   }
 
   private static ActorScope impatient() {
-    return Variants.scope(o -> o.withGrace(Duration.ofMillis(10)));
+    return Variants.scope(o -> o.withKillGrace(Duration.ofMillis(10)));
   }
 
   private Strategy resident() {
@@ -184,7 +185,7 @@ class CutOffFaultTest {
       }
 
       @Override
-      public boolean resident() {
+      public boolean isResident() {
         return true;
       }
     };
@@ -199,18 +200,18 @@ class CutOffFaultTest {
     }
 
     @Override
-    public Timer after(Duration delay, Runnable task) {
-      return stubborn(system.after(delay, task));
+    public Timer schedule(Duration delay, Runnable task) {
+      return stubborn(system.schedule(delay, task));
     }
 
     @Override
-    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-      return stubborn(system.atFixedRate(initial, period, task));
+    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
+      return stubborn(system.scheduleAtFixedRate(initial, period, task));
     }
 
     @Override
-    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-      return stubborn(system.withFixedDelay(initial, delay, task));
+    public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
+      return stubborn(system.scheduleWithFixedDelay(initial, delay, task));
     }
 
     private static Timer stubborn(Timer timer) {

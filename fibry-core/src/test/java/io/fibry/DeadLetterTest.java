@@ -23,7 +23,7 @@ class DeadLetterTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(letters);
   private final ActorBuilder<Object> builder =
-      scope.named("dead").strategy(Strategy.CALLER).onFailure(FailurePolicy.goOn().withoutLog());
+      scope.named("dead").strategy(Strategy.CALLER).onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach
   void letGo() {
@@ -117,7 +117,7 @@ class DeadLetterTest {
   @Test
   void resendNeverWaitsForRoom() {
     var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
-        .onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+        .onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
           if (m instanceof Gate gate) gate.pass();
           throw new IllegalStateException("bad");
         });

@@ -81,13 +81,13 @@ class DerivedStageTest {
 
     Patience.value(first.sendMessageReturn("begin").handle((answer, failure) -> "over"));
 
-    for (var ring : rings) assertEquals(Set.of("first", "second"), Set.copyOf(ring.ring()));
+    for (var ring : rings) assertEquals(Set.of("first", "second"), Set.copyOf(ring.cycle()));
     assertTrue(rings.size() >= 1);
   }
 
   private ActorWithReturn<String, Object> asking(String name, How how,
       Function<String, CompletableFuture<Object>> stage, List<AskCycleException> rings) {
-    return scope.named(name).onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn(text -> {
+    return scope.named(name).onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(text -> {
       try {
         return how.of(stage.apply(text));
       } catch (AskCycleException ring) {
@@ -104,7 +104,7 @@ class DerivedStageTest {
     var gate = new Gate();
     var rings = new AtomicInteger();
     var other = new CompletableFuture<Actor<String>>();
-    var first = scope.named("first").onFailure(FailurePolicy.goOn().withoutLog()).newActor((String text) -> {
+    var first = scope.named("first").onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
       gate.pass();
       waitForEnd(how, other.join(), rings);
     });
@@ -144,7 +144,7 @@ class DerivedStageTest {
     });
     actor.sendMessage(actor);
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(2, rings.get());
   }
 

@@ -16,7 +16,7 @@ import io.fibry.engine.message.RequestFuture;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,9 +40,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DiagnosisTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock));
-  private final ActorBuilder<Object> builder = scope.named("x").onFailure(FailurePolicy.goOn().withoutLog());
+  private final ActorBuilder<Object> builder = scope.named("x").onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach
   void letGo() {
@@ -234,7 +234,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itSaysThatTheActorHasNoThreadYet() {
-    var actor = Job.worker(builder.strategy(Strategy.on(new Lazy())));
+    var actor = Job.worker(builder.strategy(Strategy.of(new Lazy())));
 
     assertSays(late(ask(actor, "Get")),
         "it was number 1 in the queue; the actor has been given no thread yet by on(a lazy pool)");
@@ -270,7 +270,7 @@ class DiagnosisTest {
   @Test
   void itSaysThatTheActorIsSuspended() {
     var suspended =
-        builder.onFailure(FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog())
+        builder.onFailure(FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog())
             .newActorWithReturn((Object m) -> {
               throw new IllegalStateException("planned");
             });
@@ -380,7 +380,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itKeepsNothingOfWhatTheActorWasHandling() {
-    var actor = Job.worker(builder.strategy(Strategy.residentFiber()));
+    var actor = Job.worker(builder.strategy(Strategy.RESIDENT_FIBER));
     var message = new Object[1];
     var gate = new Gate();
     message[0] = Job.act("Slow[1]", () -> stuckHere(gate));

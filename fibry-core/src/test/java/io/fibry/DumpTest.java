@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Inside;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class DumpTest {
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
 
   @AfterEach
@@ -27,7 +27,7 @@ class DumpTest {
   }
 
   private Actor<Object> actor(ActorBuilder<Object> builder) {
-    return builder.onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+    return builder.onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
       if (m instanceof Gate gate) gate.passDeaf();
       if (m instanceof Exception failure) throw failure;
     });
@@ -60,7 +60,7 @@ class DumpTest {
     var actor = actor(scope.named("clerk"));
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
     actor.sendMessage(new IOException("planned"));
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     says("scope 'shop': 5 handled, 1 failed, 0 waiting");
     says("  clerk \\(FIBER\\): idle; 5 handled, 1 failed");
@@ -80,7 +80,7 @@ class DumpTest {
   @Test
   void aSuspendedActorSaysSo() {
     var actor = scope.named("tired")
-        .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
+        .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
         .newActor((Object m) -> {
           throw new IOException("planned");
         });
@@ -94,7 +94,7 @@ class DumpTest {
   @Promise("19.7")
   @Test
   void anActorThatWaitsForAThreadSaysSo() {
-    var actor = actor(scope.named("starved").strategy(Strategy.on(task -> {})));
+    var actor = actor(scope.named("starved").strategy(Strategy.of(task -> {})));
     actor.sendMessage(1);
 
     says("  starved .*: has been given no thread yet by on\\(.*; 1 waiting; 0 handled");

@@ -17,7 +17,7 @@ class EndsFirstTest {
   @Test
   void aDoorIsToldBeforeThoseMadeAfterItAreWaitedFor() {
     var doorIsShut = new CountDownLatch(1);
-    scope.anonymous().forBlocks().endsFirst().newSink().closeOnExit(doorIsShut::countDown);
+    scope.anonymous().forBlocks().closesFirst().newSink().closeOnExit(doorIsShut::countDown);
     var guest = scope.anonymous().newActor((String m) -> {
       doorIsShut.await();
       ended.add(m);
@@ -40,7 +40,7 @@ class EndsFirstTest {
 
   @Test
   void aDoorThatClosesItsScopeItselfIsNotWaitedFor() {
-    var door = scope.anonymous().forBlocks().endsFirst().newSink();
+    var door = scope.anonymous().forBlocks().closesFirst().newSink();
 
     door.execAndWait(none -> scope.close());
     door.waitForExit();
@@ -52,7 +52,7 @@ class EndsFirstTest {
   void aDoorOfAScopeBelowIsToldInItsTurn() {
     var below = scope.openScope("below");
     var doorIsShut = new CountDownLatch(1);
-    below.anonymous().forBlocks().endsFirst().newSink().closeOnExit(doorIsShut::countDown);
+    below.anonymous().forBlocks().closesFirst().newSink().closeOnExit(doorIsShut::countDown);
     below.anonymous().newActor((String m) -> doorIsShut.await()).sendMessage("waits for the door");
     scope.anonymous().newSink()
         .closeOnExit(() -> ended.add("made later, ended with the door open: " + doorIsShut.getCount()));

@@ -21,7 +21,7 @@ class EntitiesSnippetsTest {
   @Test
   void entities() {
     // @start region="entities"
-    Entities<String, String> carts = Entities.of(ActorSystem.named("cart"), Duration.ofMinutes(10),
+    Entities<String, String> carts = Entities.open(ActorSystem.named("cart"), Duration.ofMinutes(10),
         (cart, id) -> cart.initialState(() -> load(id))
             .onStop(items -> stored.put(id, items))
             .newActor((List<String> items, String item) -> items.add(item)));

@@ -3,7 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 /** Actors that escalate failures, and their log. */
 abstract class Escalating {
   final List<Object> log = new CopyOnWriteArrayList<>();
-  final ManualClock clock = new ManualClock();
+  final ManualScheduler clock = new ManualScheduler();
 
   @AfterEach
   void letGo() {
@@ -44,7 +44,7 @@ abstract class Escalating {
   }
 
   static void quiet(ActorScope scope) {
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   static void fail(ActorScope scope, Actor<Object> actor) {

@@ -21,7 +21,7 @@ class EventsJvmTest {
   /** Causes every kind of event. */
   static final class Program {
     public static void main(String[] args) {
-      var actor = ActorSystem.named("program").onFailure(FailurePolicy.goOn().withoutLog())
+      var actor = ActorSystem.named("program").onFailure(FailurePolicy.resume().withoutLog())
           .mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)).newActorWithReturn((Object message) -> {
             if (message instanceof Gate gate) gate.pass();
             return 1 / (int) message;

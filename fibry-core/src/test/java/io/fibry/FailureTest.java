@@ -29,7 +29,7 @@ class FailureTest {
       var loud = scope.named("loud").newActor((Object m) -> {
         throw new IllegalStateException("loud failure");
       });
-      var quiet = scope.named("quiet").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+      var quiet = scope.named("quiet").onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
         throw new IllegalStateException("quiet failure");
       });
 
@@ -47,7 +47,7 @@ class FailureTest {
   @Promise("8.4")
   @Test
   void aStackOverflowIsAFailureLikeOthers() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+    var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((Object m) -> m.equals("deep") ? deeper(0) : m);
 
     assertThrows(StackOverflowError.class, () -> actor.ask("deep"));
@@ -64,9 +64,10 @@ class FailureTest {
   void anOutOfMemoryErrorEndsTheActorAndIsLogged() {
     try (var logged = new Logged()) {
       var error = new OutOfMemoryError("made up");
-      var actor = scope.named("greedy").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object m) -> {
-        throw error;
-      });
+      var actor =
+          scope.named("greedy").onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((Object m) -> {
+            throw error;
+          });
 
       assertSame(error, assertThrows(OutOfMemoryError.class, () -> actor.ask("more")));
       Patience.ended(actor::waitForExit);
@@ -80,7 +81,7 @@ class FailureTest {
   @Test
   void aStateThatCannotBeMadeFailsTheMessageAndTheNextTriesAgain() {
     var tries = new AtomicInteger();
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> {
+    var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).initialState(() -> {
       if (tries.incrementAndGet() < 3) throw new IOException("not yet");
       return "made";
     }).newActorWithReturn((String s, Object m) -> s);
@@ -97,7 +98,7 @@ class FailureTest {
   @Promise("8.6")
   @Test
   void aStateOfNullSaysSo() {
-    var actor = scope.named("hollow").onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> (String) null)
+    var actor = scope.named("hollow").onFailure(FailurePolicy.resume().withoutLog()).initialState(() -> (String) null)
         .newActorWithReturn((String s, Object m) -> m);
 
     var failure = assertThrows(NullPointerException.class, () -> actor.ask("anything"));
@@ -110,7 +111,7 @@ class FailureTest {
   @Test
   void aCopyThatCannotBeMadeFailsTheMessage() {
     var actor =
-        scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> "state").rollback(s -> {
+        scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).initialState(() -> "state").rollback(s -> {
           throw new IllegalStateException("no copy");
         }).newActorWithReturn((String s, Object m) -> assertInstanceOf(String.class, log.add(m) ? s : s));
 

@@ -35,7 +35,7 @@ class FairnessTest {
   void residentFibersThatNeverPauseStarveNoOthers() {
     var busy = new ArrayList<Actor<String>>();
     for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++)
-      busy.add(restless(Strategy.residentFiber()));
+      busy.add(restless(Strategy.RESIDENT_FIBER));
     var other = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
 
     int answer = other.ask(2, Patience.LONG);

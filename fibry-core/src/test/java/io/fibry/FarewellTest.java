@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a scope does when it begins to close. */
 class FarewellTest {
-  private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withGrace(Duration.ZERO));
+  private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withKillGrace(Duration.ZERO));
   private final AtomicInteger said = new AtomicInteger();
 
   @AfterEach
@@ -33,10 +33,10 @@ class FarewellTest {
   void aLongConversationEndsInTimeBecauseItIsTold() throws Exception {
     var server = TcpAcceptor.open(scope.openScope("chat").anonymous(), 0, connection -> {
       var over = new CountDownLatch(1);
-      try (var farewell = scope.whenClosing(over::countDown)) {
-        connection.getOutputStream().write('>');
+      try (var farewell = scope.onClosing(over::countDown)) {
+        connection.outputStream().write('>');
         over.await();
-        connection.getOutputStream().write("bye".getBytes(StandardCharsets.UTF_8));
+        connection.outputStream().write("bye".getBytes(StandardCharsets.UTF_8));
       }
     }, o -> o.withDrainLimit(Patience.LONG));
 
@@ -53,8 +53,8 @@ class FarewellTest {
   @Test
   void itIsSaidOnceAndInScopesInsideAtTheSameTime() {
     var inner = scope.openScope("inner");
-    inner.whenClosing(said::incrementAndGet);
-    scope.whenClosing(said::incrementAndGet);
+    inner.onClosing(said::incrementAndGet);
+    scope.onClosing(said::incrementAndGet);
     var gate = Gate.occupy(inner.anonymous().newActor((Object message) -> ((Gate) message).pass()));
 
     var closing = Patience.elsewhere(scope::close);
@@ -71,7 +71,7 @@ class FarewellTest {
   void aScopeThatHasBegunToCloseSaysItAtOnce() {
     scope.close();
 
-    scope.whenClosing(said::incrementAndGet);
+    scope.onClosing(said::incrementAndGet);
 
     Patience.eventually(() -> said.get() == 1);
   }
@@ -80,8 +80,8 @@ class FarewellTest {
   @Test
   void oneThatIsForgottenIsNotSaid() {
     var heard = new CountDownLatch(1);
-    scope.whenClosing(said::incrementAndGet).close();
-    scope.whenClosing(heard::countDown);
+    scope.onClosing(said::incrementAndGet).close();
+    scope.onClosing(heard::countDown);
 
     scope.close();
 
@@ -95,14 +95,14 @@ class FarewellTest {
     var gate = new Gate();
     var heard = new CountDownLatch(1);
     scope.named("doorkeeper").newActor(message -> {});
-    scope.whenClosing(gate::passDeaf);
-    scope.whenClosing(() -> {
+    scope.onClosing(gate::passDeaf);
+    scope.onClosing(() -> {
       throw new IllegalStateException("planned");
     });
-    scope.whenClosing(heard::countDown);
+    scope.onClosing(heard::countDown);
 
     try (var logged = new Logged()) {
-      assertTrue(scope.closeWithin(Patience.LONG).running().isEmpty());
+      assertTrue(scope.closeWithin(Patience.LONG).unresponsive().isEmpty());
 
       Patience.await(heard);
       Patience.eventually(() -> logged.text().contains("a farewell of scope 'shop' failed"));
@@ -112,7 +112,7 @@ class FarewellTest {
 
   @Test
   void badInputIsRefused() {
-    assertEquals("farewell", assertThrows(NullPointerException.class, () -> scope.whenClosing(null)).getMessage());
+    assertEquals("farewell", assertThrows(NullPointerException.class, () -> scope.onClosing(null)).getMessage());
   }
 
   @Test

@@ -39,7 +39,7 @@ class ForkJoinTest {
   }
 
   private ActorBuilder<Object> on(ForkJoinPool pool) {
-    return scope.anonymous().strategy(Strategy.on(pool));
+    return scope.anonymous().strategy(Strategy.of(pool));
   }
 
   private Actor<Object> narrow(ActorBuilder<Object> builder, List<Object> handled) {
@@ -130,7 +130,7 @@ class ForkJoinTest {
     pool.shutdownNow();
     pool = new ForkJoinPool(1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, 1, 1, 1, null, 1,
         TimeUnit.MINUTES);
-    var sender = scope.named("sender").strategy(Strategy.on(pool))
+    var sender = scope.named("sender").strategy(Strategy.of(pool))
         .newActorWithReturn((Object message) -> IntStream.range(0, 3).filter(i -> receiver.sendMessage(i)).count());
 
     var sent = sender.sendMessageReturn("three");
@@ -155,7 +155,7 @@ class ForkJoinTest {
     Patience.await(gate.entered);
     receiver.sendMessage("first");
     var inside = new CountDownLatch(1);
-    var sender = scope.named("sender").strategy(Strategy.on(pool)).newActorWithReturn((Object message) -> {
+    var sender = scope.named("sender").strategy(Strategy.of(pool)).newActorWithReturn((Object message) -> {
       inside.countDown();
       while (!Thread.interrupted()) Thread.onSpinWait();
       return receiver.sendMessage(message);

@@ -33,8 +33,8 @@ class FsmSnippetsTest {
         .on(Open.class, Pull.class, (open, pull) -> new Closed())
         .on(Closed.class, Lock.class, (closed, lock) -> closed) // stays
         .postpone(Open.class, Lock.class) // until it is closed
-        .after(Open.class, Duration.ofSeconds(10), open -> new Closed())
-        .entering(Open.class, open -> print(open.by() + " came in"));
+        .onTimeout(Open.class, Duration.ofSeconds(10), open -> new Closed())
+        .onEnter(Open.class, open -> print(open.by() + " came in"));
 
     var front = machine.newActor(ActorSystem.named("front door"));
     front.sendMessage(new Push("Ada"));

@@ -58,7 +58,7 @@ class FullMailboxFaultTest {
     full.sendMessageEvery("tick", Duration.ofMillis(1));
     var ran = new CountDownLatch(1);
 
-    Scheduler.system().after(Duration.ofMillis(5), ran::countDown);
+    Scheduler.system().schedule(Duration.ofMillis(5), ran::countDown);
 
     Patience.await(ran);
     full.askExit();

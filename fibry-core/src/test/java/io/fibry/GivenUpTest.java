@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
@@ -22,7 +22,7 @@ class GivenUpTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(1); // on the clock that only the test moves
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("given-up", o -> o.withScheduler(clock));
   private final CompletableFuture<String> answer = new CompletableFuture<>();
   private final CountDownLatch promised = new CountDownLatch(1);
@@ -53,7 +53,7 @@ class GivenUpTest {
 
     Patience.value(told);
     answer.complete("late");
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, times.get());
   }
 
@@ -106,7 +106,7 @@ class GivenUpTest {
     assertEquals("there", future.join());
     future.cancel(false);
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(0, times.get());
   }
 

@@ -62,7 +62,7 @@ class HandOverStressTest {
         int seat = i;
         boolean isVictim = i == killed;
         int pause = random.nextInt(20);
-        ring.add(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+        ring.add(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
             .newActor((Integer left) -> pass(seat, left, isVictim, pause)));
       }
       victim = ring.get(killed);

@@ -82,7 +82,7 @@ class HandOverTest {
   void aResidentFiberSeesItsOwnThreadLocalsOnly() {
     var seen = new CompletableFuture<String>();
     var other =
-        scope.anonymous().strategy(Strategy.residentFiber()).newActor((String m) -> seen.complete("" + local.get()));
+        scope.anonymous().strategy(Strategy.RESIDENT_FIBER).newActor((String m) -> seen.complete("" + local.get()));
     scope.anonymous().newActor((String message) -> {
       local.set("left");
       other.sendMessage("wake");

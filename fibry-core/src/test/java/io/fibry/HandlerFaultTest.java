@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Handlers that throw whatever can be thrown. */
 class HandlerFaultTest {
-  private static final FailurePolicy QUIET = FailurePolicy.goOn().withoutLog();
+  private static final FailurePolicy QUIET = FailurePolicy.resume().withoutLog();
   private static final List<Supplier<Throwable>> FAULTS = List.of(
       IllegalStateException::new, IOException::new, AssertionError::new, NoClassDefFoundError::new,
       StackOverflowError::new, Error::new, InterruptedException::new,

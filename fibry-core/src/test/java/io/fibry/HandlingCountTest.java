@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HandlingCountTest {
   private final List<Report> reports = new CopyOnWriteArrayList<>(); // at each dead letter
   private final ActorScope scope = ActorSystem.openScope("counted",
-      options -> options.withGrace(Duration.ZERO).withDeadLetters(letter -> reports.add(report())));
+      options -> options.withKillGrace(Duration.ZERO).withDeadLetters(letter -> reports.add(report())));
 
   private Report report() {
     return scope.report();
@@ -42,7 +42,7 @@ class HandlingCountTest {
 
   private static void assertCounts(Report report, long handled, long handling, long waiting) {
     assertEquals(List.of(handled, handling, waiting),
-        List.of(report.handled(), report.handling(), report.waiting()), report::toString);
+        List.of(report.handled(), report.handling(), report.queued()), report::toString);
     assertEquals(handled + handling + waiting + report.unhandled().values().stream().mapToLong(n -> n).sum(),
         report.sent());
   }
@@ -64,7 +64,7 @@ class HandlingCountTest {
 
     assertCounts(report(), 3, 1, 1);
     second.open();
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertCounts(report(), 5, 0, 0);
   }
 
@@ -80,20 +80,20 @@ class HandlingCountTest {
 
     var report = scope.closeWithin(Duration.ZERO);
 
-    assertEquals(List.of("deaf"), report.running());
+    assertEquals(List.of("deaf"), report.unresponsive());
     assertCounts(report, 3, 1, 0);
     second.open();
-    Patience.eventually(() -> report().running().isEmpty());
+    Patience.eventually(() -> report().unresponsive().isEmpty());
     assertCounts(report(), 4, 0, 0);
   }
 
   @Promise("19.1")
   @Test
   void whatFailsIsCountedOnceForItsListener() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(Gate::passOrThrow);
+    var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor(Gate::passOrThrow);
     for (Object message : List.of("a", new IOException("planned"), "b")) actor.sendMessage(message);
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertEquals(1, reports.size());
     assertEquals(0, reports.getFirst().handling());
@@ -111,7 +111,7 @@ class HandlingCountTest {
           seen.add(report());
         });
     aside.sendMessage("aside");
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertCounts(seen.getFirst(), 0, 0, 1);
   }
@@ -124,7 +124,7 @@ class HandlingCountTest {
       gate.pass();
       return "late";
     });
-    var patient = scope.openScope("patient", options -> options.withGrace(Patience.LONG));
+    var patient = scope.openScope("patient", options -> options.withKillGrace(Patience.LONG));
     var server = HttpServer.open(patient.anonymous(), 0, routes, o -> o);
     try (var client = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       for (var path : List.of("quick", "slow"))
@@ -139,14 +139,14 @@ class HandlingCountTest {
     }
   }
 
-  record TenSteps() implements Steps {
+  record TenSteps() implements MultiStepMessage {
     @Override
-    public Object step() {
+    public Object currentStep() {
       return "the eleventh";
     }
 
     @Override
-    public long stepsDone() {
+    public long completedSteps() {
       return 10;
     }
   }
@@ -154,13 +154,13 @@ class HandlingCountTest {
   @Promise("19.14")
   @Test
   void theStepsOfAMessageThatFailsCountOnce() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((TenSteps steps) -> {
+    var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((TenSteps steps) -> {
       assertCounts(report(), 10, 1, 0);
       throw new IOException("planned");
     });
     actor.sendMessage(new TenSteps());
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertCounts(reports.getFirst(), 10, 0, 0);
     assertCounts(report(), 10, 0, 0);
@@ -173,7 +173,7 @@ class HandlingCountTest {
     var builder = scope.anonymous().mailbox(Mailbox.unbounded().selective());
     var actor = switch (way) {
       case 0 -> builder.newActor(message -> ends.incrementAndGet());
-      case 1 -> builder.onFailure(FailurePolicy.goOn().withoutLog()).newActor(message -> {
+      case 1 -> builder.onFailure(FailurePolicy.resume().withoutLog()).newActor(message -> {
         ends.incrementAndGet();
         throw new IOException("planned");
       });
@@ -222,7 +222,7 @@ class HandlingCountTest {
       readers.forEach(Patience::joined);
     }
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of(), List.copyOf(most));
     assertEquals(sent.get(), report().sent());
     assertEquals(0, report().handling());

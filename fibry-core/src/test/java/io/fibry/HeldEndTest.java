@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HeldEndTest {
   private static final Duration SHORT = Duration.ofMillis(20);
 
-  private final ActorScope scope = ActorSystem.openScope("held", options -> options.withGrace(SHORT));
+  private final ActorScope scope = ActorSystem.openScope("held", options -> options.withKillGrace(SHORT));
   private final Gate never = new Gate();
 
   /** A message whose text needs a lock that its handler keeps. */
@@ -47,7 +47,7 @@ class HeldEndTest {
   }
 
   private ActorBuilder<Object> builder(boolean pool) {
-    var builder = scope.anonymous().strategy(Strategy.THREAD).onFailure(FailurePolicy.goOn().withoutLog());
+    var builder = scope.anonymous().strategy(Strategy.THREAD).onFailure(FailurePolicy.resume().withoutLog());
     return pool ? Pools.fixed(builder, 1) : builder;
   }
 
@@ -154,7 +154,7 @@ class HeldEndTest {
     });
     slow.sendMessage("watch");
     watcher.sendMessage("watch");
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     watched.onExit().thenRun(never::passDeaf);
 
     watched.askExit();
@@ -168,7 +168,7 @@ class HeldEndTest {
     var gate = new Gate();
     var interrupted = new CountDownLatch(1);
     var stages =
-        Pipeline.<Integer, Integer>from(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), n -> n);
+        Pipeline.<Integer, Integer>of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), n -> n);
     var pipeline = stages.into(n -> {
       try {
         gate.pass();

@@ -47,7 +47,7 @@ class HttpSnippetsTest {
   void server() throws Exception {
     // @start region="server"
     var server = HttpServer.open(ActorSystem.named("web"), 0,
-        HttpRoutes.none().text("/hello", exchange -> "Hello " + exchange.query("name").orElse("World")),
+        HttpRoutes.none().text("/hello", exchange -> "Hello " + exchange.queryParameter("name").orElse("World")),
         options -> options);
 
     print("http://localhost:" + server.port() + "/hello?name=Ada");
@@ -64,10 +64,11 @@ class HttpSnippetsTest {
     var orders = ActorSystem.named("orders").newActorWithReturn((String what) -> "ordered: " + what);
     var routes = HttpRoutes.none()
         // 503 if the mailbox is full, 504 if the answer is late
-        .text("POST /orders", exchange -> orders.ask(exchange.text()))
+        .text("POST /orders", exchange -> orders.ask(exchange.bodyAsText()))
         .text("GET /orders/{id}", exchange -> "order " + exchange.path("id"))
         .stream("/count", exchange -> {
-          for (int i = 0; i < 3; i++) exchange.out().write(("line " + i + "\n").getBytes(StandardCharsets.UTF_8));
+          for (int i = 0; i < 3; i++)
+            exchange.outputStream().write(("line " + i + "\n").getBytes(StandardCharsets.UTF_8));
         })
         .files("/", web);
     // @end
@@ -82,8 +83,8 @@ class HttpSnippetsTest {
   void exchange() throws Exception {
     // @start region="exchange"
     var routes = HttpRoutes.none().text("GET /teapot", exchange -> {
-      if (exchange.query("milk").isPresent()) throw new HttpException(400, "no milk in here");
-      return exchange.status(418).header("Content-Type", "text/html; charset=utf-8").query("who")
+      if (exchange.queryParameter("milk").isPresent()) throw new HttpException(400, "no milk in here");
+      return exchange.status(418).header("Content-Type", "text/html; charset=utf-8").queryParameter("who")
           .map(who -> "<p>short and stout</p>").orElse("<p>who?</p>");
     });
     // @end

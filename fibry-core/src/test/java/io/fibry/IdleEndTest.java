@@ -56,20 +56,20 @@ class IdleEndTest {
     var mailbox = bounded ? Mailbox.bounded(2, Overflow.BLOCK) : Mailbox.unbounded();
     var actor = builder.mailbox(mailbox).newActorWithReturn(message -> message);
     actor.ask(1);
-    Patience.eventually(() -> scope.awaitQuiet(Duration.ZERO));
+    Patience.eventually(() -> scope.awaitQuiescence(Duration.ZERO));
 
     var report = scope.closeWithin(Patience.LONG);
 
     assertEnded(actor, new ExitReason.Stopped(), 1);
     assertEquals(1, report.handled());
-    assertEquals(List.of(), report.leftovers());
+    assertEquals(List.of(), report.undelivered());
   }
 
   /** Each of these runs on a thread of the actor's, and before the close is through. */
   private void runsElsewhere(Consumer<Runnable> actorWith) {
     var ran = new CompletableFuture<Thread>();
     actorWith.accept(() -> ran.complete(Thread.currentThread()));
-    Patience.eventually(() -> scope.awaitQuiet(Duration.ZERO));
+    Patience.eventually(() -> scope.awaitQuiescence(Duration.ZERO));
 
     scope.close();
 
@@ -108,7 +108,7 @@ class IdleEndTest {
 
     scope.close();
 
-    assertEquals(List.of("tea"), letters.messages(Reason.NOT_DUE));
+    assertEquals(List.of("tea"), letters.messages(Reason.TIMER_CANCELLED));
     assertEnded(actor, new ExitReason.Stopped(), 1);
   }
 
@@ -168,7 +168,7 @@ class IdleEndTest {
       if (actor.sendMessage("open")) actor.close();
       Patience.ended(actor::waitForExit);
     }
-    assertTrue(scope.closeWithin(Patience.LONG).running().isEmpty());
+    assertTrue(scope.closeWithin(Patience.LONG).unresponsive().isEmpty());
   }
 
   /** Senders, resources and a kill race with the close; all have one outcome. */
@@ -206,6 +206,6 @@ class IdleEndTest {
       if (act == 2) Patience.eventually(() -> closed.get() == 1);
       if (act == 3) assertEquals(0, handled.get());
     }
-    assertEquals(0, scope.report().waiting());
+    assertEquals(0, scope.report().queued());
   }
 }

@@ -30,7 +30,7 @@ class IdleJvmTest {
     public static void main(String[] args) {
       for (int i = 0; i < 1_000; i++) {
         var strategy = List
-            .of(Strategy.FIBER, Strategy.residentFiber(), i < 100 ? Strategy.THREAD : Strategy.FIBER, Strategy.CALLER)
+            .of(Strategy.FIBER, Strategy.RESIDENT_FIBER, i < 100 ? Strategy.THREAD : Strategy.FIBER, Strategy.CALLER)
             .get(i % 4);
         var actor = ActorSystem.named("idle" + i).strategy(strategy)
             .mailbox(i % 2 == 0 ? Mailbox.unbounded() : Mailbox.unbounded().selective())

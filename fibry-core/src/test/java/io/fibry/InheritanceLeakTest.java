@@ -21,7 +21,7 @@ class InheritanceLeakTest {
   private static final InheritableThreadLocal<String> USER = new InheritableThreadLocal<>();
 
   static Stream<Strategy> own() {
-    return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber());
+    return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER);
   }
 
   @ParameterizedTest

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,10 +25,10 @@ class InlineTest {
   record Get() implements Request<Get, String> {}
 
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
   private final ActorBuilder<Object> inline =
-      scope.named("inline").onFailure(FailurePolicy.goOn().withoutLog()).inlineRequests();
+      scope.named("inline").onFailure(FailurePolicy.resume().withoutLog()).inlineRequests();
 
   @AfterEach
   void letGo() {
@@ -232,7 +232,7 @@ class InlineTest {
     var both = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < 2; i++) {
       int other = 1 - i;
-      both.add(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).inlineRequests()
+      both.add(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).inlineRequests()
           .newActorWithReturn((Object m) -> both.get(other).ask(m)));
     }
 
@@ -281,9 +281,9 @@ class InlineTest {
   @Test
   void theHandlerSeesTheLimitOfTheScope() throws Exception {
     var actor = inline.newActorWithReturn((Object m, ActorContext<Object> context) -> {
-      boolean early = context.cancelled();
+      boolean early = context.isCancelled();
       clock.advance(Duration.ofSeconds(30));
-      return early + " " + context.cancelled();
+      return early + " " + context.isCancelled();
     });
 
     Object seen = onVirtualThread(() -> actor.ask("look"));

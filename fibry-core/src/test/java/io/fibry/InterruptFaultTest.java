@@ -102,7 +102,7 @@ class InterruptFaultTest {
   }
 
   static Stream<Strategy> own() {
-    return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber());
+    return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER);
   }
 
   @ParameterizedTest
@@ -113,7 +113,7 @@ class InterruptFaultTest {
     var random = new SplittableRandom(seed);
     var worker = new Thread[1];
     var leaked = new AtomicInteger();
-    var actor = ActorSystem.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
+    var actor = ActorSystem.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((Integer i) -> {
           if (i % 2 == 0) {
             if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
@@ -156,7 +156,7 @@ class InterruptFaultTest {
     });
     List<Thread> worker = new CopyOnWriteArrayList<>();
     var asking =
-        ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Integer i) -> {
+        ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((Integer i) -> {
           worker.add(Thread.currentThread());
           return i == 0 ? slow.ask(i) : i;
         });

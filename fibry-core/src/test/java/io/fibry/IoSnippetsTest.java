@@ -47,10 +47,10 @@ class IoSnippetsTest {
       String page;
 
       // @start region="downloader"
-      try (var web = Downloader.open(ActorSystem.anonymous(), o -> o.withParallel(4).withMaxBytes(100_000))) {
+      try (var web = Downloader.open(ActorSystem.anonymous(), o -> o.withMaxParallel(4).withMaxBytes(100_000))) {
         try {
           page = web.ask(uri, Duration.ofMinutes(1)).text();
-        } catch (Downloader.Refused refused) { // an IOException
+        } catch (Downloader.HttpStatusException refused) { // an IOException
           page = "status " + refused.status();
         }
         another = web.sendMessageReturn(uri); // cancelling it cancels the download
@@ -66,14 +66,14 @@ class IoSnippetsTest {
     assumeTrue(Files.isExecutable(Path.of("/bin/echo")), "this system has no /bin/echo");
 
     // @start region="program"
-    var echo = Program.at(Path.of("/bin/echo")).withEnvironment("LANG", "C.UTF-8").withLimit(Duration.ofMinutes(1))
+    var echo = Program.of(Path.of("/bin/echo")).withEnvironment("LANG", "C.UTF-8").withLimit(Duration.ofMinutes(1))
         .withMaxOutput(10_000);
     // four at the same time
     var echoes = Pools.fixed(ActorSystem.anonymous(), 4).newActorWithReturn((String text) -> echo.run("-n", text));
     Program.Result result = echoes.ask("two  words");
     // @end
 
-    assertEquals("two  words 0", result.text() + " " + result.exit());
+    assertEquals("two  words 0", result.text() + " " + result.exitCode());
     echoes.close();
   }
 }

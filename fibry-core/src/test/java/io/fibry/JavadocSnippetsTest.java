@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.stereotype.Stereotypes;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -64,7 +64,7 @@ class JavadocSnippetsTest {
 
   @Test
   void actorWithReturn() {
-    // @start region="withReturn"
+    // @start region="openWithReturn"
     ActorWithReturn<Integer, Integer> square = ActorSystem.anonymous().newActorWithReturn(n -> n * n);
 
     int nine = square.ask(3);
@@ -95,13 +95,13 @@ class JavadocSnippetsTest {
   void mayThrow() {
     String text;
 
-    // @start region="mayThrow"
-    var reader = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+    // @start region="declareThrown"
+    var reader = ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((Path file) -> Files.readString(file));
     try {
-      Actor.mayThrow(IOException.class);
+      Actor.declareThrown(IOException.class);
       text = reader.ask(Path.of("no-such-file"));
-    } catch (IOException unreadable) { // without `mayThrow`, this line would not compile
+    } catch (IOException unreadable) { // without `declareThrown`, this line would not compile
       text = "";
     }
     // @end
@@ -216,7 +216,7 @@ class JavadocSnippetsTest {
   void redelivery() {
     var tries = new AtomicInteger();
     // @start region="redelivery"
-    var later = FailurePolicy.goOn().withBackOff(Duration.ofMillis(10), Duration.ofSeconds(1)).withRedelivery(5);
+    var later = FailurePolicy.resume().withBackoff(Duration.ofMillis(10), Duration.ofSeconds(1)).withRedelivery(5);
     var mail = ActorSystem.anonymous().onFailure(later).newActorWithReturn((String letter) -> {
       if (tries.incrementAndGet() < 3) throw new IOException("the server is down");
       return letter + " sent at try " + tries;
@@ -231,19 +231,20 @@ class JavadocSnippetsTest {
   void carrier() {
     var user = new ThreadLocal<String>();
     // @start region="carrier"
-    class User implements Carrier<String> {
+    class User implements ContextPropagator<String> {
       @Override
       public String capture() { // on the sender's thread
         return user.get();
       }
 
       @Override
-      public AutoCloseable set(String captured) { // on the handler's
+      public AutoCloseable restore(String captured) { // on the handler's
         user.set(captured);
         return user::remove;
       }
     }
-    ActorSystem.configure(options -> options.withCarrier(new User()).withCarrier(Carrier.mdc()));
+    ActorSystem
+        .configure(options -> options.withContextPropagator(new User()).withContextPropagator(ContextPropagator.mdc()));
     // @end
     var before = ActorScope.Options.defaults();
     try {
@@ -260,14 +261,14 @@ class JavadocSnippetsTest {
   void textCarrier() {
     var tenant = new ThreadLocal<String>();
     // @start region="textCarrier"
-    class Tenant implements TextCarrier<String> {
+    class Tenant implements TextContextPropagator<String> {
       @Override
       public String capture() { // on the sender's thread
         return tenant.get();
       }
 
       @Override
-      public AutoCloseable set(String captured) { // on the handler's
+      public AutoCloseable restore(String captured) { // on the handler's
         tenant.set(captured);
         return tenant::remove;
       }
@@ -283,12 +284,12 @@ class JavadocSnippetsTest {
       }
     }
     // @end
-    try (ActorScope scope = ActorSystem.openScope("shop", options -> options.withCarrier(new Tenant()))) {
+    try (ActorScope scope = ActorSystem.openScope("shop", options -> options.withContextPropagator(new Tenant()))) {
       var actor = scope.anonymous().newActorWithReturn((String message) -> tenant.get() + " " + message);
       tenant.set("acme");
 
       assertEquals("acme asks", actor.ask("asks"));
-      assertEquals("tenant=acme", scope.anonymous().forBlocks().carriedText(actor, "asks"));
+      assertEquals("tenant=acme", scope.anonymous().forBlocks().contextText(actor, "asks"));
     }
   }
 
@@ -307,7 +308,7 @@ class JavadocSnippetsTest {
   void scheduler() throws Exception {
     var ran = new CountDownLatch(1);
     // @start region="scheduler"
-    Scheduler.Timer timer = Scheduler.system().after(Duration.ofMillis(10), () -> ran.countDown());
+    Scheduler.Timer timer = Scheduler.system().schedule(Duration.ofMillis(10), () -> ran.countDown());
     // @end
 
     ran.await();
@@ -317,9 +318,9 @@ class JavadocSnippetsTest {
   @Test
   void manualClock() {
     // @start region="clock"
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var tea = new ArrayList<String>();
-    clock.after(Duration.ofMinutes(5), () -> tea.add("ready"));
+    clock.schedule(Duration.ofMinutes(5), () -> tea.add("ready"));
 
     clock.advance(Duration.ofMinutes(4));
     assertTrue(tea.isEmpty());

@@ -22,7 +22,7 @@ public record Job(String name, Callable<?> code) implements Callable<Object> {
 
   /** An actor that runs jobs. */
   public static ActorWithReturn<Object, Object> worker(ActorBuilder<Object> builder) {
-    return builder.onFailure(FailurePolicy.goOn().withoutLog())
+    return builder.onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((Object message) -> message instanceof Job job ? job.call() : message);
   }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class JvmLifeTest {
   private static final List<Strategy> STRATEGIES =
-      List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
+      List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.CALLER);
 
   /** Makes actors of every strategy, some busy, some idle, some blocked, and returns. */
   static final class Returns {

@@ -10,7 +10,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class MailboxesTest {
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 

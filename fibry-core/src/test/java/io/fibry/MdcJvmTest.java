@@ -60,8 +60,9 @@ class MdcJvmTest {
         MDC.put("user", "mallory");
         activation.run();
       });
-      System.out.println(Variants.scope(o -> o.withCarrier(Carrier.mdc())).anonymous().strategy(foreign)
-          .newActorWithReturn((String message) -> message + MDC.get("user")).ask("foreign "));
+      System.out
+          .println(Variants.scope(o -> o.withContextPropagator(ContextPropagator.mdc())).anonymous().strategy(foreign)
+              .newActorWithReturn((String message) -> message + MDC.get("user")).ask("foreign "));
     }
 
     /**
@@ -70,11 +71,12 @@ class MdcJvmTest {
      */
     private static void play(Variant variant) {
       var seen = new CopyOnWriteArrayList<String>();
-      var actor = variant.builder(Variants.scope(o -> o.withCarrier(Carrier.mdc()))).newActor((Object message) -> {
-        if (message instanceof Gate gate) gate.pass();
-        else seen.add(MDC.get("user") + MDC.get("left"));
-        MDC.put("left", " something");
-      });
+      var actor = variant.builder(Variants.scope(o -> o.withContextPropagator(ContextPropagator.mdc())))
+          .newActor((Object message) -> {
+            if (message instanceof Gate gate) gate.pass();
+            else seen.add(MDC.get("user") + MDC.get("left"));
+            MDC.put("left", " something");
+          });
       var gate = Gate.occupy(actor);
       MDC.put("user", "alice");
       actor.sendMessage(1);
@@ -83,10 +85,11 @@ class MdcJvmTest {
       gate.open();
       actor.close();
       MDC.put("user", "bob");
-      variant.builder(Variants.scope(o -> o.withCarrier(Carrier.mdc()))).newActorWithReturn((Object message) -> {
-        MDC.put("left", " something");
-        return message;
-      }).ask(3);
+      variant.builder(Variants.scope(o -> o.withContextPropagator(ContextPropagator.mdc())))
+          .newActorWithReturn((Object message) -> {
+            MDC.put("left", " something");
+            return message;
+          }).ask(3);
       System.out.println(String.join(", ", seen) + ", " + MDC.get("user") + MDC.get("left"));
       MDC.clear();
     }
@@ -109,7 +112,8 @@ class MdcJvmTest {
   void whereThereIsNoMdcNothingHappens() {
     assertNull(MDC.getCopyOfContextMap());
     var actor =
-        Variants.scope(o -> o.withCarrier(Carrier.mdc())).anonymous().newActorWithReturn((String message) -> message);
+        Variants.scope(o -> o.withContextPropagator(ContextPropagator.mdc())).anonymous()
+            .newActorWithReturn((String message) -> message);
 
     assertEquals("answered", actor.ask("answered"));
   }

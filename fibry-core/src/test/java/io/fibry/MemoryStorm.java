@@ -49,14 +49,14 @@ final class MemoryStorm {
 
   private static List<String> play(SplittableRandom random, boolean full) throws InterruptedException {
     var faults = new CopyOnWriteArrayList<String>();
-    var scope = ActorSystem.openScope("storm", options -> options.withGrace(LIMIT));
-    var how = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+    var scope = ActorSystem.openScope("storm", options -> options.withKillGrace(LIMIT));
+    var how = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
     var actors = new LinkedHashMap<String, ActorWithReturn<Integer, Integer>>();
     actors.put("fiber", how.newActorWithReturn((Integer i) -> i));
     actors.put("thread", how.strategy(Strategy.THREAD).newActorWithReturn((Integer i) -> i));
     actors.put("pool", Pools.fixed(how, 2).newActorWithReturn((Integer i) -> i));
     actors.put("pool by key", Pools.byKey(how, 2, (Integer i) -> i & 3).newActorWithReturn((Integer i) -> i));
-    var entities = Entities.of(how, Duration.ofMillis(5),
+    var entities = Entities.open(how, Duration.ofMillis(5),
         (ActorBuilder<Object> one, Integer key) -> one.newActor(MemoryStorm::answer));
     storms = true;
     var threads = new ArrayList<Thread>();

@@ -35,7 +35,7 @@ class MessageTextsTest {
 
   private final Clock time = new Clock();
   private final ActorScope scope = ActorSystem.openScope("secretive",
-      o -> o.withScheduler(time).withWatchdog(LIMIT, 10).withMessageTexts(false));
+      o -> o.withScheduler(time).withWatchdog(LIMIT, 10).withMessageContents(false));
   private final List<String> texts = new ArrayList<>();
 
   @AfterEach
@@ -92,7 +92,7 @@ class MessageTextsTest {
     var actor = stuck("safe", Mailbox.unbounded());
     texts.add(scope.dump());
     texts.add(time.logged(LIMIT.multipliedBy(2)));
-    texts.add(scope.actors().getFirst().doing());
+    texts.add(scope.actors().getFirst().activity());
     actor.askExit();
     actor.sendMessage(new Pin());
     texts.add(scope.deadLetters().toString());
@@ -104,7 +104,7 @@ class MessageTextsTest {
   @Test
   void whatIsLoggedOfFailures() {
     try (var logged = new Logged()) {
-      var actor = scope.named("safe").onFailure(FailurePolicy.goOn()).newActor((Pin pin) -> {
+      var actor = scope.named("safe").onFailure(FailurePolicy.resume()).newActor((Pin pin) -> {
         throw new IllegalStateException();
       });
       actor.sendMessage(new Pin());
@@ -118,7 +118,7 @@ class MessageTextsTest {
   @Promise("19.13")
   @Test
   void whatBlocksLog() {
-    var topic = Topic.<Pin>of(scope.named("news"));
+    var topic = Topic.<Pin>open(scope.named("news"));
     Executor here = Runnable::run;
     topic.subscribeOn(here, pin -> {
       throw new IllegalStateException();
@@ -134,7 +134,7 @@ class MessageTextsTest {
   @Test
   void scopesInsideDoTheSameUnlessTold() {
     var like = scope.openScope("like");
-    var open = scope.openScope("open", o -> o.withMessageTexts(true));
+    var open = scope.openScope("open", o -> o.withMessageContents(true));
     for (var one : List.of(like, open)) {
       var actor = one.anonymous().newActor((String pin) -> {});
       actor.askExit();
@@ -154,6 +154,6 @@ class MessageTextsTest {
     assertEquals("a name such as \"a\\nb\" would break the lines of logs; give one without control characters",
         bad.getMessage());
     assertThrows(IllegalArgumentException.class, () -> scope.openScope("a\tb"));
-    assertEquals("x/a\\nb", scope.named("x").forBlocks().part("a\nb").name().orElseThrow());
+    assertEquals("x/a\\nb", scope.named("x").forBlocks().child("a\nb").name().orElseThrow());
   }
 }

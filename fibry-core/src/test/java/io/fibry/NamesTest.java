@@ -101,7 +101,7 @@ class NamesTest {
       var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named(blank));
       assertTrue(refusal.getMessage().contains("anonymous()"), refusal.getMessage());
     }
-    assertThrows(IllegalArgumentException.class, () -> scope.named("whole").forBlocks().part(" "));
+    assertThrows(IllegalArgumentException.class, () -> scope.named("whole").forBlocks().child(" "));
   }
 
   @Test

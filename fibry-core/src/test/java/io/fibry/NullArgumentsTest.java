@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import io.fibry.flow.Generator;
-import io.fibry.flow.Hooks;
+import io.fibry.flow.HookedFunction;
 import io.fibry.io.Program;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -13,7 +13,7 @@ import io.fibry.pool.Pools;
 import io.fibry.pubsub.Topic;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -55,7 +55,7 @@ class NullArgumentsTest {
 
   private void actors() {
     var actor = scope.anonymous().newActorWithReturn((Object m) -> m);
-    var topic = Topic.of(scope.anonymous());
+    var topic = Topic.open(scope.anonymous());
     put("closeOnExit", "resources", () -> actor.closeOnExit((AutoCloseable[]) null));
     put("closeOnExit of a topic", "resources", () -> topic.closeOnExit((AutoCloseable[]) null));
     put("closeOnExit of a topic", "a resource", () -> topic.closeOnExit((AutoCloseable) null));
@@ -73,27 +73,27 @@ class NullArgumentsTest {
 
   private void timesAndPlans() {
     put("withBudget", "within", () -> FailurePolicy.restart().withBudget(1, null));
-    put("withBackOff", "first", () -> FailurePolicy.restart().withBackOff(null, SECOND));
-    put("withBackOff", "most", () -> FailurePolicy.restart().withBackOff(SECOND, null));
-    put("roomFor", "limit", () -> Mailbox.roomFor(null, SECOND, 1));
-    put("roomFor", "service", () -> Mailbox.roomFor(SECOND, null, 1));
-    put("within", "target", () -> Mailbox.bounded(1, Overflow.REJECT).within(null));
-    put("advance", "by", () -> new ManualClock().advance(null));
-    for (var clock : List.of(new ManualClock(), Scheduler.system())) {
-      put("after", "delay", () -> clock.after(null, () -> {}));
-      put("atFixedRate", "initial", () -> clock.atFixedRate(null, SECOND, () -> {}));
-      put("atFixedRate", "period", () -> clock.atFixedRate(SECOND, null, () -> {}));
-      put("withFixedDelay", "initial", () -> clock.withFixedDelay(null, SECOND, () -> {}));
-      put("withFixedDelay", "delay", () -> clock.withFixedDelay(SECOND, null, () -> {}));
+    put("withBackoff", "first", () -> FailurePolicy.restart().withBackoff(null, SECOND));
+    put("withBackoff", "most", () -> FailurePolicy.restart().withBackoff(SECOND, null));
+    put("capacityFor", "limit", () -> Mailbox.capacityFor(null, SECOND, 1));
+    put("capacityFor", "service", () -> Mailbox.capacityFor(SECOND, null, 1));
+    put("within", "target", () -> Mailbox.bounded(1, Overflow.REJECT).withMaxWait(null));
+    put("advance", "by", () -> new ManualScheduler().advance(null));
+    for (var clock : List.of(new ManualScheduler(), Scheduler.system())) {
+      put("after", "delay", () -> clock.schedule(null, () -> {}));
+      put("scheduleAtFixedRate", "initial", () -> clock.scheduleAtFixedRate(null, SECOND, () -> {}));
+      put("scheduleAtFixedRate", "period", () -> clock.scheduleAtFixedRate(SECOND, null, () -> {}));
+      put("scheduleWithFixedDelay", "initial", () -> clock.scheduleWithFixedDelay(null, SECOND, () -> {}));
+      put("scheduleWithFixedDelay", "delay", () -> clock.scheduleWithFixedDelay(SECOND, null, () -> {}));
     }
   }
 
   private void blocks() {
-    var program = Program.at(Path.of("/bin/true"));
+    var program = Program.of(Path.of("/bin/true"));
     put("Generator.of", "producers",
         () -> Generator.of(scope.anonymous(), 1, (Handler<Generator.Output<Object>>[]) null));
     put("generator", "producers", () -> Stereotypes.def().generator(1, (Handler<Generator.Output<Object>>[]) null));
-    put("Hooks", "message", () -> Hooks.around(scope.anonymous(), m -> m).handle(null));
+    put("Hooks", "message", () -> HookedFunction.around(scope.anonymous(), m -> m).handle(null));
     put("run", "arguments", () -> program.run((String[]) null));
     put("run", "an argument", () -> program.run((String) null));
     put("run with input", "arguments", () -> program.run(new byte[0], null));

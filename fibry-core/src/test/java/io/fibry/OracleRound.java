@@ -27,7 +27,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class OracleRound {
   private static final Duration PATIENCE = Patience.LONG;
-  private static final Strategy[] STRATEGIES = {Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(),
+  private static final Strategy[] STRATEGIES = {Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER,
     Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation)};
 
   /** An actor, or an address of entities, and how it handles. */
@@ -46,8 +46,8 @@ final class OracleRound {
       var strategy = STRATEGIES[random.nextInt(STRATEGIES.length)];
       var policy = (switch (random.nextInt(4)) {
         case 0 -> FailurePolicy.restart();
-        case 1 -> FailurePolicy.restart().withBackOff(Duration.ofNanos(100_000), Duration.ofMillis(1));
-        default -> FailurePolicy.goOn();
+        case 1 -> FailurePolicy.restart().withBackoff(Duration.ofNanos(100_000), Duration.ofMillis(1));
+        default -> FailurePolicy.resume();
       }).withRetries(retries).withoutLog();
       ActorBuilder<OracleMessage> how =
           scope.anonymous().protocol(OracleMessage.class).strategy(strategy).onFailure(policy);
@@ -69,7 +69,7 @@ final class OracleRound {
         case 5 -> made(Pools.fixed(how.mailbox(mailbox), 2));
         case 6 -> made(Pools.weighted(how.mailbox(mailbox), 3, (OracleMessage m) -> 1 + (int) (m.number & 1)));
         case 7 -> made(Pools.byKey(how.mailbox(mailbox), 2, (OracleMessage m) -> m.number & 3));
-        case 8 -> Entities.of(how, Duration.ofMillis(1), (ActorBuilder<OracleMessage> one, Integer key) -> made(one))
+        case 8 -> Entities.open(how, Duration.ofMillis(1), (ActorBuilder<OracleMessage> one, Integer key) -> made(one))
             .actor(1);
         default -> made(how.mailbox(mailbox));
       };
@@ -120,7 +120,7 @@ final class OracleRound {
     this.random = random;
     this.interrupts = random.nextInt(4) == 0;
     this.each = 20 + random.nextInt(100);
-    this.scope = ActorSystem.openScope("oracle", options -> options.withGrace(PATIENCE).withDeadLetters(letter -> {
+    this.scope = ActorSystem.openScope("oracle", options -> options.withKillGrace(PATIENCE).withDeadLetters(letter -> {
       var message = (OracleMessage) letter.message();
       message.letter = letter.reason();
       message.letters.incrementAndGet();

@@ -9,7 +9,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class OutcomeTest {
   private static final Duration SHORT = Duration.ofMillis(1);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("outcomes", o -> o.withScheduler(clock));
 
   @AfterEach
@@ -38,7 +38,7 @@ class OutcomeTest {
   }
 
   private ActorWithReturn<Object, Object> worker(Mailbox<Object> mailbox) {
-    return scope.named("worker").mailbox(mailbox).onFailure(FailurePolicy.goOn().withoutLog())
+    return scope.named("worker").mailbox(mailbox).onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((Object message) -> {
           Gate.passOrThrow(message);
           return message;
@@ -91,7 +91,7 @@ class OutcomeTest {
     var full = worker(Mailbox.bounded(1, Overflow.REJECT));
     Gate.occupy(full);
     full.sendMessage("waits");
-    var outer = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+    var outer = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((String message) -> full.ask("inner"));
 
     var failure = assertThrows(MailboxFullException.class, () -> outer.ask("outer"));
@@ -155,7 +155,7 @@ class OutcomeTest {
     }
 
     private ActorWithReturn<String, String> make(Overflow overflow) {
-      return scope.anonymous().mailbox(Mailbox.bounded(3, overflow)).onFailure(FailurePolicy.goOn().withoutLog())
+      return scope.anonymous().mailbox(Mailbox.bounded(3, overflow)).onFailure(FailurePolicy.resume().withoutLog())
           .newActorWithReturn((String request) -> {
             done.computeIfAbsent(request, none -> new AtomicInteger()).incrementAndGet();
             LockSupport.parkNanos(request.hashCode() & 0x3fff);

@@ -5,19 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class OverloadSnippetsTest {
   @Test
   void within() {
-    var shop = ActorSystem.openScope("shop", o -> o.withScheduler(new ManualClock()));
+    var shop = ActorSystem.openScope("shop", o -> o.withScheduler(new ManualScheduler()));
     // @start region="within"
     // at any rate
-    var timely = Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100));
+    var timely = Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100));
     // 31 may wait
-    var sized = Mailbox.bounded(Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(30), 133), Overflow.REJECT);
+    var sized =
+        Mailbox.bounded(Mailbox.capacityFor(Duration.ofMillis(500), Duration.ofMillis(30), 133), Overflow.REJECT);
 
     var database =
         Pools.fixed(shop.anonymous().mailbox(timely), 4).newActorWithReturn((String sql) -> sql.length());

@@ -70,7 +70,7 @@ class ParkFaultTest {
   @Test
   void anActorHandlesTheNextMessageAfterAReceiveThatFailed() {
     var actor =
-        ActorSystem.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withoutLog())
+        ActorSystem.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.resume().withoutLog())
             .newActorWithReturn((Object levels, ActorContext<Object> context) -> StackEdge.ranBelow((Integer) levels,
                 () -> assertThrows(StackOverflowError.class,
                     () -> context.receive(Integer.class, Duration.ofHours(1)))));
@@ -84,7 +84,7 @@ class ParkFaultTest {
   @Test
   void aScopeWhoseCloseFailedHasNoActorLeft() {
     var scope = ActorSystem.openScope("deep");
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+    var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .<Integer>newActor(number -> Patience.await(gate));
     actor.sendMessage(1);
 
@@ -97,7 +97,7 @@ class ParkFaultTest {
   @Promise("23.6")
   @Test
   void aKeyIsBornAndPassivatedAfterAUseThatFailed() {
-    var entities = Entities.of(ActorSystem.anonymous(), Duration.ofMillis(20), (how, key) -> {
+    var entities = Entities.open(ActorSystem.anonymous(), Duration.ofMillis(20), (how, key) -> {
       Patience.await(gate);
       return how.newActor((Integer number) -> {});
     });

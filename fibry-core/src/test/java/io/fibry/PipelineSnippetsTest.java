@@ -13,7 +13,7 @@ class PipelineSnippetsTest {
   @Test
   void pipeline() {
     // @start region="pipeline"
-    var orders = Pipeline.from(ActorSystem.named("orders"), (String line) -> line.split(";"))
+    var orders = Pipeline.of(ActorSystem.named("orders"), (String line) -> line.split(";"))
         // four at once, in order
         .then(4, fields -> new StringBuilder(fields[1]).reverse().toString())
         .into(stored::add);

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.pubsub.SharedMap;
-import io.fibry.pubsub.SharedValue;
+import io.fibry.pubsub.ObservableMap;
+import io.fibry.pubsub.ObservableValue;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
 import java.util.List;
@@ -25,7 +25,7 @@ class PubsubSnippetsTest {
   @Test
   void topic() {
     // @start region="topic"
-    try (Topic<Integer> prices = Topic.of(ActorSystem.anonymous())) {
+    try (Topic<Integer> prices = Topic.open(ActorSystem.anonymous())) {
       prices.subscribeToLatest(price -> print("the latest 1,024 wait: " + price));
       prices.subscribe(Mailbox.bounded(10, Overflow.BLOCK), price -> print("slow, holds the publisher back: " + price));
       prices.subscribeOn(Runnable::run, price -> print("on the publisher's thread: " + price));
@@ -43,8 +43,8 @@ class PubsubSnippetsTest {
 
   @Test
   void sharedValue() {
-    // @start region="sharedValue"
-    SharedValue<Integer> level = SharedValue.of(ActorSystem.anonymous(), 0);
+    // @start region="observableValue"
+    ObservableValue<Integer> level = ObservableValue.of(ActorSystem.anonymous(), 0);
     // first the present value; a slow follower is told the latest
     level.subscribe(now -> print("level " + now));
 
@@ -60,8 +60,8 @@ class PubsubSnippetsTest {
 
   @Test
   void sharedMap() {
-    // @start region="sharedMap"
-    SharedMap<String, Integer> stock = SharedMap.of(ActorSystem.anonymous());
+    // @start region="observableMap"
+    ObservableMap<String, Integer> stock = ObservableMap.of(ActorSystem.anonymous());
     stock.subscribe(change -> print(change.key() + ": " + change.value().orElse(0)));
     stock.subscribe("hats", left -> print("hats left: " + left.orElse(0)));
 

@@ -9,7 +9,7 @@ import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class QuietTest {
   private static final Duration SOON = Duration.ofMillis(20);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("quiet", o -> o.withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
@@ -48,7 +48,7 @@ class QuietTest {
   void aNewScopeIsQuiet() {
     actor();
 
-    assertTrue(scope.awaitQuiet(Duration.ZERO));
+    assertTrue(scope.awaitQuiescence(Duration.ZERO));
   }
 
   @Promise("19.5")
@@ -56,10 +56,10 @@ class QuietTest {
   void whileAHandlerRunsItIsNot() {
     var gate = Gate.occupy(actor());
 
-    assertFalse(scope.awaitQuiet(SOON));
+    assertFalse(scope.awaitQuiescence(SOON));
 
     gate.open();
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Promise("19.5")
@@ -68,10 +68,10 @@ class QuietTest {
     var inner = scope.openScope("inner").openScope("innermost");
     var gate = Gate.occupy(inner.anonymous().newActor((Object m) -> ((Gate) m).pass()));
 
-    assertFalse(scope.awaitQuiet(SOON));
+    assertFalse(scope.awaitQuiescence(SOON));
 
     gate.open();
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Promise("19.5")
@@ -81,10 +81,10 @@ class QuietTest {
     actor().closeOnExit(gate::pass).askExit();
     Patience.await(gate.entered);
 
-    assertFalse(scope.awaitQuiet(SOON));
+    assertFalse(scope.awaitQuiescence(SOON));
 
     gate.open();
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Promise("19.5")
@@ -95,7 +95,7 @@ class QuietTest {
       var other = actor();
       actor().closeOnExit(() -> other.sendMessage("from the hook")).askExit();
 
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(List.of("from the hook"), log);
     }
@@ -108,16 +108,16 @@ class QuietTest {
     fail(real, Duration.ofMinutes(10));
     fail(scope, Duration.ofSeconds(1));
 
-    assertFalse(real.awaitQuiet(SOON));
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertFalse(real.awaitQuiescence(SOON));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     real.closeWithin(Duration.ZERO);
 
     clock.advance(Duration.ofSeconds(1));
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   private static void fail(ActorScope in, Duration pause) {
-    in.anonymous().onFailure(FailurePolicy.restart().withBackOff(pause, pause).withoutLog()).newActor((Object m) -> {
+    in.anonymous().onFailure(FailurePolicy.restart().withBackoff(pause, pause).withoutLog()).newActor((Object m) -> {
       throw new IOException("planned");
     }).sendMessage("fail");
   }
@@ -133,7 +133,7 @@ class QuietTest {
         throw new IOException("planned");
       }).sendMessage("fail");
 
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(List.of("ended", "ended", "ended"), log, "in round " + round);
       assertTrue(inner.isClosed());
@@ -153,13 +153,13 @@ class QuietTest {
     }).sendMessage("fail");
 
     for (int message = 0; message < 2; message++) {
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       assertTrue(inner.isClosed());
       assertFalse(sleeper.onExit().isDone());
       clock.advance(Duration.ofSeconds(1));
     }
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertTrue(sleeper.onExit().isDone());
     assertEquals(List.of(), scope.actors());
   }
@@ -169,9 +169,9 @@ class QuietTest {
   void aTimerThatIsNotDueDoesNotCount() {
     actor().sendMessageLater("later", Duration.ofSeconds(1));
 
-    assertTrue(scope.awaitQuiet(Duration.ZERO));
+    assertTrue(scope.awaitQuiescence(Duration.ZERO));
     clock.advance(Duration.ofSeconds(1));
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of("later"), log);
   }
 
@@ -188,7 +188,7 @@ class QuietTest {
       long started = System.nanoTime();
       while (System.nanoTime() - started < 1_000_000) Thread.onSpinWait();
 
-      assertTrue(real.awaitQuiet(Patience.LONG));
+      assertTrue(real.awaitQuiescence(Patience.LONG));
 
       assertEquals(1, seen.get(), "in round " + i);
     }
@@ -210,7 +210,7 @@ class QuietTest {
       actor.sendMessageReturn("answer").thenAccept(log::add);
       gate.open();
 
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(List.of("answer"), log, "in round " + round);
     }
@@ -233,10 +233,10 @@ class QuietTest {
       gate.open();
       Patience.eventually(() -> real.report().handled() == 2);
 
-      assertFalse(real.awaitQuiet(SOON));
+      assertFalse(real.awaitQuiescence(SOON));
 
       listening.open();
-      assertTrue(real.awaitQuiet(Patience.LONG));
+      assertTrue(real.awaitQuiescence(Patience.LONG));
     }
   }
 
@@ -248,7 +248,7 @@ class QuietTest {
         .newActor((Get get, ActorContext<Get> context) -> context.replyWhen(get, promised));
     var answer = actor.sendMessageReturn(new Get("a"));
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertFalse(answer.isDone());
     promised.complete("kept");
@@ -262,8 +262,8 @@ class QuietTest {
         .newActor((Object m, ActorContext<Object> context) -> context.stash());
     actor.sendMessage("aside");
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
-    assertEquals(1, scope.report().waiting());
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
+    assertEquals(1, scope.report().queued());
   }
 
   @Promise("19.5")
@@ -279,7 +279,7 @@ class QuietTest {
       for (int i = 0; i < 5; i++) ring.add(hopping(ring, seen, i % 2 == 0));
       ring.getFirst().sendMessage(hops);
 
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(hops + 1, seen.get());
     }
@@ -296,7 +296,7 @@ class QuietTest {
   }
 
   /**
-   * {@code awaitQuiet} checks twice. A message that is passed on between the checks without an
+   * {@code awaitQuiescence} checks twice. A message that is passed on between the checks without an
    * outcome must change the total.
    */
   @Test
@@ -308,7 +308,7 @@ class QuietTest {
 
     actor.sendMessage("aside");
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertTrue(accounts.total() > before);
     assertEquals(0, scope.report().handled());
   }
@@ -319,7 +319,7 @@ class QuietTest {
     Gate.occupy(actor());
     var thrown = new CompletableFuture<Boolean>();
     var waiter = Patience.elsewhere(() -> {
-      assertThrows(CancellationException.class, () -> scope.awaitQuiet(Patience.LONG));
+      assertThrows(CancellationException.class, () -> scope.awaitQuiescence(Patience.LONG));
       thrown.complete(Thread.currentThread().isInterrupted());
     });
 
@@ -334,6 +334,6 @@ class QuietTest {
 
     scope.close();
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 }

@@ -3,16 +3,15 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
-import io.fibry.FailurePolicy;
 import io.fibry.flow.Batch;
 import io.fibry.flow.CircuitBreaker;
-import io.fibry.flow.Hooks;
+import io.fibry.flow.HookedFunction;
 import io.fibry.flow.RateLimit;
 import io.fibry.flow.TimeLimit;
 import io.fibry.pool.Pools;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -34,11 +33,11 @@ class RecipeSnippetsTest {
 
   @Test
   void batch() {
-    var shop = ActorSystem.openScope("shop", o -> o.withScheduler(new ManualClock()));
+    var shop = ActorSystem.openScope("shop", o -> o.withScheduler(new ManualScheduler()));
     // @start region="batch"
     Actor<String> log =
-        Batch.lists(shop.anonymous(), 100, Duration.ofSeconds(1), lines -> print(lines.size() + " in one go"));
-    Actor<String> clicks = Batch.counts(shop.named("clicks"), 1_000, Duration.ofSeconds(10),
+        Batch.ofLists(shop.anonymous(), 100, Duration.ofSeconds(1), lines -> print(lines.size() + " in one go"));
+    Actor<String> clicks = Batch.ofCounts(shop.named("clicks"), 1_000, Duration.ofSeconds(10),
         (Map<String, Long> counts) -> print(counts));
 
     for (var page : List.of("home", "shop", "home")) {
@@ -56,7 +55,7 @@ class RecipeSnippetsTest {
   @Test
   void rateLimit() {
     // @start region="rateLimit"
-    var geocoder = RateLimit.of(ActorSystem.named("geocoder"), 5, Duration.ofMinutes(1))
+    var geocoder = RateLimit.around(ActorSystem.named("geocoder"), 5, Duration.ofMinutes(1))
         .newActorWithReturn((String address) -> address.length());
 
     int place = geocoder.ask("Main Street 1"); // one of the first five does not wait
@@ -68,10 +67,10 @@ class RecipeSnippetsTest {
 
   @Test
   void timeLimit() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var shop = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
     // @start region="timeLimit"
-    var search = TimeLimit.of(shop.anonymous().onFailure(FailurePolicy.goOn().withoutLog()),
+    var search = TimeLimit.around(shop.anonymous().onFailure(FailurePolicy.resume().withoutLog()),
         Duration.ofMillis(50)).newActorWithReturn((String word) -> {
           if (word.length() > 5) new CountDownLatch(1).await(); // a search without end
           return word + " found";
@@ -117,7 +116,7 @@ class RecipeSnippetsTest {
   @Test
   void hooks() throws Exception {
     // @start region="hooks"
-    var square = Hooks.around(ActorSystem.anonymous(), (Integer n) -> n * n)
+    var square = HookedFunction.around(ActorSystem.anonymous(), (Integer n) -> n * n)
         .before(n -> print("squaring " + n))
         .afterAsync((n, reply) -> audit(n, reply)) // no caller waits for it
         .onError((n, failure) -> print(n + " failed: " + failure));

@@ -13,7 +13,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -31,10 +31,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RedeliveryTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
   private static final FailurePolicy AT_ONCE = FailurePolicy.restart().withRedelivery(3).withoutLog();
-  private static final FailurePolicy LATER = AT_ONCE.withBackOff(SECOND, SECOND);
+  private static final FailurePolicy LATER = AT_ONCE.withBackoff(SECOND, SECOND);
 
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("bank", o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger connections = new AtomicInteger();
@@ -66,10 +66,10 @@ class RedeliveryTest {
 
   private void pass(int seconds) {
     for (int i = 0; i < seconds; i++) {
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(SECOND);
     }
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Promise("17.19")
@@ -79,9 +79,9 @@ class RedeliveryTest {
     good = 4;
     var actor = actor(variant, LATER);
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     actor.sendMessage(5);
-    assertEquals(6, scope.report().waiting());
+    assertEquals(6, scope.report().queued());
 
     pass(3);
 
@@ -96,7 +96,7 @@ class RedeliveryTest {
   @MethodSource("io.fibry.Variants#all")
   void whoGoesOnKeepsItsStateAndLosesNothing(Variant variant) {
     var calls = new AtomicInteger();
-    var policy = FailurePolicy.goOn().withBackOff(SECOND, SECOND).withRedelivery(3).withoutLog();
+    var policy = FailurePolicy.resume().withBackoff(SECOND, SECOND).withRedelivery(3).withoutLog();
     var actor = variant.builder(scope).onFailure(policy).initialState(connections::incrementAndGet)
         .onStop(state -> log.add("closed " + state)).newActor((Integer connection, Object message) -> {
           if (calls.incrementAndGet() < 4) throw new IOException("not yet");
@@ -115,7 +115,7 @@ class RedeliveryTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void whoGoesOnGivesUpAMessageAfterSoManyTimes(Variant variant) {
-    var policy = FailurePolicy.goOn().withRedelivery(2).withoutLog();
+    var policy = FailurePolicy.resume().withRedelivery(2).withoutLog();
     var actor = variant.builder(scope).onFailure(policy).newActor((Object message) -> {
       log.add(message);
       if (message.equals("bad")) throw new IOException("always");
@@ -123,7 +123,7 @@ class RedeliveryTest {
     actor.sendMessage("bad");
     actor.sendMessage("good");
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertEquals(List.of("bad", "bad", "bad", "good"), log);
     assertEquals(List.of("bad"), letters.messages(Reason.FAILED));
@@ -132,7 +132,7 @@ class RedeliveryTest {
   @Promise("17.20")
   @Test
   void anActorThatGoesOnRestsForItsBackOff() {
-    var actor = scope.named("teller").onFailure(FailurePolicy.goOn().withBackOff(SECOND, SECOND))
+    var actor = scope.named("teller").onFailure(FailurePolicy.resume().withBackoff(SECOND, SECOND))
         .newActor((Object message) -> {
           log.add(message);
           if (message.equals("bad")) throw new IOException("down");
@@ -140,7 +140,7 @@ class RedeliveryTest {
     try (var logged = new Logged()) {
       actor.sendMessage("bad");
       actor.sendMessage("good");
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(List.of("bad"), log);
       assertTrue(scope.dump().contains("teller (FIBER): rests after a failure; 1 waiting"), scope.dump());
@@ -164,7 +164,7 @@ class RedeliveryTest {
     var gate = Gate.occupy(payments);
     payments.sendMessage("waits");
     var orders = scope.named("orders")
-        .onFailure(FailurePolicy.goOn().withUnanswered(FailurePolicy.goOn().withBackOff(SECOND, SECOND)
+        .onFailure(FailurePolicy.resume().withRequestFailurePolicy(FailurePolicy.resume().withBackoff(SECOND, SECOND)
             .withRedelivery(5).withoutLog()))
         .newActorWithReturn((String order) -> order + " " + payments.ask("pay"));
     var answer = orders.sendMessageReturn("hat");
@@ -187,7 +187,7 @@ class RedeliveryTest {
     actor.sendMessage("b");
     gate.open();
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertEquals(List.of("a"), letters.messages(Reason.FAILED));
     assertEquals(List.of("closed 1", "closed 2", "closed 3", "closed 4", "5 b"), log);
@@ -202,7 +202,7 @@ class RedeliveryTest {
 
     var first = actor.sendMessageReturn("a");
     var second = actor.sendMessageReturn("b");
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertFalse(first.isDone());
     pass(2);
 
@@ -216,7 +216,7 @@ class RedeliveryTest {
     var actor = answering(variant.builder(scope).onFailure(LATER));
     var first = actor.sendMessageReturn("a");
     var second = actor.sendMessageReturn("b");
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertTrue(first.cancel(true));
     pass(1);
@@ -235,7 +235,7 @@ class RedeliveryTest {
     var asked = answering(variant.builder(scope).onFailure(LATER));
     actor.sendMessage("a");
     var answer = asked.sendMessageReturn("b");
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     actor.askExit();
     asked.kill();
@@ -300,7 +300,7 @@ class RedeliveryTest {
   @Test
   void aScopeMayDecideAboutTheRestart() {
     var below = scope.openScope("below",
-        o -> o.withFailurePolicy(FailurePolicy.restart().withBackOff(SECOND, SECOND)));
+        o -> o.withFailurePolicy(FailurePolicy.restart().withBackoff(SECOND, SECOND)));
     var actor = below.anonymous().onFailure(FailurePolicy.escalate().withRedelivery(1).withoutLog())
         .initialState(connections::incrementAndGet).newActor(this::handle);
     actor.sendMessage("a");
@@ -315,7 +315,7 @@ class RedeliveryTest {
   void aChoiceMayBeIt() {
     good = 3;
     var policy =
-        FailurePolicy.by(failure -> failure instanceof IOException ? LATER : FailurePolicy.goOn()).withoutLog();
+        FailurePolicy.choose(failure -> failure instanceof IOException ? LATER : FailurePolicy.resume()).withoutLog();
     var actor = answering(scope.anonymous().onFailure(policy));
     var answer = actor.sendMessageReturn("a");
 
@@ -327,11 +327,11 @@ class RedeliveryTest {
   @Test
   void aTimeOutTellsOfIt() {
     var actor =
-        answering(scope.anonymous().onFailure(LATER.withBackOff(SECOND.multipliedBy(9), SECOND.multipliedBy(9))));
+        answering(scope.anonymous().onFailure(LATER.withBackoff(SECOND.multipliedBy(9), SECOND.multipliedBy(9))));
     var thrown = new CompletableFuture<Throwable>();
     var asker = Patience.elsewhere(
         () -> thrown.complete(assertThrows(AskTimeoutException.class, () -> actor.ask("a", SECOND))));
-    Patience.eventually(() -> connections.get() == 1 && scope.report().waiting() == 1 && scope.awaitQuiet(SECOND));
+    Patience.eventually(() -> connections.get() == 1 && scope.report().queued() == 1 && scope.awaitQuiescence(SECOND));
     Patience.parked(asker); // then its limit is set
 
     clock.advance(SECOND); // the rest takes 4.5 s or more
@@ -368,12 +368,12 @@ class RedeliveryTest {
     assertEquals("a message cannot be given again 0 times; give more than zero, or leave withRedelivery out",
         assertThrows(IllegalArgumentException.class, () -> FailurePolicy.restart().withRedelivery(0)).getMessage());
     assertTrue(assertThrows(IllegalStateException.class, () -> FailurePolicy.stop().withRedelivery(1)).getMessage()
-        .startsWith("stop() does not go on, so a redelivery has no meaning; give it to goOn(), restart()"));
-    assertEquals("goOn().withBackOff(1 s, 1 s) cannot be a scope's policy: it suspends no actor that another made; "
+        .startsWith("stop() does not go on, so a redelivery has no meaning; give it to resume(), restart()"));
+    assertEquals("resume().withBackoff(1 s, 1 s) cannot be a scope's policy: it suspends no actor that another made; "
         + "give the back-off to the actor's policy",
         assertThrows(IllegalArgumentException.class, () -> scope.openScope("below",
-            o -> o.withFailurePolicy(FailurePolicy.goOn().withBackOff(SECOND, SECOND)))).getMessage());
-    assertEquals("restart().withBackOff(1 s, 1 s).withRedelivery(3).withoutLog()", LATER.toString());
+            o -> o.withFailurePolicy(FailurePolicy.resume().withBackoff(SECOND, SECOND)))).getMessage());
+    assertEquals("restart().withBackoff(1 s, 1 s).withRedelivery(3).withoutLog()", LATER.toString());
     assertEquals(3, LATER.redeliveries());
     assertEquals("restart().withRedelivery(1) cannot be a scope's policy: it does not decide about messages; "
         + "give retries and redeliveries to the actor's policy",

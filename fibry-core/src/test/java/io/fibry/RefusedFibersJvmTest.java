@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -42,7 +42,7 @@ class RefusedFibersJvmTest {
   static final class Refused {
     private static final Refusing FIBERS = new Refusing();
     private static final Duration SECOND = Duration.ofSeconds(1);
-    private static final ManualClock CLOCK = new ManualClock();
+    private static final ManualScheduler CLOCK = new ManualScheduler();
 
     public static void main(String[] args) throws Exception {
       FIBERS.start(Refused::end).join();
@@ -50,7 +50,7 @@ class RefusedFibersJvmTest {
     }
 
     private static void end() {
-      var scope = ActorSystem.openScope("refused", o -> o.withScheduler(CLOCK).withGrace(SECOND));
+      var scope = ActorSystem.openScope("refused", o -> o.withScheduler(CLOCK).withKillGrace(SECOND));
       var begun = new CountDownLatch(1);
       var deaf = scope.anonymous().newActorWithReturn((Object message) -> {
         begun.countDown();

@@ -28,7 +28,7 @@ class ReplyTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(letters);
   private final ActorBuilder<Account> builder =
-      scope.named("account").onFailure(FailurePolicy.goOn().withoutLog()).protocol(Account.class);
+      scope.named("account").onFailure(FailurePolicy.resume().withoutLog()).protocol(Account.class);
 
   @Test
   void aSealedProtocolIsAnsweredByItsTypes() {

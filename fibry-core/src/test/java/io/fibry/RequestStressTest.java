@@ -60,8 +60,8 @@ class RequestStressTest {
           ? Executors.newFixedThreadPool(1, Thread.ofPlatform().daemon().factory()) : null;
       this.each = 100 + random.nextInt(MOST);
       this.stopAt = 1 + random.nextInt(each * SENDERS);
-      var all = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
-      var strategy = pool != null ? Strategy.on(pool) : all.get(random.nextInt(all.size()));
+      var all = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.CALLER);
+      var strategy = pool != null ? Strategy.of(pool) : all.get(random.nextInt(all.size()));
       this.actor = Scopes.root("requests", ActorScope.Options.defaults()).anonymous().strategy(strategy)
           .newActorWithReturn((Integer i) -> i);
     }

@@ -11,7 +11,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -30,9 +30,9 @@ class RequestsTest {
   record Ping() implements Request<Ping, String> {}
 
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
-  private final ActorBuilder<Object> quiet = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+  private final ActorBuilder<Object> quiet = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach
   void letGo() {
@@ -238,7 +238,7 @@ class RequestsTest {
 
     var failure = (AskCycleException) actor.ask("outer");
 
-    assertEquals(List.of("narcissus", "narcissus"), failure.ring());
+    assertEquals(List.of("narcissus", "narcissus"), failure.cycle());
     for (String word : new String[] {"'narcissus' waits for 'narcissus'", "Send without waiting"})
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }

@@ -27,7 +27,7 @@ class ResidentFaultTest {
     }
 
     @Override
-    public boolean resident() {
+    public boolean isResident() {
       return true;
     }
   }

@@ -13,7 +13,7 @@ import io.fibry.engine.scope.Scopes;
 import io.fibry.support.Child;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
  * wait for the limit would hang.
  */
 class ScopeCloseTest {
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
@@ -41,7 +41,7 @@ class ScopeCloseTest {
   }
 
   private Actor<Object> actor(ActorScope where, String name) {
-    return where.named(name).onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+    return where.named(name).onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       else if (m instanceof Exception failure) throw failure;
       else log.add(m);
@@ -159,7 +159,7 @@ class ScopeCloseTest {
 
     var report = scope.closeWithin(Duration.ZERO);
 
-    var left = report.leftovers().stream().filter(l -> l.reason() == Reason.UNDELIVERED)
+    var left = report.undelivered().stream().filter(l -> l.reason() == Reason.UNDELIVERED)
         .map(l -> l.actor() + " " + l.message()).sorted().toList();
     assertEquals(List.of("below 3", "clerk 1", "clerk 2"), left);
     assertEquals(3, report.unhandled().get(Reason.UNDELIVERED));
@@ -178,8 +178,8 @@ class ScopeCloseTest {
     clock.advance(Duration.ofSeconds(1)); // the grace
 
     var report = Patience.value(closing);
-    assertEquals(List.of("deaf"), report.running());
-    assertEquals(1, report.waiting());
+    assertEquals(List.of("deaf"), report.unresponsive());
+    assertEquals(1, report.queued());
   }
 
   @Promise("16.7")
@@ -198,7 +198,7 @@ class ScopeCloseTest {
 
     Patience.eventually(() -> !Scopes.isInRoot(scope));
     assertTrue(remembered);
-    assertEquals(List.of(), scope.report().running());
+    assertEquals(List.of(), scope.report().unresponsive());
   }
 
   @Promise("16.3")
@@ -350,7 +350,7 @@ class ScopeCloseTest {
   void closeLogsWhatWasLeftAndCloseWithinDoesNot() {
     var texts = new ArrayList<String>();
     for (boolean answers : List.of(true, false)) {
-      var quick = ActorSystem.openScope("kiosk", o -> o.withDrainLimit(Duration.ZERO).withGrace(Patience.LONG));
+      var quick = ActorSystem.openScope("kiosk", o -> o.withDrainLimit(Duration.ZERO).withKillGrace(Patience.LONG));
       var clerk = actor(quick, "clerk");
       Gate.occupy(clerk);
       clerk.sendMessage("left behind");
@@ -372,7 +372,7 @@ class ScopeCloseTest {
       var clerk = shop.anonymous().newActor((Object m) -> System.out.println("handled " + m));
       Runtime.getRuntime().addShutdownHook(new Thread(() -> {
         clerk.sendMessage("the last one");
-        System.out.println("left " + shop.closeWithin(Patience.LONG).leftovers().size());
+        System.out.println("left " + shop.closeWithin(Patience.LONG).undelivered().size());
       }));
       System.out.println("open");
       clerk.waitForExit();

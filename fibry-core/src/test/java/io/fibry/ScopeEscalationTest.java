@@ -55,7 +55,7 @@ class ScopeEscalationTest extends Escalating {
 
   @Test
   void goOnGoesOnWithTheState() {
-    try (var scope = scope(FailurePolicy.goOn())) {
+    try (var scope = scope(FailurePolicy.resume())) {
       var a = actor(scope, "a");
 
       fail(scope, a);
@@ -103,7 +103,7 @@ class ScopeEscalationTest extends Escalating {
   @Test
   void aScopesChoiceIsByWhatWasThrown() {
     try (var scope = scope(FailurePolicy
-        .by(failure -> failure instanceof IOException ? FailurePolicy.restartAll() : FailurePolicy.goOn()))) {
+        .choose(failure -> failure instanceof IOException ? FailurePolicy.restartAll() : FailurePolicy.resume()))) {
       var a = actor(scope, "a");
       actor(scope, "b");
       a.sendMessage(new IllegalStateException("planned"));

@@ -74,7 +74,7 @@ class ScopePolicyTest extends Escalating {
   @Promise("17.10")
   @Test
   void restartRestRestartsTheFailedOneAndThoseMadeAfterIt() {
-    try (var scope = scope(FailurePolicy.restartRest())) {
+    try (var scope = scope(FailurePolicy.restartFromFailed())) {
       actor(scope, "a");
       var b = actor(scope, "b");
       actor(scope, "c");
@@ -88,7 +88,7 @@ class ScopePolicyTest extends Escalating {
   @Promise("17.10")
   @Test
   void aScopeBelowIsOneMember() {
-    for (var policy : List.of(FailurePolicy.restart(), FailurePolicy.restartRest())) {
+    for (var policy : List.of(FailurePolicy.restart(), FailurePolicy.restartFromFailed())) {
       log.clear();
       try (var scope = scope(policy)) {
         actor(scope, "a");
@@ -109,7 +109,7 @@ class ScopePolicyTest extends Escalating {
 
   @Test
   void anActorOfTheRootThatIsNotTrackedIsRestartedAlone() {
-    var root = Variants.scope(o -> o.withFailurePolicy(FailurePolicy.restartRest()));
+    var root = Variants.scope(o -> o.withFailurePolicy(FailurePolicy.restartFromFailed()));
     actor(root, "named");
     var anonymous = actor(root.anonymous(), "anonymous");
 
@@ -181,7 +181,7 @@ class ScopePolicyTest extends Escalating {
   @Test
   void aBackOffOfTheScopeHoldsForAllWhomItRestarts() {
     var scope = ActorSystem.openScope("supervised", o -> o.withScheduler(clock)
-        .withFailurePolicy(FailurePolicy.restartAll().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1))));
+        .withFailurePolicy(FailurePolicy.restartAll().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1))));
     var a = actor(scope, "a");
     var b = actor(scope, "b");
     quiet(scope);

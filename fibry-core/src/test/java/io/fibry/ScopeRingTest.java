@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope.Report;
 import io.fibry.engine.cell.Inside;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * for its limit would hang.
  */
 class ScopeRingTest {
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
   private final CompletableFuture<Throwable> told = new CompletableFuture<>();
   private final CompletableFuture<Report> report = new CompletableFuture<>();
@@ -69,7 +69,7 @@ class ScopeRingTest {
     asker(closer(scope));
 
     assertInstanceOf(ActorStoppedException.class, Patience.value(told));
-    assertEquals(List.of(), Patience.value(report).running());
+    assertEquals(List.of(), Patience.value(report).unresponsive());
   }
 
   @Promise("16.10")
@@ -79,7 +79,7 @@ class ScopeRingTest {
       asker(late(outside));
 
       assertInstanceOf(CancellationException.class, Patience.value(told));
-      assertEquals(List.of(), Patience.value(report).running());
+      assertEquals(List.of(), Patience.value(report).unresponsive());
     }
   }
 
@@ -92,7 +92,7 @@ class ScopeRingTest {
       asker(between);
 
       assertInstanceOf(ActorStoppedException.class, Patience.value(told));
-      assertTrue(Patience.value(report).running().isEmpty());
+      assertTrue(Patience.value(report).unresponsive().isEmpty());
     }
   }
 
@@ -101,7 +101,7 @@ class ScopeRingTest {
     var closer = closer(scope);
 
     assertEquals("closed", closer.ask("close"));
-    assertEquals(List.of(), Patience.value(report).leftovers());
+    assertEquals(List.of(), Patience.value(report).undelivered());
   }
 
   /**
@@ -137,7 +137,7 @@ class ScopeRingTest {
       gate.open();
 
       assertInstanceOf(CancellationException.class, Patience.value(told));
-      assertEquals(List.of(), Patience.value(report).running());
+      assertEquals(List.of(), Patience.value(report).unresponsive());
     }
   }
 
@@ -155,7 +155,7 @@ class ScopeRingTest {
     closer.interrupt(); // no longer waits for handlers
 
     Patience.joined(closer);
-    assertEquals(List.of("deaf"), scope.report().running());
+    assertEquals(List.of("deaf"), scope.report().unresponsive());
     Gate.openAll();
   }
 }

@@ -11,7 +11,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -100,14 +100,14 @@ class ScopeTest {
   @Promise("16.1")
   @Test
   void whatAScopeBelowIsNotToldItHasFromTheOneAround() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     try (var outer = ActorSystem.openScope("outer", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock)
         .withAskLimit(Duration.ofSeconds(3)).withMailbox(Mailbox.bounded(1, Overflow.REJECT)))) {
-      var inner = outer.openScope("inner", o -> o.withGrace(Duration.ZERO));
+      var inner = outer.openScope("inner", o -> o.withKillGrace(Duration.ZERO));
 
       assertEquals(List.of(Strategy.CALLER, clock, Duration.ofSeconds(3), Duration.ZERO), List
           .of(Scopes.options(inner).strategy(), Scopes.options(inner).scheduler(), Scopes.options(inner).askLimit(),
-              Scopes.options(inner).grace()));
+              Scopes.options(inner).killGrace()));
       assertEquals(outer.anonymous().forBlocks().mailbox(), inner.anonymous().forBlocks().mailbox());
       assertSame(Strategy.CALLER, inner.anonymous().forBlocks().strategy());
     }
@@ -128,7 +128,7 @@ class ScopeTest {
     assertThrows(IllegalArgumentException.class,
         () -> ActorSystem.openScope("no", o -> o.withDrainLimit(Duration.ofSeconds(-1))));
     assertThrows(IllegalArgumentException.class,
-        () -> ActorSystem.openScope("no", o -> o.withGrace(Duration.ofSeconds(-1))));
+        () -> ActorSystem.openScope("no", o -> o.withKillGrace(Duration.ofSeconds(-1))));
     assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withAskLimit(Duration.ZERO)));
     assertThrows(IllegalArgumentException.class,
         () -> ActorSystem.openScope("no", o -> o.withWatchdog(Duration.ZERO, 1)));
@@ -136,7 +136,7 @@ class ScopeTest {
         () -> ActorSystem.openScope("no", o -> o.withWatchdog(Duration.ofSeconds(1), 0)));
     assertThrows(NullPointerException.class, () -> ActorSystem.openScope("no", o -> null));
     assertThrows(IllegalArgumentException.class, () -> ActorSystem.root().closeWithin(Duration.ofSeconds(-1)));
-    assertThrows(IllegalArgumentException.class, () -> ActorSystem.root().awaitQuiet(Duration.ofSeconds(-1)));
+    assertThrows(IllegalArgumentException.class, () -> ActorSystem.root().awaitQuiescence(Duration.ofSeconds(-1)));
   }
 
   @Promise("16.1")
@@ -192,7 +192,7 @@ class ScopeTest {
   private static WeakReference<?> ended(ActorScope scope, int i) {
     var actor = (i % 2 == 0 ? scope.anonymous() : scope.named("clerk" + i)).newActor((Object m) -> {});
     actor.sendMessage(i);
-    scope.awaitQuiet(Patience.LONG); // a dead letter would keep its actor
+    scope.awaitQuiescence(Patience.LONG); // a dead letter would keep its actor
     if (i % 3 == 0) actor.kill();
     else actor.close();
     Patience.ended(actor::waitForExit);

@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -28,10 +28,10 @@ class SelectiveTest {
   private static final Duration FOREVER = Duration.ofDays(1);
 
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
   private final ActorBuilder<Object> selective =
-      scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withoutLog());
+      scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.resume().withoutLog());
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach

@@ -11,7 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,9 +26,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Any object as an actor. */
 class SinkTest {
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
-  private final Sink<List<Object>> sink = scope.named("list").onFailure(FailurePolicy.goOn().withoutLog())
+  private final Sink<List<Object>> sink = scope.named("list").onFailure(FailurePolicy.resume().withoutLog())
       .initialState(() -> (List<Object>) new ArrayList<Object>()).newSink();
 
   @AfterEach

@@ -19,7 +19,7 @@ class StashTest {
 
   private final ActorScope scope = Variants.scope(o -> o);
   private final ActorBuilder<Object> selective =
-      scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withoutLog());
+      scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.resume().withoutLog());
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach

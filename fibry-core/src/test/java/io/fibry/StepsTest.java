@@ -16,7 +16,7 @@ class StepsTest {
 
   // @start region="steps"
   /** Jobs come from outside for as long as the program runs. */
-  static final class Feed implements Steps {
+  static final class Feed implements MultiStepMessage {
     private final LinkedBlockingQueue<String> jobs = new LinkedBlockingQueue<>();
     private volatile String job; // null: it waits for one
     private volatile long done;
@@ -28,12 +28,12 @@ class StepsTest {
     }
 
     @Override
-    public Object step() {
+    public Object currentStep() {
       return job;
     }
 
     @Override
-    public long stepsDone() {
+    public long completedSteps() {
       return done;
     }
 
@@ -98,14 +98,14 @@ class StepsTest {
 
   @Test
   void stepsThatThrowDisturbNobody() {
-    record Broken() implements Steps {
+    record Broken() implements MultiStepMessage {
       @Override
-      public Object step() {
+      public Object currentStep() {
         throw new IllegalStateException("planned");
       }
 
       @Override
-      public long stepsDone() {
+      public long completedSteps() {
         throw new StackOverflowError("planned");
       }
     }

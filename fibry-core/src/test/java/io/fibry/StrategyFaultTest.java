@@ -96,7 +96,7 @@ class StrategyFaultTest {
   void noMessageIsLostOnAPoolThatRejects() throws Exception {
     try (var pool = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(1))) {
       var actors = Stream
-          .generate(() -> ActorSystem.anonymous().strategy(Strategy.on(pool)).newActorWithReturn((Integer i) -> i))
+          .generate(() -> ActorSystem.anonymous().strategy(Strategy.of(pool)).newActorWithReturn((Integer i) -> i))
           .limit(16).toList();
       var answers = new ArrayList<CompletableFuture<Integer>>();
 
@@ -110,7 +110,7 @@ class StrategyFaultTest {
   @ParameterizedTest
   @EnumSource(names = {"THROWS", "THROWS_AN_ERROR"})
   void anActorThatGetsNoThreadCanBeKilled(Fault fault) {
-    var scope = Variants.scope(o -> o.withGrace(Duration.ofMillis(50)));
+    var scope = Variants.scope(o -> o.withKillGrace(Duration.ofMillis(50)));
     var actor = scope.anonymous().strategy(fault::activate).newActorWithReturn((Integer i) -> i);
     var request = actor.sendMessageReturn(1);
 
@@ -136,7 +136,7 @@ class StrategyFaultTest {
     var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var gate = new Gate();
     pool.execute(gate::passDeaf);
-    var actor = Variants.scope(o -> o.withGrace(Duration.ofMillis(50))).anonymous().strategy(Strategy.on(pool))
+    var actor = Variants.scope(o -> o.withKillGrace(Duration.ofMillis(50))).anonymous().strategy(Strategy.of(pool))
         .newActorWithReturn((Integer i) -> i);
     var request = actor.sendMessageReturn(1);
 
@@ -151,7 +151,7 @@ class StrategyFaultTest {
   void anExecutorThatIsShutDownEndsItsActors() throws InterruptedException {
     var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var letters = new Letters();
-    var actor = Variants.scope(letters).anonymous().strategy(Strategy.on(pool)).newActorWithReturn((Integer i) -> i);
+    var actor = Variants.scope(letters).anonymous().strategy(Strategy.of(pool)).newActorWithReturn((Integer i) -> i);
     actor.ask(0);
     pool.shutdown();
     // otherwise the current activation may take the next message

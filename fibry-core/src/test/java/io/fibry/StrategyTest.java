@@ -43,7 +43,7 @@ class StrategyTest {
   }
 
   static Stream<Strategy> own() {
-    return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber());
+    return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER);
   }
 
   // ---- the library's own
@@ -62,12 +62,12 @@ class StrategyTest {
   @Promise({"6.1", "12.4"})
   @Test
   void residentsKeepTheirThreadAndParkItWhileIdle() {
-    for (var strategy : List.of(Strategy.THREAD, Strategy.residentFiber())) {
+    for (var strategy : List.of(Strategy.THREAD, Strategy.RESIDENT_FIBER)) {
       var actor = scope.anonymous().strategy(strategy).newActorWithReturn((Object m) -> Thread.currentThread());
 
       var thread = actor.ask("who");
 
-      assertEquals(strategy == Strategy.residentFiber(), thread.isVirtual());
+      assertEquals(strategy == Strategy.RESIDENT_FIBER, thread.isVirtual());
       Patience.eventually(() -> thread.getState() == Thread.State.WAITING);
       assertSame(thread, actor.ask("who"));
       actor.close();
@@ -171,7 +171,7 @@ class StrategyTest {
   @Test
   void anExecutorThatIsShutDownEndsItsActors() {
     var executor = Executors.newSingleThreadExecutor();
-    var actor = scope.anonymous().strategy(Strategy.on(executor)).newActorWithReturn((Object m) -> m);
+    var actor = scope.anonymous().strategy(Strategy.of(executor)).newActorWithReturn((Object m) -> m);
     actor.ask("works");
     executor.close(); // waits for the activation, which could take the next message
 
@@ -189,7 +189,7 @@ class StrategyTest {
   void aRequestToAnActorWhoseExecutorIsShutDownFails() {
     var executor = Executors.newSingleThreadExecutor();
     executor.shutdown();
-    var actor = scope.anonymous().strategy(Strategy.on(executor)).newActorWithReturn((Object m) -> m);
+    var actor = scope.anonymous().strategy(Strategy.of(executor)).newActorWithReturn((Object m) -> m);
 
     var failure = assertThrows(ActorStoppedException.class, () -> actor.ask("anyone"));
 
@@ -211,7 +211,7 @@ class StrategyTest {
     var executor = Executors.newFixedThreadPool(1);
     var gate = new Gate();
     executor.execute(gate::passDeaf);
-    var actor = kind.apply(scope.anonymous().strategy(Strategy.on(executor))).newActorWithReturn((Object m) -> m);
+    var actor = kind.apply(scope.anonymous().strategy(Strategy.of(executor))).newActorWithReturn((Object m) -> m);
     var waits = actor.sendMessageReturn("waits");
     executor.shutdownNow();
 
@@ -244,7 +244,7 @@ class StrategyTest {
     }
 
     @Override
-    public boolean resident() {
+    public boolean isResident() {
       return true;
     }
   }
@@ -274,10 +274,10 @@ class StrategyTest {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var served = new CountDownLatch(1);
     var greedy =
-        scope.anonymous().strategy(Strategy.on(executor)).newActor((Object m, ActorContext<Object> context) -> {
+        scope.anonymous().strategy(Strategy.of(executor)).newActor((Object m, ActorContext<Object> context) -> {
           if (served.getCount() > 0) context.self().sendMessage(m);
         });
-    var modest = scope.anonymous().strategy(Strategy.on(executor)).newActor((Object m) -> served.countDown());
+    var modest = scope.anonymous().strategy(Strategy.of(executor)).newActor((Object m) -> served.countDown());
 
     greedy.sendMessage("for ever");
     modest.sendMessage("me too");
@@ -381,7 +381,7 @@ class StrategyTest {
   @Test
   void anExecutorsThreadIsLeftWithoutATrace() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("mine").factory());
-    var actor = scope.named("guest").strategy(Strategy.on(executor))
+    var actor = scope.named("guest").strategy(Strategy.of(executor))
         .newActorWithReturn((Object m) -> Thread.currentThread().getName());
 
     assertEquals("mine", actor.ask("who"));

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 public final class StressHarness implements AutoCloseable {
   private final ExecutorService pool = Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory());
   private final List<Strategy> strategies = List.of(
-      Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool), Strategy.CALLER,
+      Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.of(pool), Strategy.CALLER,
       activation -> Thread.ofPlatform().daemon().start(activation));
   private final long seed;
 

@@ -86,8 +86,8 @@ final class StressRound {
     this.inside = random.split();
     this.ready = new CountDownLatch(senders);
     this.scope = ActorSystem.openScope("stress",
-        o -> o.withGrace(Patience.LONG).withAskLimit(Patience.LONG).withDeadLetters(this::bury));
-    var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
+        o -> o.withKillGrace(Patience.LONG).withAskLimit(Patience.LONG).withDeadLetters(this::bury));
+    var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog())
         .mailbox(box.mailbox(3 + random.nextInt(8)));
     if (random.nextBoolean()) builder = builder.inlineRequests();
     this.actor = builder.initialState(() -> this).onStop(state -> stops.incrementAndGet())

@@ -50,12 +50,12 @@ class SupervisionTest {
 
   private void sent(Actor<Object> actor, Object... messages) {
     for (var message : messages) actor.sendMessage(message);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Test
   void goOnKeepsTheState() {
-    var actor = actor(FailurePolicy.goOn());
+    var actor = actor(FailurePolicy.resume());
 
     sent(actor, "a", new IOException("planned"), "b");
 
@@ -94,7 +94,7 @@ class SupervisionTest {
 
     gate.open();
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of("stop 1", "2 a", "stop 2", "3 b"), log);
   }
 
@@ -112,7 +112,7 @@ class SupervisionTest {
 
     gate.open();
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of("2 a", "2 b", "2 3"), log);
   }
 
@@ -135,13 +135,13 @@ class SupervisionTest {
   @Test
   void theLogSaysWhatBecomesOfTheActor() {
     try (var logged = new Logged()) {
-      for (var policy : List.of(FailurePolicy.goOn(), FailurePolicy.restart(), FailurePolicy.stop()))
+      for (var policy : List.of(FailurePolicy.resume(), FailurePolicy.restart(), FailurePolicy.stop()))
         sent(
             scope.openScope("office").named("clerk of " + policy).onFailure(policy)
                 .newActor((Object m) -> handle(0, m)),
             new IOException("planned"));
 
-      for (String text : List.of("goOn()' failed at", "it goes on", "it restarts", "it stops"))
+      for (String text : List.of("resume()' failed at", "it goes on", "it restarts", "it stops"))
         assertTrue(logged.text().contains(text), logged.text());
     }
   }
@@ -179,7 +179,7 @@ class SupervisionTest {
     var thrown = Patience.failure(actor.sendMessageReturn("ask"));
 
     assertSame(planned, thrown);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of(), letters.all);
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
@@ -187,8 +187,8 @@ class SupervisionTest {
   // ---- by what was thrown
 
   private static FailurePolicy chosen() {
-    return FailurePolicy.by(failure -> failure instanceof IOException ? FailurePolicy.restart()
-        : failure instanceof IllegalStateException ? FailurePolicy.stop() : FailurePolicy.goOn());
+    return FailurePolicy.choose(failure -> failure instanceof IOException ? FailurePolicy.restart()
+        : failure instanceof IllegalStateException ? FailurePolicy.stop() : FailurePolicy.resume());
   }
 
   @Promise("17.7")
@@ -206,7 +206,7 @@ class SupervisionTest {
   @Promise("17.7")
   @Test
   void aChoiceThatFailsStopsTheActorAndIsLogged() {
-    FailurePolicy[] broken = {FailurePolicy.by(failure -> null), FailurePolicy.by(failure -> {
+    FailurePolicy[] broken = {FailurePolicy.choose(failure -> null), FailurePolicy.choose(failure -> {
       throw new IllegalStateException("planned by the choice");
     }), endless()};
     for (var policy : broken) {
@@ -222,28 +222,29 @@ class SupervisionTest {
   }
 
   private static FailurePolicy endless() {
-    return FailurePolicy.by(failure -> endless());
+    return FailurePolicy.choose(failure -> endless());
   }
 
   @Promise("17.7")
   @Test
   void whatAChoiceSaysItselfGoesBeforeWhatByItSays() {
-    var within = FailurePolicy.by(failure -> failure instanceof IOException
+    var within = FailurePolicy.choose(failure -> failure instanceof IOException
         ? FailurePolicy.restart().withBudget(1, Patience.LONG) : FailurePolicy.restart()).withBudget(7, Patience.LONG)
         .withRetries(2);
 
     assertEquals("restart().withRetries(2).withBudget(1, 10 s)",
-        within.chosenFor(new IOException()).toString().replace(Durations.text(Patience.LONG), "10 s"));
+        within.resolve(new IOException()).toString().replace(Durations.text(Patience.LONG), "10 s"));
     assertEquals("restart().withRetries(2).withBudget(7, 10 s)",
-        within.chosenFor(new Error()).toString().replace(Durations.text(Patience.LONG), "10 s"));
+        within.resolve(new Error()).toString().replace(Durations.text(Patience.LONG), "10 s"));
   }
 
   @Promise("17.7")
   @Test
   void aChoiceThatIsForScopesIsLeftToTheScope() {
     var supervised = scope.openScope("supervised", o -> o.withFailurePolicy(FailurePolicy.restart()));
-    var actor = supervised.anonymous().onFailure(FailurePolicy.by(failure -> FailurePolicy.restartAll()).withoutLog())
-        .initialState(states::incrementAndGet).newActor(this::handle);
+    var actor =
+        supervised.anonymous().onFailure(FailurePolicy.choose(failure -> FailurePolicy.restartAll()).withoutLog())
+            .initialState(states::incrementAndGet).newActor(this::handle);
 
     sent(actor, "a", new IOException("planned"), "b");
 
@@ -253,9 +254,9 @@ class SupervisionTest {
   @Test
   void policiesThatMeanNothingAreRefusedWhenTheyAreMade() {
     assertThrows(IllegalArgumentException.class, () -> scope.anonymous().onFailure(FailurePolicy.restartAll()));
-    assertThrows(IllegalArgumentException.class, () -> scope.anonymous().onFailure(FailurePolicy.restartRest()));
-    assertThrows(IllegalStateException.class, () -> FailurePolicy.goOn().withBudget(1, Patience.LONG));
-    assertThrows(IllegalStateException.class, () -> FailurePolicy.stop().withBackOff(Patience.LONG, Patience.LONG));
+    assertThrows(IllegalArgumentException.class, () -> scope.anonymous().onFailure(FailurePolicy.restartFromFailed()));
+    assertThrows(IllegalStateException.class, () -> FailurePolicy.resume().withBudget(1, Patience.LONG));
+    assertThrows(IllegalStateException.class, () -> FailurePolicy.stop().withBackoff(Patience.LONG, Patience.LONG));
     assertThrows(IllegalArgumentException.class,
         () -> scope.openScope("no", o -> o.withFailurePolicy(FailurePolicy.restart().withRetries(1))));
   }
@@ -306,7 +307,7 @@ class SupervisionTest {
   @Promise("17.8")
   @Test
   void theAnswerIsThatOfTheRetry() {
-    var actor = failing(2, FailurePolicy.goOn().withRetries(2));
+    var actor = failing(2, FailurePolicy.resume().withRetries(2));
 
     assertEquals("answer to a", Patience.value(actor.sendMessageReturn("a")));
   }
@@ -314,7 +315,7 @@ class SupervisionTest {
   @Promise("17.8")
   @Test
   void afterItsRetriesTheMessageFailsOnce() {
-    var actor = failing(3, FailurePolicy.goOn().withRetries(2));
+    var actor = failing(3, FailurePolicy.resume().withRetries(2));
 
     sent(actor, "a", "b");
 
@@ -328,7 +329,7 @@ class SupervisionTest {
   @Promise("17.8")
   @Test
   void aRequestThatWasAnsweredIsNotTriedAgain() {
-    var actor = scope.anonymous().protocol(Get.class).onFailure(FailurePolicy.goOn().withRetries(5).withoutLog())
+    var actor = scope.anonymous().protocol(Get.class).onFailure(FailurePolicy.resume().withRetries(5).withoutLog())
         .newActor((Get get, ActorContext<Get> context) -> {
           log.add(get.what());
           context.reply(get, "answer");
@@ -337,7 +338,7 @@ class SupervisionTest {
 
     assertEquals("answer", Patience.value(actor.sendMessageReturn(new Get("a"))));
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of("a"), log);
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
@@ -347,18 +348,19 @@ class SupervisionTest {
   void aRequestThatWasCancelledMeanwhileIsNotTriedAgain() {
     var gate = new Gate();
     var actor =
-        scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(5).withoutLog()).newActorWithReturn((Object m) -> {
-          log.add(m);
-          gate.pass();
-          throw new IOException("planned");
-        });
+        scope.anonymous().onFailure(FailurePolicy.resume().withRetries(5).withoutLog())
+            .newActorWithReturn((Object m) -> {
+              log.add(m);
+              gate.pass();
+              throw new IOException("planned");
+            });
     var future = actor.sendMessageReturn("a");
     Patience.await(gate.entered);
 
     assertTrue(future.cancel(true));
     gate.open();
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of("a"), log);
   }
 
@@ -366,7 +368,7 @@ class SupervisionTest {
   @Test
   void stashedMessagesAndTasksAreNotTriedAgain() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
-        .onFailure(FailurePolicy.goOn().withRetries(5).withoutLog())
+        .onFailure(FailurePolicy.resume().withRetries(5).withoutLog())
         .newActor((Object m, ActorContext<Object> context) -> {
           log.add(m);
           context.stash();

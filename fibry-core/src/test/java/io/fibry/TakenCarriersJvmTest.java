@@ -21,8 +21,8 @@ class TakenCarriersJvmTest {
     private static volatile int sum;
 
     public static void main(String[] args) throws InterruptedException {
-      var scope = ActorSystem.openScope("busy", options -> options.withGrace(SHORT));
-      var innocent = ActorSystem.openScope("innocent", options -> options.withGrace(SHORT));
+      var scope = ActorSystem.openScope("busy", options -> options.withKillGrace(SHORT));
+      var innocent = ActorSystem.openScope("innocent", options -> options.withKillGrace(SHORT));
       var onFiber = innocent.anonymous().newActorWithReturn((String message) -> message);
       var onThread = innocent.anonymous().strategy(Strategy.THREAD).newActorWithReturn((String message) -> {
         new CountDownLatch(1).await();

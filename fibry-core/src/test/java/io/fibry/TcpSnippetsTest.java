@@ -19,7 +19,7 @@ class TcpSnippetsTest {
   void acceptor() throws IOException {
     // @start region="acceptor"
     try (var echo = TcpAcceptor.open(ActorSystem.named("echo"), 0,
-        connection -> connection.getInputStream().transferTo(connection.getOutputStream()),
+        connection -> connection.inputStream().transferTo(connection.outputStream()),
         o -> o.withMaxConnections(100))) {
       assertEquals("hello", talk(echo.port(), "hello")); // a client connects, talks, and goes
     } // stops listening, waits until the clients have gone, ten seconds at most
@@ -35,7 +35,7 @@ class TcpSnippetsTest {
   @Test
   void connection() {
     // @start region="connection"
-    Topic<String> room = Topic.of(ActorSystem.anonymous());
+    Topic<String> room = Topic.open(ActorSystem.anonymous());
     var chat = TcpAcceptor.open(ActorSystem.anonymous(), 0, connection -> {
       room.subscribe(connection.lineActor()); // forgotten when the connection ends
       try {
@@ -55,7 +55,7 @@ class TcpSnippetsTest {
   void options() {
     // @start region="options"
     var everywhere = TcpAcceptor.open(ActorSystem.anonymous(), 0,
-        connection -> connection.getOutputStream().write("bye\n".getBytes(StandardCharsets.UTF_8)), o -> o
+        connection -> connection.outputStream().write("bye\n".getBytes(StandardCharsets.UTF_8)), o -> o
             .withAddress(new InetSocketAddress(0).getAddress()) // not the loopback address alone
             .withIdleLimit(Duration.ofMinutes(10))
             .withWriteLimit(Duration.ofMinutes(1))

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.flow.Flows;
-import io.fibry.flow.Hooks;
+import io.fibry.flow.HookedFunction;
 import io.fibry.fsm.Fsm;
-import io.fibry.net.HttpAccess;
+import io.fibry.net.AccessLogEntry;
 import io.fibry.net.WebSocketMessage;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Topic;
@@ -110,7 +110,7 @@ class TextsFuzzTest {
   // ---- ways
 
   private void handlerFails() {
-    ask(scope.named("fails").onFailure(FailurePolicy.goOn()).newActorWithReturn((Hostile message) -> {
+    ask(scope.named("fails").onFailure(FailurePolicy.resume()).newActorWithReturn((Hostile message) -> {
       throw new IllegalStateException("no");
     }));
   }
@@ -133,7 +133,7 @@ class TextsFuzzTest {
     Patience.await(gate.entered);
     actor.sendMessage(secret());
     seen.addAll(List.of(scope.dump().split("\n")));
-    seen.add(scope.actors().getFirst().doing());
+    seen.add(scope.actors().getFirst().activity());
     gate.open();
     actor.close();
     actor.sendMessage(secret());
@@ -143,14 +143,14 @@ class TextsFuzzTest {
   private void machineRefuses() {
     var machine = Fsm.of(Object.class, Object.class, secret()).on(Gate.class, Gate.class, (state, message) -> state)
         .on(Hostile.class, Gate.class, (state, message) -> null)
-        .newActor(scope.named("machine").onFailure(FailurePolicy.goOn()));
+        .newActor(scope.named("machine").onFailure(FailurePolicy.resume()));
     machine.sendMessage(secret());
     machine.sendMessage(new Gate());
     machine.close();
   }
 
   private void hookFails() throws Exception {
-    var hooked = Hooks.around(scope.named("hooked"), (Hostile message) -> 1).before(message -> {
+    var hooked = HookedFunction.around(scope.named("hooked"), (Hostile message) -> 1).before(message -> {
       throw new IOException("no");
     }).afterAsync((message, answer) -> {
       throw new IOException("no");
@@ -159,7 +159,7 @@ class TextsFuzzTest {
   }
 
   private void subscriberFails() {
-    var topic = Topic.<Hostile>of(scope.named("news"));
+    var topic = Topic.<Hostile>open(scope.named("news"));
     Executor here = Runnable::run;
     topic.subscribeOn(here, message -> {
       throw new IllegalStateException("no");
@@ -168,9 +168,9 @@ class TextsFuzzTest {
   }
 
   private void entityEnds() {
-    var entities = Entities.of(scope.anonymous(), Duration.ofMinutes(1), (ActorBuilder<Object> how, Hostile key) -> {
+    var entities = Entities.open(scope.anonymous(), Duration.ofMinutes(1), (ActorBuilder<Object> how, Hostile key) -> {
       if (random.nextBoolean()) throw new IllegalStateException("no");
-      return how.onFailure(FailurePolicy.goOn()).newActor(message -> {
+      return how.onFailure(FailurePolicy.resume()).newActor(message -> {
         throw new IllegalStateException("no");
       });
     });
@@ -226,8 +226,8 @@ class TextsFuzzTest {
         return name.text;
       }
     };
-    var actor = scope.named("on").strategy(Strategy.on(executor)).newActor((Hostile message) -> {});
-    seen.add(Strategy.on(executor).toString());
+    var actor = scope.named("on").strategy(Strategy.of(executor)).newActor((Hostile message) -> {});
+    seen.add(Strategy.of(executor).toString());
     seen.add(actor.toString());
     seen.addAll(List.of(scope.dump().split("\n")));
     actor.close();
@@ -251,7 +251,7 @@ class TextsFuzzTest {
 
   private void exchanges() {
     var client = InetSocketAddress.createUnresolved("localhost", 1);
-    seen.add(new HttpAccess(Instant.EPOCH, new InetSocketAddress("127.0.0.1", client.getPort()), known().text,
+    seen.add(new AccessLogEntry(Instant.EPOCH, new InetSocketAddress("127.0.0.1", client.getPort()), known().text,
         "/" + known(), Optional.empty(), 200, 0, Duration.ZERO).toString());
     seen.add(new WebSocketMessage.Text(known().text).toString());
   }
@@ -265,7 +265,7 @@ class TextsFuzzTest {
     System.out.println("hostile texts: -Dfibry.seed=" + seed);
     for (int round = 0; round < ROUNDS; round++)
       for (var way : ways.entrySet()) {
-        scope = ActorSystem.openScope("texts", o -> o.withMessageTexts(shown));
+        scope = ActorSystem.openScope("texts", o -> o.withMessageContents(shown));
         try (var logged = new Logged()) {
           way.getValue().go();
           scope.closeWithin(Patience.LONG);

@@ -10,7 +10,7 @@ import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class TimersTest {
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
       Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withStrategy(Strategy.CALLER));
   private final List<Object> seen = new ArrayList<>();
@@ -180,7 +180,7 @@ class TimersTest {
 
     assertFalse(later.cancel());
     assertEquals(List.of(), seen);
-    assertEquals(List.of("later"), letters.messages(Reason.NOT_DUE));
+    assertEquals(List.of("later"), letters.messages(Reason.TIMER_CANCELLED));
     assertEquals(1, letters.all.size());
   }
 
@@ -292,8 +292,8 @@ class TimersTest {
   void aTimerThatRunsAtOnceDoesNotCancelTheOneItsMessageSets() {
     var clock = new Clock() {
       @Override
-      public Timer after(Duration delay, Runnable task) {
-        if (!delay.isZero()) return super.after(delay, task);
+      public Timer schedule(Duration delay, Runnable task) {
+        if (!delay.isZero()) return super.schedule(delay, task);
         task.run();
         return () -> false;
       }

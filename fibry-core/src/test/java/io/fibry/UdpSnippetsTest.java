@@ -40,7 +40,7 @@ class UdpSnippetsTest {
     // @start region="packet"
     String text = new String(packet.data(), StandardCharsets.UTF_8);
     int port = packet.from().getPort();
-    boolean whole = !packet.truncated();
+    boolean whole = !packet.isTruncated();
     // @end
 
     assertEquals("hello 9 true", text + " " + port + " " + whole);

@@ -68,7 +68,7 @@ class UnansweredTest {
     assertEquals("payments", refusal.actor());
     assertEquals(List.of("deposit 100", "deposit 200"), account.ask("deposit 200"));
     assertEquals(3, handled.get());
-    assertEquals(List.of(1L, 0L), List.of(count(Reason.UNANSWERED), count(Reason.FAILED)));
+    assertEquals(List.of(1L, 0L), List.of(count(Reason.NESTED_REQUEST_FAILED), count(Reason.FAILED)));
   }
 
   @Promise("17.16")
@@ -79,7 +79,7 @@ class UnansweredTest {
     account.sendMessage("pay");
     assertEquals(List.of("deposit"), account.ask("deposit"));
 
-    assertEquals(List.of("pay"), letters.messages(Reason.UNANSWERED));
+    assertEquals(List.of("pay"), letters.messages(Reason.NESTED_REQUEST_FAILED));
     assertInstanceOf(ActorStoppedException.class, letters.all.getFirst().cause().orElseThrow());
   }
 
@@ -96,7 +96,7 @@ class UnansweredTest {
     assertThrows(ActorStoppedException.class, () -> account.ask("pay"));
 
     assertEquals(List.of("deposit"), account.ask("deposit"));
-    assertEquals(2, count(Reason.UNANSWERED));
+    assertEquals(2, count(Reason.NESTED_REQUEST_FAILED));
   }
 
   @Promise("17.16")
@@ -120,20 +120,21 @@ class UnansweredTest {
   @Promise("17.17")
   @Test
   void aPolicyThatNamesItIsObeyed() {
-    var account = account(FailurePolicy.goOn().withUnanswered(FailurePolicy.restart().withRetries(1).withoutLog()));
+    var account =
+        account(FailurePolicy.resume().withRequestFailurePolicy(FailurePolicy.restart().withRetries(1).withoutLog()));
     account.ask("deposit");
 
     assertThrows(ActorStoppedException.class, () -> account.ask("pay"));
 
     assertEquals(List.of("again"), account.ask("again"));
     assertEquals(4, handled.get());
-    assertEquals(1, count(Reason.UNANSWERED));
+    assertEquals(1, count(Reason.NESTED_REQUEST_FAILED));
   }
 
   @Promise("17.17")
   @Test
   void itsScopeDecidesWhereThePolicyEscalates() {
-    var account = account(FailurePolicy.goOn().withUnanswered(FailurePolicy.escalate().withoutLog()));
+    var account = account(FailurePolicy.resume().withRequestFailurePolicy(FailurePolicy.escalate().withoutLog()));
 
     assertThrows(ActorStoppedException.class, () -> account.ask("pay"));
 
@@ -145,16 +146,16 @@ class UnansweredTest {
   @Test
   void aChoiceIsAskedOnlyWhereItWasGivenForThis() {
     var asked = new ArrayList<Throwable>();
-    var policy = FailurePolicy.by(failure -> {
+    var policy = FailurePolicy.choose(failure -> {
       asked.add(failure);
-      return FailurePolicy.goOn().withoutLog();
+      return FailurePolicy.resume().withoutLog();
     });
     var account = account(policy);
     assertThrows(ActorStoppedException.class, () -> account.ask("pay"));
     assertEquals(List.of(), asked);
     account.close();
 
-    var other = account(policy.withUnanswered(policy));
+    var other = account(policy.withRequestFailurePolicy(policy));
     var refusal = assertThrows(ActorStoppedException.class, () -> other.ask("pay"));
 
     assertSame(refusal, asked.getFirst());
@@ -185,7 +186,7 @@ class UnansweredTest {
         throw new IllegalStateException("down");
       });
       for (int i = 0; i < 300; i++) actor.sendMessage("work");
-      assertTrue(app.awaitQuiet(Patience.LONG));
+      assertTrue(app.awaitQuiescence(Patience.LONG));
     });
   }
 
@@ -196,14 +197,14 @@ class UnansweredTest {
       for (int i = 0; i < 300; i++) app.named("worker" + i).newActor((Object message) -> {
         throw new IllegalStateException("down");
       }).sendMessage("work");
-      assertTrue(app.awaitQuiet(Patience.LONG));
+      assertTrue(app.awaitQuiescence(Patience.LONG));
     });
   }
 
   @Promise("17.18")
   @Test
   void manyRefusalsAreALineASecondWithoutStacks() {
-    var account = account(FailurePolicy.goOn());
+    var account = account(FailurePolicy.resume());
 
     String text =
         loggedOnceASecond("actor 'account' could not finish \"pay\": actor 'payments' ended", () -> {
@@ -231,12 +232,13 @@ class UnansweredTest {
 
   @Test
   void aPolicySaysIt() {
-    var policy = FailurePolicy.restart().withUnanswered(FailurePolicy.stop());
+    var policy = FailurePolicy.restart().withRequestFailurePolicy(FailurePolicy.stop());
 
-    assertEquals("restart().withUnanswered(stop())", policy.toString());
-    assertEquals(FailurePolicy.Kind.STOP, policy.withRetries(2).withoutLog().unanswered().orElseThrow().kind());
-    assertTrue(FailurePolicy.restart().unanswered().isEmpty());
+    assertEquals("restart().withRequestFailurePolicy(stop())", policy.toString());
+    assertEquals(FailurePolicy.Kind.STOP,
+        policy.withRetries(2).withoutLog().requestFailurePolicy().orElseThrow().kind());
+    assertTrue(FailurePolicy.restart().requestFailurePolicy().isEmpty());
     assertEquals("policy",
-        assertThrows(NullPointerException.class, () -> policy.withUnanswered(null)).getMessage());
+        assertThrows(NullPointerException.class, () -> policy.withRequestFailurePolicy(null)).getMessage());
   }
 }

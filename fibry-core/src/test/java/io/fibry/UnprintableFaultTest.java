@@ -157,9 +157,10 @@ class UnprintableFaultTest {
   }
 
   private static ActorWithReturn<Object, Integer> deaf() {
-    return Variants.scope(o -> o.withGrace(Duration.ofMillis(10))).anonymous().newActorWithReturn((Object message) -> {
-      if (message instanceof Gate gate) gate.passDeaf();
-      return 1;
-    });
+    return Variants.scope(o -> o.withKillGrace(Duration.ofMillis(10))).anonymous()
+        .newActorWithReturn((Object message) -> {
+          if (message instanceof Gate gate) gate.passDeaf();
+          return 1;
+        });
   }
 }

@@ -13,7 +13,7 @@ import io.fibry.net.HttpServer;
 import io.fibry.net.TcpAcceptor;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
-import io.fibry.pubsub.SharedValue;
+import io.fibry.pubsub.ObservableValue;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
@@ -83,7 +83,7 @@ class UserCodeMatrixTest {
   @MethodSource("all")
   void othersGoOnAndWhatEndsEnds(Place place, Kind kind) throws Exception {
     code = new Misbehaviour(kind);
-    scope = ActorSystem.openScope("bad", options -> options(options.withGrace(SHORT), place));
+    scope = ActorSystem.openScope("bad", options -> options(options.withKillGrace(SHORT), place));
     var victim = victim(place);
     code.arm();
     if (AT_THE_END.contains(place)) victim.askExit();
@@ -113,7 +113,7 @@ class UserCodeMatrixTest {
   @MethodSource("told")
   void aCutOffTellsTheOthersToo(Place place, Kind kind) {
     code = new Misbehaviour(kind);
-    scope = ActorSystem.openScope("bad", options -> options.withGrace(SHORT));
+    scope = ActorSystem.openScope("bad", options -> options.withKillGrace(SHORT));
     var actor = how().newActorWithReturn((Object m) -> {
       held.passDeaf();
       return m;
@@ -156,7 +156,7 @@ class UserCodeMatrixTest {
   void aListenerKeepsNoAskerWaiting(boolean pool) {
     code = new Misbehaviour(Kind.HANGS_DEAF);
     code.arm();
-    scope = ActorSystem.openScope("bad", o -> o.withGrace(SHORT).withDeadLetters(letter -> code.strike()));
+    scope = ActorSystem.openScope("bad", o -> o.withKillGrace(SHORT).withDeadLetters(letter -> code.strike()));
     var actor = (pool ? Pools.fixed(how(), 1) : how()).newActorWithReturn(this::held);
     actor.sendMessage("hold");
     Patience.await(held.entered);
@@ -202,16 +202,16 @@ class UserCodeMatrixTest {
 
   private ActorScope.Options options(ActorScope.Options options, Place place) {
     return switch (place) {
-      case CAPTURE -> options.withCarrier(carrier(code::strike, () -> {}));
-      case CARRIER -> options.withCarrier(carrier(() -> {}, code::strike));
+      case CAPTURE -> options.withContextPropagator(carrier(code::strike, () -> {}));
+      case CARRIER -> options.withContextPropagator(carrier(() -> {}, code::strike));
       case LISTENER -> options.withDeadLetters(letter -> code.strike());
       case CLOCK -> options.withScheduler(clock());
       default -> options;
     };
   }
 
-  private static Carrier<Integer> carrier(Runnable capture, Runnable set) {
-    return new Carrier<>() {
+  private static ContextPropagator<Integer> carrier(Runnable capture, Runnable set) {
+    return new ContextPropagator<>() {
       @Override
       public Integer capture() {
         capture.run();
@@ -219,7 +219,7 @@ class UserCodeMatrixTest {
       }
 
       @Override
-      public AutoCloseable set(Integer captured) {
+      public AutoCloseable restore(Integer captured) {
         set.run();
         return () -> {};
       }
@@ -229,15 +229,15 @@ class UserCodeMatrixTest {
   private Clock clock() {
     return new Clock(Scheduler.system()) {
       @Override
-      public Timer after(Duration delay, Runnable task) {
+      public Timer schedule(Duration delay, Runnable task) {
         code.strike();
-        return super.after(delay, task);
+        return super.schedule(delay, task);
       }
     };
   }
 
   private ActorBuilder<Object> how() {
-    return scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+    return scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
   }
 
   private static Object same(Object message) {
@@ -251,7 +251,7 @@ class UserCodeMatrixTest {
       case STATE -> how().initialState(code::strike).newActorWithReturn((Boolean s, Object m) -> m);
       case COPY -> how().initialState(() -> 1).rollback(s -> code.strike() ? s : 0)
           .newActorWithReturn((Integer s, Object m) -> m);
-      case AROUND -> how().<Object>around((m, next) -> {
+      case AROUND -> how().<Object>intercept((m, next) -> {
         code.strike();
         next.run();
       }).newActorWithReturn(UserCodeMatrixTest::same);
@@ -267,7 +267,7 @@ class UserCodeMatrixTest {
         yield actor;
       }
       case POLICY -> how()
-          .onFailure(FailurePolicy.by(failure -> code.strike() ? FailurePolicy.goOn() : FailurePolicy.stop()))
+          .onFailure(FailurePolicy.choose(failure -> code.strike() ? FailurePolicy.resume() : FailurePolicy.stop()))
           .newActorWithReturn((Object m) -> {
             throw new IllegalStateException("planned");
           });
@@ -326,16 +326,16 @@ class UserCodeMatrixTest {
       case TEXT -> victim.sendMessageReturn(new Report());
       case CLOCK -> victim.sendMessageLater("later", Duration.ofMillis(1));
       case REQUEST_CALLBACK -> victim.sendMessageReturn("asked").whenComplete((value, failure) -> code.strike());
-      case BIRTH -> Entities.of(how(), SHORT, (one, key) -> code.strike() ? one.newActor((Object m) -> {}) : null)
+      case BIRTH -> Entities.open(how(), SHORT, (one, key) -> code.strike() ? one.newActor((Object m) -> {}) : null)
           .actor("key").sendMessage("hello");
-      case STAGE -> Pipeline.from(how(), (Object m) -> code.strike()).into(m -> {}).sendMessage("in");
+      case STAGE -> Pipeline.of(how(), (Object m) -> code.strike()).into(m -> {}).sendMessage("in");
       case PRODUCER -> Generator.<Object>of(how(), 1, out -> code.strike()).iterator().hasNext();
       case SUBSCRIBER -> {
-        var topic = Topic.of(how());
+        var topic = Topic.open(how());
         topic.subscribeToLatest(m -> code.strike());
         topic.publish("news");
       }
-      case FOLLOWER -> SharedValue.of(how(), 1).subscribe(m -> code.strike());
+      case FOLLOWER -> ObservableValue.of(how(), 1).subscribe(m -> code.strike());
       case TCP_HANDLER -> connect(TcpAcceptor.open(how(), 0, c -> code.strike(), o -> o).port(), "hello\n");
       case HTTP_HANDLER -> connect(
           HttpServer.open(how(), 0, HttpRoutes.none().text("/", e -> code.strike() + ""), o -> o).port(),

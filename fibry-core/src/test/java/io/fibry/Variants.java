@@ -20,7 +20,7 @@ public final class Variants {
 
   public static final Map<String, Strategy> STRATEGIES = strategies();
   /** Those that a simulation can run: the threads of the others are older than it. */
-  public static final List<String> SIMULATED = List.of("FIBER", "THREAD", "CALLER", "residentFiber", "own lambda");
+  public static final List<String> SIMULATED = List.of("FIBER", "THREAD", "CALLER", "RESIDENT_FIBER", "own lambda");
   public static final Map<String, Mailbox<Object>> MAILBOXES = mailboxes();
 
   private Variants() {}
@@ -29,11 +29,11 @@ public final class Variants {
   public record Variant(String label, Strategy strategy, Mailbox<Object> mailbox) {
     /** Whether the library makes its threads. */
     public boolean own() {
-      return strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber();
+      return strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.RESIDENT_FIBER;
     }
 
     public boolean priority() {
-      return mailbox.ordered();
+      return mailbox.isOrdered();
     }
 
     public ActorBuilder<Object> builder(ActorScope scope) {
@@ -78,9 +78,9 @@ public final class Variants {
     all.put("FIBER", Strategy.FIBER);
     all.put("THREAD", Strategy.THREAD);
     all.put("CALLER", Strategy.CALLER);
-    all.put("residentFiber", Strategy.residentFiber());
-    all.put("on(ForkJoinPool)", Strategy.on(new ForkJoinPool(2)));
-    all.put("on(fixed pool)", Strategy.on(Executors.newFixedThreadPool(2, daemons)));
+    all.put("RESIDENT_FIBER", Strategy.RESIDENT_FIBER);
+    all.put("of(ForkJoinPool)", Strategy.of(new ForkJoinPool(2)));
+    all.put("of(fixed pool)", Strategy.of(Executors.newFixedThreadPool(2, daemons)));
     all.put("own lambda", activation -> daemons.newThread(activation).start());
     return all;
   }
@@ -91,7 +91,7 @@ public final class Variants {
     for (var overflow : Overflow.values()) plain.add(Mailbox.bounded(CAPACITY, overflow));
     plain.add(Mailbox.priority((a, b) -> 0)); // all equal: in the order they came
     var all = new LinkedHashMap<String, Mailbox<Object>>();
-    var timely = Mailbox.bounded(CAPACITY, Overflow.REJECT).within(Duration.ofDays(365));
+    var timely = Mailbox.bounded(CAPACITY, Overflow.REJECT).withMaxWait(Duration.ofDays(365));
     all.put(timely.toString(), timely);
     for (var mailbox : plain) for (var one : List.of(mailbox, mailbox.selective())) all.put(one.toString(), one);
     return all;

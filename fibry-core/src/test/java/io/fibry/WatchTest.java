@@ -27,7 +27,7 @@ class WatchTest {
   record Watch(Exitable other, Function<ExitReason, Object> message) {}
   record Unwatch(Exitable other) {}
 
-  private final ActorScope scope = Variants.scope(o -> o.withGrace(Duration.ofMillis(50)));
+  private final ActorScope scope = Variants.scope(o -> o.withKillGrace(Duration.ofMillis(50)));
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -63,7 +63,7 @@ class WatchTest {
 
   private void sent(Actor<Object> actor, Object message) {
     actor.sendMessage(message);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     // the scope does not track anonymous actors of the root
     Patience.eventually(() -> Inside.isQuiet(actor));
   }
@@ -77,7 +77,7 @@ class WatchTest {
     sent(watcher(scope.anonymous(), new ArrayList<>()), new Watch(other, last::complete));
     other.close();
     Patience.value(last);
-    assertTrue(scope.awaitQuiet(Patience.LONG)); // each is told on a fiber of its own
+    assertTrue(scope.awaitQuiescence(Patience.LONG)); // each is told on a fiber of its own
   }
 
   private static <T> Consumer<T> named(String name, Consumer<T> code) {

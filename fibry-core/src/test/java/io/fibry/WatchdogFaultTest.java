@@ -22,7 +22,7 @@ class WatchdogFaultTest {
   @Test
   void aCloserWaitsForNoTextOfAMessage() {
     var scope = Variants.scope(o -> o).openScope("watched",
-        o -> o.withWatchdog(Duration.ofMillis(20), 1000).withDrainLimit(Duration.ZERO).withGrace(Duration.ZERO));
+        o -> o.withWatchdog(Duration.ofMillis(20), 1000).withDrainLimit(Duration.ZERO).withKillGrace(Duration.ZERO));
     var printing = new CountDownLatch(1);
     var lock = new Object();
     var gate = new Gate();

@@ -31,8 +31,8 @@ class WatchdogTest {
     final Set<Timer> periodic = ConcurrentHashMap.newKeySet();
 
     @Override
-    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-      var timer = super.atFixedRate(initial, period, task);
+    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
+      var timer = super.scheduleAtFixedRate(initial, period, task);
       periodic.add(timer);
       return () -> periodic.remove(timer) & timer.cancel();
     }
@@ -139,7 +139,7 @@ class WatchdogTest {
       var gate = Gate.occupy(actor);
       text.append(time.logged(LIMIT.dividedBy(2)));
       gate.open();
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
     }
 
     assertFalse(text.toString().contains("'quick'"), text::toString);
@@ -164,7 +164,7 @@ class WatchdogTest {
       for (int i = 0; i < 6; i++) actor.sendMessage(i);
       barks.add(barks(Duration.ofSeconds(1))); // 14 again
       half.open();
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       barks.add(barks(Duration.ofSeconds(2)));
     }
 

@@ -43,7 +43,7 @@ class WebSocketSnippetsTest {
   @Test
   void connection() {
     // @start region="connection"
-    Topic<String> room = Topic.of(ActorSystem.named("room"));
+    Topic<String> room = Topic.open(ActorSystem.named("room"));
     var routes = HttpRoutes.none().webSocket("/chat", connection -> {
       room.subscribe(connection.textActor()); // a message to it is a text for the client
       for (var text : connection.texts()) room.publish(text); // ends when the client closes

@@ -12,7 +12,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -28,10 +28,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  * the test moves.
  */
 class WithinTest {
-  private static final Mailbox<Object> TIMELY = Mailbox.bounded(100, Overflow.REJECT).within(Duration.ofMillis(50));
+  private static final Mailbox<Object> TIMELY =
+      Mailbox.bounded(100, Overflow.REJECT).withMaxWait(Duration.ofMillis(50));
 
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
@@ -209,7 +210,7 @@ class WithinTest {
   @Test
   void dropNewestDropsWhatWouldWaitTooLong() {
     var actor =
-        actor(scope.anonymous().mailbox(Mailbox.bounded(100, Overflow.DROP_NEWEST).within(Duration.ofMillis(50))));
+        actor(scope.anonymous().mailbox(Mailbox.bounded(100, Overflow.DROP_NEWEST).withMaxWait(Duration.ofMillis(50))));
     Gate.occupy(actor);
     actor.sendMessage(1);
     pass(51);
@@ -340,18 +341,18 @@ class WithinTest {
     }
 
     @Override
-    public Timer after(Duration delay, Runnable task) {
-      return Scheduler.system().after(delay, task);
+    public Timer schedule(Duration delay, Runnable task) {
+      return Scheduler.system().schedule(delay, task);
     }
 
     @Override
-    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-      return Scheduler.system().atFixedRate(initial, period, task);
+    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
+      return Scheduler.system().scheduleAtFixedRate(initial, period, task);
     }
 
     @Override
-    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-      return Scheduler.system().withFixedDelay(initial, delay, task);
+    public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
+      return Scheduler.system().scheduleWithFixedDelay(initial, delay, task);
     }
   }
 }

@@ -47,7 +47,7 @@ final class PromisesRound {
   }
 
   private Strategy strategy() {
-    var all = List.of(Strategy.FIBER, Strategy.residentFiber(), Strategy.THREAD);
+    var all = List.of(Strategy.FIBER, Strategy.RESIDENT_FIBER, Strategy.THREAD);
     return all.get(random.nextInt(all.size()));
   }
 
@@ -77,7 +77,7 @@ final class PromisesRound {
 
   private void anEndDoesNotWaitForARestart() throws Exception {
     var actor = simulation.scope().named("failing").strategy(strategy())
-        .onFailure(FailurePolicy.restart().withBackOff(LONG, LONG).withoutLog()).initialState(Object::new)
+        .onFailure(FailurePolicy.restart().withBackoff(LONG, LONG).withoutLog()).initialState(Object::new)
         .onStop(state -> Thread.sleep(1)).newActor((Object state, Integer number) -> {
           throw new IllegalStateException("planned");
         });
@@ -96,7 +96,7 @@ final class PromisesRound {
     var wrong = new ArrayList<String>();
     var actor = simulation.scope().named("counter").strategy(strategy())
         .onFailure((random.nextBoolean() ? FailurePolicy.restart()
-            : FailurePolicy.restart().withBackOff(Duration.ofMillis(1), Duration.ofMillis(4))).withoutLog())
+            : FailurePolicy.restart().withBackoff(Duration.ofMillis(1), Duration.ofMillis(4))).withoutLog())
         .initialState(() -> {
           begun[0]++;
           sum[0] = 0;

@@ -23,7 +23,7 @@ class Batches {
 
     try (var shop = ActorSystem.openScope("shop",
         o -> o.withDeadLetters(letter -> System.out.println("failed together: " + letter.message())))) {
-      Actor<String> strict = Batch.lists(shop.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2,
+      Actor<String> strict = Batch.ofLists(shop.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2,
           Duration.ofSeconds(1), batch -> {
             if (batch.contains("bad")) throw new IllegalArgumentException("bad");
           });
@@ -31,12 +31,12 @@ class Batches {
       strict.close();
     }
 
-    Actor<String> clicks = Batch.counts(ActorSystem.named("clicks"), 1_000, Duration.ofSeconds(10),
+    Actor<String> clicks = Batch.ofCounts(ActorSystem.named("clicks"), 1_000, Duration.ofSeconds(10),
         (Map<String, Long> counts) -> System.out.println("clicks: " + counts));
     List.of("home", "shop", "home").forEach(clicks::sendMessage);
     clicks.close();
 
-    Actor<Price> prices = Batch.merged(ActorSystem.anonymous(), 1_000, Duration.ofSeconds(10), Price::of,
+    Actor<Price> prices = Batch.ofMerged(ActorSystem.anonymous(), 1_000, Duration.ofSeconds(10), Price::of,
         (before, after) -> after, Batches::print);
     List.of(new Price("apple", 20), new Price("pear", 45), new Price("apple", 30)).forEach(prices::sendMessage);
     prices.close();

@@ -15,7 +15,7 @@ import java.time.Duration;
  * guest who reads too slowly is disconnected.
  */
 class Chat {
-  private static final Topic<String> ROOM = Topic.of(ActorSystem.named("room"));
+  private static final Topic<String> ROOM = Topic.open(ActorSystem.named("room"));
 
   public static void main(String[] args) throws Exception {
     var routes = HttpRoutes.none().webSocket("/chat/{name}",

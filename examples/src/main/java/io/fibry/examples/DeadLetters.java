@@ -12,7 +12,7 @@ class DeadLetters {
     ActorSystem.configure(o -> o.withDeadLetters(
         letter -> System.out.println(letter.actor() + " lost " + letter.message() + ": " + letter.reason())));
 
-    var divider = ActorSystem.named("divider").onFailure(FailurePolicy.goOn().withoutLog())
+    var divider = ActorSystem.named("divider").onFailure(FailurePolicy.resume().withoutLog())
         .newActor((Integer n) -> System.out.println("100 / " + n + " = " + 100 / n));
     divider.sendMessage(0);
     divider.sendMessage(5);

@@ -25,7 +25,7 @@ class Deadlock {
   }
 
   private static ActorWithReturn<String, String> actor(String name, UnaryOperator<String> handler) {
-    return ActorSystem.named(name).onFailure(FailurePolicy.goOn().withoutLog())
+    return ActorSystem.named(name).onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((String question) -> handler.apply(question));
   }
 }

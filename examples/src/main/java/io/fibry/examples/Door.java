@@ -30,9 +30,9 @@ class Door {
       })
       .postpone(Open.class, Lock.class)
       .postpone(Open.class, Unlock.class)
-      .after(Open.class, Duration.ofMillis(100), open -> new Closed())
-      .entering(Open.class, open -> System.out.println(open.by() + " came in"))
-      .leaving(Open.class, open -> System.out.println("the door fell shut behind " + open.by()));
+      .onTimeout(Open.class, Duration.ofMillis(100), open -> new Closed())
+      .onEnter(Open.class, open -> System.out.println(open.by() + " came in"))
+      .onLeave(Open.class, open -> System.out.println("the door fell shut behind " + open.by()));
 
   public static void main(String[] args) {
     var door = MACHINE.newActor(ActorSystem.named("door"));

@@ -4,7 +4,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.pool.Entities;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -40,9 +40,9 @@ class EntitiesExample {
 
   public static void main(String[] args) throws Exception {
     int many = args.length > 0 ? Integer.parseInt(args[0]) : 100_000; // a million fit into 400 MB
-    var clock = new ManualClock(); // production code leaves it out
+    var clock = new ManualScheduler(); // production code leaves it out
     var scope = ActorSystem.openScope("bank", o -> o.withScheduler(clock));
-    Entities<Integer, Message> accounts = Entities.of(scope.anonymous(), Duration.ofMinutes(10),
+    Entities<Integer, Message> accounts = Entities.open(scope.anonymous(), Duration.ofMinutes(10),
         (account, id) -> account.initialState(() -> new EntitiesExample(id)).onStop(EntitiesExample::save)
             .newActor(EntitiesExample::handle));
     accounts.actor(0).sendMessage(new Deposit(1));

@@ -18,7 +18,7 @@ class ForgetfulRestart {
       var printer =
           scope.named("printer").mailbox(Mailbox.bounded(1_000, Overflow.REJECT)).newActor((String line) -> {});
       return new Cart(scope.named("cart")
-          .onFailure(FailurePolicy.restart().withoutLog()) // the mend is goOn(), with a rollback
+          .onFailure(FailurePolicy.restart().withoutLog()) // the mend is resume(), with a rollback
           .initialState(() -> new ArrayList<String>())
           .newActorWithReturn((ArrayList<String> items, String item) -> {
             if (!printer.sendMessage(item)) throw new IllegalStateException("no room for " + item);

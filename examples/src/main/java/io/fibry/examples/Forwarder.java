@@ -14,8 +14,8 @@ class Forwarder {
     var loopback = InetAddress.getLoopbackAddress();
     var target = Stereotypes.fibers().tcpAcceptor(0, connection -> {
       // until the end of the stream, which the forwarder passes on
-      var all = new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      connection.getOutputStream().write(all.toUpperCase().getBytes(StandardCharsets.UTF_8));
+      var all = new String(connection.inputStream().readAllBytes(), StandardCharsets.UTF_8);
+      connection.outputStream().write(all.toUpperCase().getBytes(StandardCharsets.UTF_8));
     });
     var forwarder = Stereotypes.fibers().tcpForwarder(0, new InetSocketAddress(loopback, target.port()),
         o -> o.withMaxConnections(100).withIdleLimit(Duration.ofMinutes(5)));

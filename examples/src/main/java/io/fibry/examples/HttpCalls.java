@@ -31,7 +31,7 @@ class HttpCalls {
           return "Hello";
         });
     try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes);
-        var web = Stereotypes.fibers().downloader(o -> o.withParallel(CALLS))) {
+        var web = Stereotypes.fibers().downloader(o -> o.withMaxParallel(CALLS))) {
       var address = "http://localhost:" + server.port();
       System.out.println(inParallel(web, URI.create(address + "/together")) + " calls were at the server together");
       // warm-up

@@ -17,7 +17,7 @@ import java.util.concurrent.CountDownLatch;
 /** HTTP requests go to an actor; browsers follow what it does, as server-sent events. */
 class HttpToActor {
   public static void main(String[] args) throws Exception {
-    Topic<String> news = Topic.of(ActorSystem.named("news"));
+    Topic<String> news = Topic.open(ActorSystem.named("news"));
     var shop = ActorSystem.named("shop").mailbox(Mailbox.bounded(200, Overflow.REJECT))
         .initialState(ArrayList<String>::new).newActorWithReturn((ArrayList<String> orders, String what) -> {
           orders.add(what);
@@ -27,7 +27,7 @@ class HttpToActor {
     var watched = new CountDownLatch(1);
     var routes = HttpRoutes.none()
         // 503 if the mailbox is full, 504 if the answer is late
-        .text("/order", exchange -> "order " + shop.ask(exchange.text()))
+        .text("/order", exchange -> "order " + shop.ask(exchange.bodyAsText()))
         .stream("/news", exchange -> {
           var browser = exchange.eventActor();
           news.subscribe(browser); // until the browser leaves

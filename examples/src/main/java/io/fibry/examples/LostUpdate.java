@@ -39,7 +39,7 @@ class LostUpdate {
       for (var shop : shops) shop.first().sendMessage("Ada");
       Thread.sleep(2_000); // then comes the next customer
       for (var shop : shops) shop.second().sendMessage("Bob");
-      town.awaitQuiet(Duration.ofMinutes(1));
+      town.awaitQuiescence(Duration.ofMinutes(1));
       long wrong = shops.stream().filter(shop -> shop.stock().ask(new Left()) != 8).count();
       System.out.println("real threads: " + wrong + " of 300 shops have lost a sale");
     }
@@ -50,7 +50,7 @@ class LostUpdate {
         shop.first().sendMessage("Ada");
         Thread.sleep(2_000);
         shop.second().sendMessage("Bob");
-        sim.scope().awaitQuiet(Duration.ofMinutes(1));
+        sim.scope().awaitQuiescence(Duration.ofMinutes(1));
         if (shop.stock().ask(new Left()) != 8) throw new AssertionError("a sale is lost");
       });
     } catch (SimulationFailure found) {

@@ -37,7 +37,7 @@ class OrderOnce {
     try (var store = FolderStore.open(folder);
         var shop = SHOP.newActor(ActorSystem.named("shop"), store);
         var server = Stereotypes.fibers().embeddedHttpServer(0, HttpRoutes.none().text("/order", exchange -> {
-          var order = exchange.text().split(" ");
+          var order = exchange.bodyAsText().split(" ");
           return "order " + shop.ask(new Order(order[0], order[1]));
         }));
         var client = HttpClient.newHttpClient()) {

@@ -20,7 +20,7 @@ class OrderPipeline {
         letter.actor() + " could not do '" + letter.message() + "': " + letter.cause().orElseThrow().getMessage())));
 
     var lines =
-        Pipeline.from(ActorSystem.named("orders").onFailure(FailurePolicy.goOn().withoutLog()), OrderPipeline::parse)
+        Pipeline.of(ActorSystem.named("orders").onFailure(FailurePolicy.resume().withoutLog()), OrderPipeline::parse)
             .then(4, order -> { // four at once, passed on in order
               most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
               Thread.sleep(5); // calls another service

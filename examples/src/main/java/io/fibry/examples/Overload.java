@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 class Overload {
   public static void main(String[] args) throws Exception {
     show("bounded by number", Mailbox.bounded(16, Overflow.REJECT));
-    show("bounded by time", Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(50)));
+    show("bounded by time", Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(50)));
     show("unbounded", Mailbox.unbounded());
   }
 

@@ -17,7 +17,7 @@ class OwnStrategy {
     System.out.println(where.ask("mine"));
 
     try (var pool = Executors.newSingleThreadExecutor(task -> new Thread(task, "the pool's thread"))) {
-      var pooled = ActorSystem.anonymous().strategy(Strategy.on(pool))
+      var pooled = ActorSystem.anonymous().strategy(Strategy.of(pool))
           .newActorWithReturn((String s) -> s + " runs on " + Thread.currentThread().getName());
       System.out.println(pooled.ask("this one"));
     }

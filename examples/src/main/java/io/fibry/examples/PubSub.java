@@ -16,7 +16,7 @@ class PubSub {
   private static final CountDownLatch GATE = new CountDownLatch(1);
 
   public static void main(String[] args) throws Exception {
-    Topic<Integer> prices = Topic.of(ActorSystem.named("prices"));
+    Topic<Integer> prices = Topic.open(ActorSystem.named("prices"));
     var all = new ArrayList<Integer>();
     var latest = new ArrayList<Integer>();
     var audited = new ArrayList<Integer>();

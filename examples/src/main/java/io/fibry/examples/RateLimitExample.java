@@ -14,13 +14,13 @@ class RateLimitExample {
 
   public static void main(String[] args) {
     long began = System.nanoTime();
-    var mailer = RateLimit.of(ActorSystem.named("mailer"), 3, PERIOD)
+    var mailer = RateLimit.around(ActorSystem.named("mailer"), 3, PERIOD)
         .newActor((String mail) -> System.out.println(mail + " after " + millisSince(began)));
     for (int i = 1; i <= 6; i++) mailer.sendMessage("mail " + i);
     mailer.close();
 
     long again = System.nanoTime();
-    var how = RateLimit.of(ActorSystem.anonymous(), 3, PERIOD);
+    var how = RateLimit.around(ActorSystem.anonymous(), 3, PERIOD);
     var workers =
         List.of(how.newActor(RateLimitExample::work), how.newActor(RateLimitExample::work),
             how.newActor(RateLimitExample::work));

@@ -32,7 +32,7 @@ class ScheduledTasks {
     }).waitForExit();
 
     var runs = new AtomicInteger();
-    Stereotypes.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()))
+    Stereotypes.of(ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog()))
         .scheduleAtFixedRate(SOON, SOON, self -> {
           if (runs.incrementAndGet() == 2) throw new IllegalStateException("no");
           if (runs.get() == 4) self.askExit();

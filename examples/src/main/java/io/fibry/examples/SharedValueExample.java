@@ -1,7 +1,7 @@
 package io.fibry.examples;
 
 import io.fibry.ActorSystem;
-import io.fibry.pubsub.SharedValue;
+import io.fibry.pubsub.ObservableValue;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
  */
 class SharedValueExample {
   public static void main(String[] args) throws Exception {
-    var level = SharedValue.of(ActorSystem.anonymous(), 0);
+    var level = ObservableValue.of(ActorSystem.anonymous(), 0);
     var full = new CountDownLatch(1);
     level.subscribe(now -> {
       if (now == 1_000) full.countDown();

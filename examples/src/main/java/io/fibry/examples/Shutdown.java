@@ -22,8 +22,8 @@ class Shutdown {
 
     var report = app.closeWithin(Duration.ofMillis(200));
 
-    System.out.println(report.handled() + " handled of " + report.sent() + ", still running " + report.running());
-    report.leftovers()
+    System.out.println(report.handled() + " handled of " + report.sent() + ", still running " + report.unresponsive());
+    report.undelivered()
         .forEach(left -> System.out.println(left.actor() + " lost '" + left.message() + "': " + left.reason()));
     System.out.println("takes more: " + quick.sendMessage(1));
   }

@@ -14,8 +14,8 @@ import java.util.function.Consumer;
  * of this scope restarts all actors once, then closes the scope.
  */
 class Supervision {
-  private static final FailurePolicy CAUTIOUS = FailurePolicy.by(failure -> switch (failure) {
-    case IllegalArgumentException wrong -> FailurePolicy.goOn();
+  private static final FailurePolicy CAUTIOUS = FailurePolicy.choose(failure -> switch (failure) {
+    case IllegalArgumentException wrong -> FailurePolicy.resume();
     default -> FailurePolicy.escalate();
   }).withoutLog();
 
@@ -25,7 +25,7 @@ class Supervision {
       var till = assistant(shop, "till");
       var stock = assistant(shop, "stock");
       Consumer<String> sell = what -> {
-        shop.awaitQuiet(Duration.ofMinutes(1));
+        shop.awaitQuiescence(Duration.ofMinutes(1));
         System.out.println("till " + till.ask(what) + ", stock " + stock.ask(what));
       };
 

@@ -24,7 +24,7 @@ class TcpHello {
   }
 
   private static void hello(TcpConnection connection) throws IOException {
-    var in = connection.getInputStream(); // buffered
+    var in = connection.inputStream(); // buffered
     for (int lineFeeds = 0; lineFeeds < 2;) {
       int one = in.read();
       // the client has left
@@ -32,7 +32,7 @@ class TcpHello {
       if (one == '\n') lineFeeds++;
       else if (one != '\r') lineFeeds = 0;
     }
-    connection.getOutputStream().write(ANSWER);
+    connection.outputStream().write(ANSWER);
   }
 
   private static String ask(int port) throws IOException {

@@ -24,7 +24,7 @@ class Transactions {
     printer.close();
     System.out.println("blocks that were torn: " + seen.toString().replaceAll("<[abc]>", "").length());
 
-    var bank = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+    var bank = ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .initialState(() -> new TreeMap<>(Map.of("Ada", 100, "Bob", 100)))
         .rollback(accounts -> new TreeMap<>(accounts))
         .newActorWithReturn((TreeMap<String, Integer> accounts, Move move) -> {

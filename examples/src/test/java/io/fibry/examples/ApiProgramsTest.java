@@ -138,14 +138,14 @@ class ApiProgramsTest {
     var driver = write("Driver", """
         public class Driver {
           public static void main(String[] args) throws Exception {
-            var clock = new io.fibry.time.ManualClock();
+            var clock = new io.fibry.time.ManualScheduler();
             io.fibry.ActorSystem.configure(o -> o.withScheduler(clock));
             var main = Thread.startVirtualThread(() -> %s.main(args));
             while (main.isAlive()) {
               java.util.concurrent.locks.LockSupport.parkNanos(1_000_000);
               // else the time that the machine takes would count against the limit of a request
               boolean waits = main.getState() == Thread.State.WAITING || main.getState() == Thread.State.TIMED_WAITING;
-              if (waits && io.fibry.ActorSystem.root().awaitQuiet(java.time.Duration.ZERO))
+              if (waits && io.fibry.ActorSystem.root().awaitQuiescence(java.time.Duration.ZERO))
                 clock.advance(java.time.Duration.ofSeconds(1));
             }
           }
@@ -172,10 +172,10 @@ class ApiProgramsTest {
     var driver = write("Later", """
         public class Later {
           public static void main(String[] args) {
-            var clock = new io.fibry.time.ManualClock();
+            var clock = new io.fibry.time.ManualScheduler();
             io.fibry.ActorSystem.configure(o -> o.withScheduler(clock));
             P20Batch.main(args);
-            while (!io.fibry.ActorSystem.root().awaitQuiet(java.time.Duration.ofSeconds(10))) {}
+            while (!io.fibry.ActorSystem.root().awaitQuiescence(java.time.Duration.ofSeconds(10))) {}
             clock.advance(java.time.Duration.ofSeconds(10));
           }
         }

@@ -163,7 +163,8 @@ class DocumentsTest {
   /** Limits that are not reached, even on a busy machine. */
   private static String patient(String source) {
     return source
-        .replaceAll("(\\.(?:ask|awaitQuiet|withAskLimit)\\((?:.*, )?Duration\\.)of\\w+\\(\\d+\\)\\)", "$1ofHours(1))")
+        .replaceAll("(\\.(?:ask|awaitQuiescence|withAskLimit)\\((?:.*, )?Duration\\.)of\\w+\\(\\d+\\)\\)",
+            "$1ofHours(1))")
         .replaceAll("(\\.get\\(\\d+, TimeUnit\\.)SECONDS\\)", "$1HOURS)");
   }
 

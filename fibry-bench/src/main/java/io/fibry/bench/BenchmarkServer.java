@@ -60,16 +60,16 @@ public final class BenchmarkServer {
 
   /** Does not check for the end of the stream, as the program in the article does not. */
   private static void seeds(TcpConnection connection) throws IOException {
-    var in = connection.getInputStream();
+    var in = connection.inputStream();
     for (int line = 0, b = in.read(); b != '\n' || line > 0; b = in.read()) {
       if (b == '\n') line = 0;
       else if (b != '\r') line++;
     }
-    connection.getOutputStream().write(ANSWER);
+    connection.outputStream().write(ANSWER);
   }
 
   private static void keep(TcpConnection connection) throws IOException {
-    keep(connection.getInputStream(), connection.getOutputStream());
+    keep(connection.inputStream(), connection.outputStream());
   }
 
   private static void once(InputStream in, OutputStream out) throws IOException {
@@ -122,7 +122,7 @@ public final class BenchmarkServer {
   private static int abused() {
     String big = "0123456789".repeat(100_000);
     var routes = HttpRoutes.none().text("/", exchange -> "Hello\n").text("/big", exchange -> big).text("/upload",
-        exchange -> "took " + exchange.text().length());
+        exchange -> "took " + exchange.bodyAsText().length());
     return Stereotypes.fibers()
         .embeddedHttpServer(0, routes,
             o -> o.withHeaderLimit(Duration.ofSeconds(3)).withBodyLimit(Duration.ofSeconds(4))

@@ -55,13 +55,13 @@ public final class Overload {
         new ObservedService("the same, ask with limit", asking(pool(Mailbox.bounded(1_000, Overflow.REJECT)))),
         new ObservedService("mailbox 16, REJECT", asking(pool(Mailbox.bounded(16, Overflow.REJECT)))),
         new ObservedService("mailbox 1000 within 200 ms",
-            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(200))))),
+            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(200))))),
         new ObservedService("mailbox 1000 within 100 ms",
-            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100))))),
+            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100))))),
         new ObservedService("mailbox 1000 within 50 ms",
-            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(50))))),
+            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(50))))),
         new ObservedService("mailbox 1000 within 20 ms",
-            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(20))))));
+            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(20))))));
   }
 
   /** A request needs a resource for each step, and continues after its client has given up. */

@@ -29,9 +29,9 @@ public class PipelineStages extends JmhQuestion {
   }
 
   private final Actor<Item> pipeline =
-      Pipeline.from(ActorSystem.anonymous(), Item::next).then(Item::next).into(item -> item.done.countDown());
+      Pipeline.of(ActorSystem.anonymous(), Item::next).then(Item::next).into(item -> item.done.countDown());
   private final Actor<Item> parallel =
-      Pipeline.from(ActorSystem.anonymous(), Item::next).then(2, Item::next).into(item -> item.done.countDown());
+      Pipeline.of(ActorSystem.anonymous(), Item::next).then(2, Item::next).into(item -> item.done.countDown());
   private final QueueChain threads = new QueueChain(Thread.ofPlatform().daemon()::start);
   private final QueueChain fibers = new QueueChain(Thread::startVirtualThread);
   private final Executor one = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());

@@ -83,7 +83,7 @@ final class PoolWorkloads {
 
   static double pipeline(int times) throws Exception {
     var done = new CountDownLatch(times);
-    var in = Pipeline.from(ActorSystem.anonymous(), (Integer n) -> n).then(n -> n).into(n -> done.countDown());
+    var in = Pipeline.of(ActorSystem.anonymous(), (Integer n) -> n).then(n -> n).into(n -> done.countDown());
     double each = ActorWorkloads.onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) in.sendMessage(i);
       done.await();

@@ -16,8 +16,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.BiFunction;
@@ -187,7 +187,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param kind 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param messages their type
    * @param how births make actors; the entities end before its scope
-   * @param idle as of {@link Entities#of}
+   * @param idle as of {@link Entities#open}
    * @param birth makes an entity; the state that it had at another node is gone, unless it stores
    * it
    * @return their addresses, wherever they live; closing it gives all that live here away, and

@@ -2,7 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.Exitable;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.pool.Entities;
 import java.time.Duration;
 import java.util.Optional;
@@ -10,7 +10,7 @@ import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 
 /** Addresses of entities, wherever they live. Messages to each part have a relay here. */
-final class FarEntities<M> extends Fronted<Entities<String, M>> implements Entities<String, M> {
+final class FarEntities<M> extends ForwardingExitable<Entities<String, M>> implements Entities<String, M> {
   private final Exitable front;
   private final String kind;
   private final int parts;
@@ -34,7 +34,7 @@ final class FarEntities<M> extends Fronted<Entities<String, M>> implements Entit
   }
 
   @Override
-  protected Exitable front() {
+  protected Exitable target() {
     return front;
   }
 

@@ -1,8 +1,8 @@
 package io.fibry.cluster;
 
 import io.fibry.AskTimeoutException;
-import io.fibry.Request;
 import io.fibry.Outcome;
+import io.fibry.Request;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
@@ -141,7 +141,7 @@ final class FarRequest<R> {
   }
 
   private void sendLater() {
-    around.clock().after(pause, this::sendAgain);
+    around.clock().schedule(pause, this::sendAgain);
     var next = pause.multipliedBy(2);
     pause = next.compareTo(LONGEST_PAUSE) < 0 ? next : LONGEST_PAUSE;
   }

@@ -2,7 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.Exitable;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.Handler;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -16,7 +16,7 @@ import java.util.concurrent.Executor;
  * News for the subscribers of all nodes. Published messages go to the network, and come from there
  * to a topic of this node, which has its subscribers.
  */
-final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
+final class FarTopic<M> extends ForwardingExitable<Topic<M>> implements Topic<M> {
   private static final int WAITING = 1_024; // then the oldest are dropped
 
   private final Surroundings around;
@@ -31,7 +31,7 @@ final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
     this.subject = subject;
     this.name = name;
     this.protocol = protocol;
-    this.here = Topic.of(around.scope().named("topic " + name));
+    this.here = Topic.open(around.scope().named("topic " + name));
     this.gate = around.own().mailbox(Mailbox.bounded(WAITING, Overflow.DROP_OLDEST)).newActor(this::hear);
     here.closeOnExit(gate::kill);
   }
@@ -61,11 +61,11 @@ final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
       Unreadable.log("topic '" + name + "' got news", wire, unreadable);
       return;
     }
-    around.how().carrying(gate, message, Route.context(wire)).execute(() -> here.publish(message));
+    around.how().contextExecutor(gate, message, Route.context(wire)).execute(() -> here.publish(message));
   }
 
   @Override
-  protected Exitable front() {
+  protected Exitable target() {
     return here;
   }
 
@@ -76,7 +76,7 @@ final class FarTopic<M> extends Fronted<Topic<M>> implements Topic<M> {
   }
 
   private Map<String, String> headers(M message) {
-    String context = around.how().carriedText(gate, message);
+    String context = around.how().contextText(gate, message);
     return context.isEmpty() ? Map.of(Route.FROM, around.node())
         : Map.of(Route.FROM, around.node(), Route.CONTEXT, context);
   }

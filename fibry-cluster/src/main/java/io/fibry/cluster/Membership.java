@@ -4,7 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.LostException.Loss;
-import io.fibry.pubsub.SharedValue;
+import io.fibry.pubsub.ObservableValue;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -39,7 +39,7 @@ final class Membership implements AutoCloseable {
     }
   }
 
-  private final SharedValue<List<Member>> all; // read by all
+  private final ObservableValue<List<Member>> all; // read by all
   private final Map<String, Long> knownSince = new ConcurrentHashMap<>(); // by id; read by all
   private final Map<String, Long> hostedUntil = new ConcurrentHashMap<>(); // by kind; read by all
   private final Map<String, Map<String, String>> ended = new ConcurrentHashMap<>(); // offers, by node; read by all
@@ -58,14 +58,14 @@ final class Membership implements AutoCloseable {
     this.engine = engine;
     this.lives = lives;
     this.node = options.node();
-    this.all = SharedValue.of(Surroundings.own(scope), List.of());
+    this.all = ObservableValue.of(Surroundings.own(scope), List.of());
     this.keys = subjects.keysOfNodes();
     this.actor = Surroundings.own(scope).newActor(this::handle);
     actor.closeOnExit(engine.watch(keys, actor::sendMessage));
     actor.sendMessageEvery(new Check(), options.lease().dividedBy(CHECKS));
   }
 
-  SharedValue<List<Member>> all() {
+  ObservableValue<List<Member>> all() {
     return all;
   }
 

@@ -123,7 +123,7 @@ public final class MemoryNetwork implements Network {
   void request(Wire message, Duration limit, CompletableFuture<Wire> answer) {
     String subject = ANSWERS + numbers.incrementAndGet();
     asked.put(subject, answer);
-    var timer = clock.after(limit, () -> answer.completeExceptionally(new LostException(LostException.Loss.LATE,
+    var timer = clock.schedule(limit, () -> answer.completeExceptionally(new LostException(LostException.Loss.LATE,
         "no answer from " + message.subject() + " came in time")));
     answer.whenComplete((value, failure) -> {
       asked.remove(subject);
@@ -134,7 +134,7 @@ public final class MemoryNetwork implements Network {
   }
 
   Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
-    Actor<Wire> actor = ActorSystem.anonymous().onFailure(FailurePolicy.goOn()).newActor(reader::accept);
+    Actor<Wire> actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(reader::accept);
     var one = new Reader(group, actor);
     readers.computeIfAbsent(subject, none -> new CopyOnWriteArrayList<>()).add(one);
     return () -> {

@@ -45,7 +45,7 @@ final class MemoryQueue {
     Taking(MemoryEngine engine, int most, Consumer<Piece> worker) {
       this.engine = engine;
       this.most = most;
-      this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.goOn()).newActor(worker::accept);
+      this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(worker::accept);
     }
 
     /** Under the monitor. */
@@ -165,7 +165,7 @@ final class MemoryQueue {
 
   private synchronized void giveBack(Taking taking, Work work, Duration later) {
     if (!taking.out.remove(work)) return;
-    if (later.isPositive()) clock.after(later, () -> releaseNow(work));
+    if (later.isPositive()) clock.schedule(later, () -> releaseNow(work));
     else release(work);
     share();
   }

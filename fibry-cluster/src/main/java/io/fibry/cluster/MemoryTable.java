@@ -54,7 +54,7 @@ final class MemoryTable {
   private long put(String key, byte[] value, Duration lease) {
     long version = ++versions;
     var end = lease.compareTo(Engine.FOR_EVER) < 0
-        ? Optional.of(clock.after(lease, () -> delete(key, version))) : Optional.<Scheduler.Timer>empty();
+        ? Optional.of(clock.schedule(lease, () -> delete(key, version))) : Optional.<Scheduler.Timer>empty();
     var now = new Held(value.clone(), version, end);
     held.put(key, now);
     tell(now.entry(key));
@@ -82,7 +82,7 @@ final class MemoryTable {
   }
 
   synchronized Subscription watch(String prefix, Consumer<Entry> reader) {
-    Actor<Entry> actor = ActorSystem.anonymous().onFailure(FailurePolicy.goOn()).newActor(reader::accept);
+    Actor<Entry> actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(reader::accept);
     var watcher = new Watcher(prefix, actor);
     held.forEach((key, now) -> watcher.tell(now.entry(key)));
     watchers.add(watcher);

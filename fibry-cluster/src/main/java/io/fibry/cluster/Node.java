@@ -82,7 +82,7 @@ final class Node implements Cluster {
         Claims.begin(around, options.lease());
         engine.subscribe(subjects.ofNode(options.node()), Optional.empty(), node::receive);
         engine.subscribe(subjects.ofTakingBack(), Optional.empty(), around.underWay()::takeBack);
-        scope.whenClosing(() -> node.news.values().forEach(Subscription::close));
+        scope.onClosing(() -> node.news.values().forEach(Subscription::close));
         joined = true;
         return node;
       } finally {
@@ -241,9 +241,9 @@ final class Node implements Cluster {
   public <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
       BiFunction<ActorBuilder<B>, String, Actor<M>> birth) {
     Objects.requireNonNull(birth, "birth");
-    var named = Objects.requireNonNull(how, "how").forBlocks().orName(Subjects.checked("a kind", kind));
-    Entities.of(named, idle, birth).close(); // checks them
-    return host(kind, Protocol.of(messages), false, part -> Entities.of(named, idle, birth));
+    var named = Objects.requireNonNull(how, "how").forBlocks().defaultName(Subjects.checked("a kind", kind));
+    Entities.open(named, idle, birth).close(); // checks them
+    return host(kind, Protocol.of(messages), false, part -> Entities.open(named, idle, birth));
   }
 
   @Override

@@ -5,7 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.LastingAddress;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -18,7 +18,7 @@ import java.util.Optional;
  * since the actor's may let senders wait, and the engine's thread must not. Its end begins with
  * that of the subscription, so that what has arrived is given to the actor.
  */
-final class Offer<M> extends Fronted<Offer<M>> {
+final class Offer<M> extends ForwardingExitable<Offer<M>> {
   private static final int WAITING = 4_096;
   private static final String GROUP = "n"; // of all nodes that offer the same name
 
@@ -68,7 +68,7 @@ final class Offer<M> extends Fronted<Offer<M>> {
   // ---- its end
 
   @Override
-  protected Exitable front() {
+  protected Exitable target() {
     return gate;
   }
 

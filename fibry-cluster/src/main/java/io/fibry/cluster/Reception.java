@@ -2,7 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.Askers;
+import io.fibry.AskChain;
 import io.fibry.Request;
 import io.fibry.codec.CodecException;
 import java.util.ArrayList;
@@ -83,7 +83,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
   private void giveAll(Wire wire, Received<M> received, Tells.Group group, int first,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors, List<Tells.Refusal> refusals) {
     var actor = actors.apply(group.key());
-    Askers.onBehalf(List.of(asker(group.key()).toString()), () -> {
+    AskChain.runAs(List.of(asker(group.key()).toString()), () -> {
       for (int i = 0; i < group.bodies().size(); i++) {
         int index = first + i;
         byte[] body = group.bodies().get(i);
@@ -116,12 +116,12 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
 
   private boolean isSent(Actor<? super M> actor, M message, String context) {
     var sent = new boolean[1];
-    how.carrying(actor, message, context).execute(() -> sent[0] = actor.sendMessage(message));
+    how.contextExecutor(actor, message, context).execute(() -> sent[0] = actor.sendMessage(message));
     return sent[0];
   }
 
   private void give(Wire wire, M message, Actor<? super M> actor) {
-    how.carrying(actor, message, Route.context(wire)).execute(() -> giveInContext(wire, message, actor));
+    how.contextExecutor(actor, message, Route.context(wire)).execute(() -> giveInContext(wire, message, actor));
   }
 
   private void giveInContext(Wire wire, M message, Actor<? super M> actor) {
@@ -129,8 +129,8 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     if (wire.header(Route.KEEP).isPresent()) keep(wire, message, actor);
     else if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) {
       if (self.waitsFor(wire)) send(Reply.ofFailure(wire.answerTo().get(), request, self.ring(wire, request)));
-      else Askers.onBehalf(self.behind(wire), () -> ask(wire, request, actor));
-    } else Askers.onBehalf(List.of(self.toString()), () -> actor.sendMessage(message)); // or it is a dead letter here
+      else AskChain.runAs(self.behind(wire), () -> ask(wire, request, actor));
+    } else AskChain.runAs(List.of(self.toString()), () -> actor.sendMessage(message)); // or it is a dead letter here
   }
 
   private void keep(Wire wire, M message, Actor<? super M> actor) {

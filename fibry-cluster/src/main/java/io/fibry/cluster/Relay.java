@@ -3,7 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
-import io.fibry.Askers;
+import io.fibry.AskChain;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.time.Scheduler;
@@ -128,7 +128,7 @@ final class Relay {
     this.how = around.how();
     this.outbox =
         new Outbox(longest, route.mostTells(), tells -> new FarRequest<>(around, route, tells, longest), around::asked);
-    this.actor = around.scope().named(route.name()).forBlocks().uncounted().onFailure(FailurePolicy.goOn())
+    this.actor = around.scope().named(route.name()).forBlocks().excludedFromAccounts().onFailure(FailurePolicy.resume())
         .newActor(this::handle);
   }
 
@@ -138,7 +138,7 @@ final class Relay {
 
   /** Returns the text that the carriers of the node's scope write on this thread for a message. */
   String context(Actor<?> to, Object message) {
-    return how.carriedText(to, message);
+    return how.contextText(to, message);
   }
 
   Scheduler clock() {
@@ -188,9 +188,9 @@ final class Relay {
   }
 
   private <R> void ask(Request<?, R> asked, Sent<R> sent, ActorContext<Object> context) {
-    var limit = context.timeLeft().orElse(longest);
+    var limit = context.remainingTime().orElse(longest);
     var far = new FarRequest<>(around, route, sent, limit);
-    far.askedBy(Askers.here());
+    far.askedBy(AskChain.current());
     context.replyWhen(asked, far.answer(), far::giveUp);
     if (limit.isPositive()) far.send();
   }

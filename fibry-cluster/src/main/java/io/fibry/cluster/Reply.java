@@ -80,7 +80,7 @@ final class Reply {
       case ActorStoppedException stopped -> with(more, TYPE, typeOf(stopped.reason()), Status.STOPPED);
       case AskTimeoutException late -> with(more, NUMBER, Long.toString(late.waited().toMillis()), Status.LATE);
       case NoReplyException none -> Status.NO_REPLY;
-      case AskCycleException cycle -> with(more, RING, String.join("\t", cycle.ring()), Status.CYCLE);
+      case AskCycleException cycle -> with(more, RING, String.join("\t", cycle.cycle()), Status.CYCLE);
       default -> with(more, TYPE, failure.getClass().getName(), Status.FAILED);
     };
     return wire(to, status, brief(Lines.message(failure)), more);

@@ -27,12 +27,12 @@ record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects s
   }
 
   static ActorBuilder<Object> own(ActorScope scope) {
-    return scope.anonymous().forBlocks().uncounted().onFailure(FailurePolicy.goOn());
+    return scope.anonymous().forBlocks().excludedFromAccounts().onFailure(FailurePolicy.resume());
   }
 
   /** How exceptions name a request of this node. */
   String asked(Object request) {
-    return scope.anonymous().forBlocks().asked(request);
+    return scope.anonymous().forBlocks().describeRequest(request);
   }
 
   /** {@return the limit of requests to other nodes that have no limit of their own} */

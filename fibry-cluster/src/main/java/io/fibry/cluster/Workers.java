@@ -4,7 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.Handler;
 import io.fibry.cluster.Engine.Piece;
 import io.fibry.pool.Pools;
@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Does the work of a queue on this node. The engine gives no more than can be done at once. */
-final class Workers<M> extends Fronted<Workers<M>> {
+final class Workers<M> extends ForwardingExitable<Workers<M>> {
   private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
   private static final Duration ENDING = Duration.ofSeconds(20); // of the node
   private static final Duration ENDED = Duration.ofSeconds(1); // until the network knows
@@ -30,7 +30,7 @@ final class Workers<M> extends Fronted<Workers<M>> {
     this.queue = queue;
     this.options = options;
     this.worker = worker;
-    this.pool = Pools.perMessage(how.onFailure(FailurePolicy.goOn())).newActor(this::handle);
+    this.pool = Pools.perMessage(how.onFailure(FailurePolicy.resume())).newActor(this::handle);
     Subscription begun = null;
     try {
       begun = queue.take(options.atOnce(), this::receive);
@@ -49,7 +49,7 @@ final class Workers<M> extends Fronted<Workers<M>> {
   // ---- its end
 
   @Override
-  protected Exitable front() {
+  protected Exitable target() {
     return pool;
   }
 

@@ -16,7 +16,7 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -170,7 +170,7 @@ abstract class AbsenceContract {
   @Test
   void waitForTheEndIsLimitedByTheClockOfTheNode() {
     offered(till());
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     try (ActorScope timed = ActorSystem.openScope("absence-timed", options -> options.withScheduler(clock));
         var c = Cluster.join(app, network, options -> options.withNode("c").withScope(timed))) {
       var ended = new CompletableFuture<Boolean>();

@@ -10,7 +10,7 @@ import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.codec.Codec;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -73,7 +73,7 @@ class ClaimsTest {
   /** Ids of foreign programs, and bytes that are no claim, stop no claims. */
   @Test
   void eachAskerHearsOfAllItsRequests() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var network = MemoryNetwork.create();
     var heard = ConcurrentHashMap.<String>newKeySet();
     var others = new AtomicInteger();

@@ -7,7 +7,7 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
@@ -32,7 +32,7 @@ abstract class ContextContract {
   record Through(String kind) implements Order, Request<Through, String> {}
 
   /** Carries a value that has no text. */
-  private static final class Local implements Carrier<String> {
+  private static final class Local implements ContextPropagator<String> {
     private static final ThreadLocal<String> VALUE = new ThreadLocal<>();
 
     @Override
@@ -41,7 +41,7 @@ abstract class ContextContract {
     }
 
     @Override
-    public AutoCloseable set(String captured) {
+    public AutoCloseable restore(String captured) {
       VALUE.set(captured);
       return VALUE::remove;
     }
@@ -58,7 +58,8 @@ abstract class ContextContract {
   private final String app;
   private final TestNetwork network;
   private final ActorScope scope =
-      ActorSystem.openScope("context-test", options -> options.withCarrier(new Tenant()).withCarrier(new Local()));
+      ActorSystem.openScope("context-test",
+          options -> options.withContextPropagator(new Tenant()).withContextPropagator(new Local()));
   private final ConcurrentLinkedQueue<String> noted = new ConcurrentLinkedQueue<>();
   private final Cluster a;
   private final Cluster b;

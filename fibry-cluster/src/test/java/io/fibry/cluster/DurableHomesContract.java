@@ -210,7 +210,7 @@ abstract class DurableHomesContract {
     var held = ada.sendMessageReturn(new Send("nobody", 0));
     Patience.await(begun);
     var waits = ada.sendMessageReturn(new Give("first", 1));
-    Patience.eventually(() -> scope.report().waiting() == 1);
+    Patience.eventually(() -> scope.report().queued() == 1);
     var full = new Give("second", 2);
 
     var failure = assertThrows(UnreachableException.class, () -> ada.ask(full));

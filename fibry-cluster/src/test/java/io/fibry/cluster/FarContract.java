@@ -21,7 +21,7 @@ import io.fibry.Request;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,7 +86,7 @@ abstract class FarContract {
   }
 
   private Actor<Till> till(Mailbox<Object> mailbox) {
-    return scope.anonymous().mailbox(mailbox).onFailure(FailurePolicy.goOn()).initialState(LongAdder::new)
+    return scope.anonymous().mailbox(mailbox).onFailure(FailurePolicy.resume()).initialState(LongAdder::new)
         .newActor(this::handle);
   }
 
@@ -101,7 +101,7 @@ abstract class FarContract {
       case Fail fail -> throw new IllegalStateException(fail.text());
       case Promise promise -> context.replyWhen(promise, new CompletableFuture<>());
       case Ignore ignore -> {}
-      case Left left -> context.reply(left, context.timeLeft().map(Duration::toMillis).orElse(-1L));
+      case Left left -> context.reply(left, context.remainingTime().map(Duration::toMillis).orElse(-1L));
       case Wait wait -> {
         waits.countDown();
         gate.await();
@@ -231,7 +231,7 @@ abstract class FarContract {
   @Test
   void aTimeOutSaysWhatTheFarActorDoes() {
     a.offer("till", Till.class, till());
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     try (ActorScope timed = ActorSystem.openScope("far-timed", options -> options.withScheduler(clock));
         var c = Cluster.join(app, network, options -> options.withNode("c").withScope(timed))) {
       var answer = c.actor("till", Till.class).sendMessageReturn(new Promise(), LIMIT);
@@ -272,7 +272,7 @@ abstract class FarContract {
     far().sendMessage(new Wait());
     var sum = far().sendMessageReturn(new Sum());
     Patience.await(waits);
-    Patience.eventually(() -> scope.report().waiting() == 1);
+    Patience.eventually(() -> scope.report().queued() == 1);
 
     till.askExit();
     gate.countDown();

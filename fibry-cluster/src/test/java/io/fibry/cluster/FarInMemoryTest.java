@@ -9,7 +9,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -21,7 +21,7 @@ class FarInMemoryTest extends FarContract {
 
   @Test
   void aRequestWithoutALimitHasTheLimitOfTheScope() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var limit = Duration.ofSeconds(3);
     try (ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock).withAskLimit(limit));
         var node = Cluster.join("limits", MemoryNetwork.create(clock), options -> options.withScope(scope))) {
@@ -33,7 +33,7 @@ class FarInMemoryTest extends FarContract {
       var asked = new CompletableFuture<Object>();
       Patience.elsewhere(() -> node.actor("till", Promise.class).ask(new Promise()), asked);
       Patience.value(promised);
-      assertTrue(scope.awaitQuiet(Patience.LONG)); // until here no time has passed
+      assertTrue(scope.awaitQuiescence(Patience.LONG)); // until here no time has passed
       clock.advance(limit.minusMillis(100)); // the node that handles the request gives up first
 
       var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(asked));
@@ -44,7 +44,7 @@ class FarInMemoryTest extends FarContract {
   /** The remote node answers that it is late, 100 ms before its asker stops waiting. */
   @Test
   void timeOutTellsThatRemoteHandlerHasPromised() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var network = MemoryNetwork.create(clock);
     try (ActorScope scope = ActorSystem.openScope("far-clock", options -> options.withScheduler(clock));
         var a = Cluster.join("timed", network, options -> options.withNode("a").withScope(scope));
@@ -57,7 +57,7 @@ class FarInMemoryTest extends FarContract {
 
       var answer = b.actor("till", Promise.class).sendMessageReturn(new Promise(), Duration.ofSeconds(2));
       Patience.value(promised);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(Duration.ofMillis(1_900));
 
       var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
@@ -67,7 +67,7 @@ class FarInMemoryTest extends FarContract {
 
   @Test
   void timeOutOfALostRequestTellsThatNoNodeHasIt() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var network = new TestNetwork(MemoryNetwork.create(clock));
     try (ActorScope scope = ActorSystem.openScope("lost-clock", options -> options.withScheduler(clock));
         var b = Cluster.join("timed", network, options -> options.withNode("b").withScope(scope))) {
@@ -81,7 +81,7 @@ class FarInMemoryTest extends FarContract {
       var answer = b.actor("till", Promise.class).sendMessageReturn(new Promise(), Duration.ofSeconds(2));
       Patience.value(promised);
       network.end(a);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(Duration.ofSeconds(2));
 
       var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));

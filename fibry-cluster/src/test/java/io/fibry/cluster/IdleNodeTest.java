@@ -10,7 +10,7 @@ import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
@@ -31,7 +31,7 @@ class IdleNodeTest {
         return heard + 1;
       });
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("idle-node", options -> options.withScheduler(clock));
   private final Map<String, AtomicInteger> reads = new ConcurrentHashMap<>();
 
@@ -68,7 +68,7 @@ class IdleNodeTest {
   private void pass(Duration time) {
     for (var left = time; left.isPositive(); left = left.minusSeconds(1)) {
       clock.advance(Duration.ofSeconds(1));
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
     }
   }
 

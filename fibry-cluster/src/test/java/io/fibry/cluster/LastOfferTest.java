@@ -23,7 +23,7 @@ class LastOfferTest {
   private final ActorScope scope = ActorSystem.openScope("last-offer-test");
   private final ConcurrentLinkedQueue<Runnable> held = new ConcurrentLinkedQueue<>(); // work of the node that watches
   private final ActorScope slow =
-      ActorSystem.openScope("slow", options -> options.withStrategy(Strategy.on(held::add)));
+      ActorSystem.openScope("slow", options -> options.withStrategy(Strategy.of(held::add)));
   private final Cluster a = join("a");
   private final Cluster b = join("b");
 

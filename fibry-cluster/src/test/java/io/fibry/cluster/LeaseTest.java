@@ -16,7 +16,7 @@ import io.fibry.cluster.LostException.Loss;
 import io.fibry.pool.Entities;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -42,7 +42,7 @@ class LeaseTest {
   private static final Duration LEASE = Duration.ofSeconds(5);
   private static final Duration TICK = Duration.ofMillis(500);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final MemoryNetwork network = MemoryNetwork.create(clock);
   private final ActorScope scope = ActorSystem.openScope("lease-test", options -> options.withScheduler(clock));
   private volatile Fault fault = Fault.NONE; // of node a's table
@@ -91,14 +91,14 @@ class LeaseTest {
   private void pass(Duration time) {
     for (var left = time; left.isPositive(); left = left.minus(TICK)) {
       clock.advance(TICK);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
     }
   }
 
   /** Returns nothing if no answer has come when all is done that the request has caused. */
   private static Optional<String> answer(Actor<Where> actor) {
     var asked = actor.sendMessageReturn(new Where());
-    assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG)); // the readers of the network are not of the scope
+    assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG)); // the readers of the network are not of the scope
     if (!asked.isDone()) return Optional.empty();
     if (!asked.isCompletedExceptionally()) return Optional.of(asked.join());
     assertInstanceOf(UnreachableException.class, Patience.failure(asked));

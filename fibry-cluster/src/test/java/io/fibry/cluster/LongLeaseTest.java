@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
@@ -16,7 +16,7 @@ class LongLeaseTest {
 
   @Test
   void nodeWithALongLeaseKeepsItsLife() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var network = MemoryNetwork.create(clock);
     try (var scope = ActorSystem.openScope("long-lease", options -> options.withScheduler(clock))) {
       var node = Cluster.join("bank", network, options -> options.withNode("a").withLease(LEASE).withScope(scope)
@@ -25,7 +25,7 @@ class LongLeaseTest {
 
       for (int i = 0; i < 10; i++) {
         clock.advance(LEASE.dividedBy(10));
-        assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+        assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
       }
 
       assertEquals(before, node.self());

@@ -15,7 +15,7 @@ import io.fibry.codec.Codec;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,7 +49,7 @@ abstract class LostRequestsContract {
 
   private final String app;
   private final TestNetwork network;
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("lost-test", options -> options.withScheduler(clock));
   private final List<Cluster> nodes = new ArrayList<>();
   private final ConcurrentLinkedQueue<CompletableFuture<Integer>> promised = new ConcurrentLinkedQueue<>();
@@ -94,7 +94,7 @@ abstract class LostRequestsContract {
   /** One tick of the clocks of all nodes. */
   private void pass() {
     clock.advance(PERIOD);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   /** Moves the clocks until the asker has heard of the requests that a living node has. */
@@ -198,7 +198,7 @@ abstract class LostRequestsContract {
     var answers = new ArrayList<CompletableFuture<Integer>>();
     for (var actor : List.of(asker.actor("slow", Job.class), asker.entities("slow-entity", Job.class).actor("k")))
       for (int i = 0; i < 10; i++) answers.add(actor.sendMessageReturn(new Job(i), LIMIT));
-    Patience.eventually(() -> scope.report().waiting() == answers.size() - 4); // two are handled, two wait for room
+    Patience.eventually(() -> scope.report().queued() == answers.size() - 4); // two are handled, two wait for room
     passBusy();
 
     for (int i = 0; i < 12; i++) {
@@ -254,7 +254,7 @@ abstract class LostRequestsContract {
     try (var engine = network.connect(app, "spy")) {
       Patience.eventually(() -> hasNoHome(engine, subjects.ofPart("worker", 0)));
       var answer = worker.sendMessageReturn(new Job(1), LIMIT);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       Patience.eventually(() -> clock.untilNext().filter(next -> next.toMillis() <= 2).isPresent());
       engine.subscribe(subjects.ofTakingBack(), Optional.empty(), wire -> takenBack.countDown());
       assertTrue(answer.cancel(false));
@@ -264,7 +264,7 @@ abstract class LostRequestsContract {
 
       for (int i = 0; i < 20; i++) {
         clock.advance(Duration.ofMillis(100));
-        assertTrue(scope.awaitQuiet(Patience.LONG));
+        assertTrue(scope.awaitQuiescence(Patience.LONG));
       }
     }
     assertEquals(0, heard.get());

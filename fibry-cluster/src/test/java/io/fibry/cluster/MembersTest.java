@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.codec.Codec;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.codec.Codec;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class MembersTest {
   private static final Duration LEASE = Duration.ofSeconds(5);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final MemoryNetwork network = MemoryNetwork.create(clock);
   private final ActorScope scope = ActorSystem.openScope("members", options -> options.withScheduler(clock));
 
@@ -56,7 +56,7 @@ class MembersTest {
       await(a, "a", "b");
       for (int i = 0; i < 20; i++) {
         clock.advance(LEASE.dividedBy(5)); // heartbeats
-        assertTrue(scope.awaitQuiet(Patience.LONG));
+        assertTrue(scope.awaitQuiescence(Patience.LONG));
       }
 
       assertEquals(0, scope.report().sent(), () -> scope.report().toString());
@@ -74,7 +74,7 @@ class MembersTest {
           .newActor((Hello hello, ActorContext<Hello> context) -> context.reply(hello, "hello")));
       var greeter = a.actor("greeter", Hello.class);
       for (int i = 0; i < 5; i++) assertEquals("hello", greeter.ask(new Hello()));
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(5, scope.report().handled(), () -> scope.report().toString());
       assertEquals(5, scope.report().sent(), () -> scope.report().toString());
@@ -118,11 +118,11 @@ class MembersTest {
 
       cut.close();
       for (int i = 0; i < 4; i++) clock.advance(LEASE.dividedBy(5));
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       assertEquals(List.of("a", "b"), names(a));
       for (int i = 0; i < 6; i++) {
         clock.advance(LEASE.dividedBy(5));
-        assertTrue(scope.awaitQuiet(Patience.LONG));
+        assertTrue(scope.awaitQuiescence(Patience.LONG));
       }
 
       await(a, "a");
@@ -135,7 +135,7 @@ class MembersTest {
       await(a, "a");
       for (int i = 0; i < 50; i++) {
         clock.advance(LEASE.dividedBy(5));
-        assertTrue(scope.awaitQuiet(Patience.LONG));
+        assertTrue(scope.awaitQuiescence(Patience.LONG));
         assertEquals(List.of("a"), names(a));
       }
     }
@@ -150,7 +150,7 @@ class MembersTest {
       assertTrue(State.of(entry).orElseThrow().end(other, entry.key(), entry.version(), "a test ended it"));
       await(a);
       clock.advance(LEASE.dividedBy(5));
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(LEASE.dividedBy(5));
 
       await(a, "a");
@@ -162,7 +162,7 @@ class MembersTest {
     Patience.eventually(() -> {
       if (joining.isDone()) return true;
       clock.advance(LEASE.dividedBy(40));
-      assertTrue(scope.awaitQuiet(Patience.LONG)); // nodes that are alive have given their signs
+      assertTrue(scope.awaitQuiescence(Patience.LONG)); // nodes that are alive have given their signs
       return false;
     });
   }

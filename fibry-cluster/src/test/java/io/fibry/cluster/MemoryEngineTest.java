@@ -3,7 +3,7 @@ package io.fibry.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +27,7 @@ class MemoryEngineTest extends EngineContract {
 
   @Test
   void anEntryGoesWithItsLease() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var engine = MemoryNetwork.create(clock).engine();
     long version = engine.create("k", new byte[1], Duration.ofSeconds(5)).orElseThrow();
     clock.advance(Duration.ofSeconds(4));

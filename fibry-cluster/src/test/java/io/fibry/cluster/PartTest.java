@@ -7,7 +7,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +23,7 @@ class PartTest {
   private static final Protocol<Pay> PROTOCOL = Protocol.of(Pay.class);
 
   private final ActorScope scope =
-      ActorSystem.openScope("part-test", options -> options.withScheduler(new ManualClock())); // no message is too late
+      ActorSystem.openScope("part-test", options -> options.withScheduler(new ManualScheduler())); // no message is too late
   private final Engine engine = MemoryNetwork.create().connect("bank", "a");
   private final List<Part.Hand> handed = new CopyOnWriteArrayList<>();
   private final List<Pay> got = new CopyOnWriteArrayList<>();
@@ -44,15 +44,15 @@ class PartTest {
 
   /** All is done in turn, by the gate. */
   private void giveAway() {
-    part.open(Entities.of(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> {})), true);
+    part.open(Entities.open(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> {})), true);
     part.give(() -> part.passTo("b"));
-    assertTrue(scope.awaitQuiet(LONG));
+    assertTrue(scope.awaitQuiescence(LONG));
     handed.clear(); // that it was all
   }
 
   private void arrive(int cents) {
     part.pass(Wire.to("part", Map.of(Route.KEY, "ada", Route.ID, "c." + cents), PROTOCOL.encode(new Pay(cents))));
-    assertTrue(scope.awaitQuiet(LONG));
+    assertTrue(scope.awaitQuiescence(LONG));
   }
 
   private List<Pay> handed() {
@@ -74,10 +74,10 @@ class PartTest {
     part.takeBack();
 
     arrive(100);
-    part.open(Entities.of(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> got.add(message))),
+    part.open(Entities.open(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> got.add(message))),
         true);
 
-    assertTrue(scope.awaitQuiet(LONG));
+    assertTrue(scope.awaitQuiescence(LONG));
     assertEquals(List.of(), handed());
     assertEquals(List.of(new Pay(100)), got);
   }
@@ -90,7 +90,7 @@ class PartTest {
 
     part.passOn();
 
-    assertTrue(scope.awaitQuiet(LONG));
+    assertTrue(scope.awaitQuiescence(LONG));
     assertEquals(List.of(new Pay(100)), handed());
   }
 
@@ -100,9 +100,9 @@ class PartTest {
   }
 
   private void open() {
-    part.open(Entities.of(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> got.add(message))),
+    part.open(Entities.open(scope.anonymous(), LONG, (how, key) -> how.newActor((Pay message) -> got.add(message))),
         true);
-    assertTrue(scope.awaitQuiet(LONG));
+    assertTrue(scope.awaitQuiescence(LONG));
   }
 
   @Test
@@ -115,7 +115,7 @@ class PartTest {
     send(3, 4);
 
     Patience.eventually(() -> part.doubt() == 7);
-    assertTrue(scope.awaitQuiet(LONG));
+    assertTrue(scope.awaitQuiescence(LONG));
     assertEquals(List.of(new Pay(1)), got);
     epoch = 7; // the table says that it is this node's own
     open();
@@ -128,7 +128,7 @@ class PartTest {
   void messageThatKnowsALaterOwnerIsHeldBeforeThePartBegins() {
     epoch = 5;
     send(1, 7);
-    assertTrue(ActorSystem.root().awaitQuiet(LONG));
+    assertTrue(ActorSystem.root().awaitQuiescence(LONG));
 
     open();
 

@@ -15,7 +15,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -67,7 +67,7 @@ class RecorderTest {
 
   private RecordedEvent event(String name, Predicate<RecordedEvent> which) {
     if (!stopped) {
-      assertTrue(scope.awaitQuiet(Patience.LONG)); // an actor records that it has answered after its asker knows
+      assertTrue(scope.awaitQuiescence(Patience.LONG)); // an actor records that it has answered after its asker knows
       stream.stop();
     }
     stopped = true;
@@ -137,7 +137,7 @@ class RecorderTest {
 
   @Test
   void signsAndALapseAreSeen() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var cut = new AtomicBoolean();
     var moved = MemoryNetwork.create(clock);
     try (var timed = ActorSystem.openScope("recorder-clock", options -> options.withScheduler(clock));
@@ -165,9 +165,9 @@ class RecorderTest {
   }
 
   /** Moves the clock from one heartbeat to the next. */
-  private static void pass(ManualClock clock, ActorScope scope) {
+  private static void pass(ManualScheduler clock, ActorScope scope) {
     clock.advance(LEASE.dividedBy(5));
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   private static Engine failing(Engine engine, AtomicBoolean cut) {

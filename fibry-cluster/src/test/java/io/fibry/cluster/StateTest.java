@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.codec.Codec;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
@@ -32,7 +32,7 @@ class StateTest {
   private static final State PRESENT = new State(A, Map.of("door", "Stopped"), Optional.of(LEASE),
       Optional.empty());
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final Lives lives = new Lives(clock, LEASE);
 
   private static Engine.Entry entry(byte[] bytes) {

@@ -9,7 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.LostException.Loss;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -29,7 +29,7 @@ class StuckWatchTest {
   private static final Duration TICK = Duration.ofMillis(500);
   private static final int PARTS = 8;
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final MemoryNetwork network = MemoryNetwork.create(clock);
   private final ActorScope scope = ActorSystem.openScope("stuck-watch", options -> options.withScheduler(clock));
   private volatile boolean stuck; // what node b hears of the table
@@ -71,7 +71,7 @@ class StuckWatchTest {
   private void pass(Duration time) {
     for (var left = time; left.isPositive(); left = left.minus(TICK)) {
       clock.advance(TICK);
-      assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+      assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
     }
   }
 

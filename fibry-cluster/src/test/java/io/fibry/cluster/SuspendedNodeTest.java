@@ -9,7 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -38,8 +38,8 @@ class SuspendedNodeTest {
   private static final Duration LONG = Duration.ofHours(1);
   private static final Duration TICK = Duration.ofMillis(500);
 
-  private final ManualClock clock = new ManualClock();
-  private final ManualClock clockOfA = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
+  private final ManualScheduler clockOfA = new ManualScheduler();
   private final MemoryNetwork network = MemoryNetwork.create(clock);
   private final ActorScope scope = ActorSystem.openScope("running", options -> options.withScheduler(clock));
   private final ActorScope scopeOfA = ActorSystem.openScope("suspended", options -> options.withScheduler(clockOfA));
@@ -75,7 +75,7 @@ class SuspendedNodeTest {
         });
   }
 
-  private Cluster join(String node, Network of, ActorScope in, ManualClock time) {
+  private Cluster join(String node, Network of, ActorScope in, ManualScheduler time) {
     return Cluster.join("bank", of, options -> options.withNode(node).withLease(LEASE).withParts(8).withScope(in)
         .withWallClock(() -> Instant.EPOCH.plusNanos(time.nanoTime())));
   }
@@ -93,7 +93,7 @@ class SuspendedNodeTest {
     for (var left = time; left.isPositive(); left = left.minus(TICK)) {
       clock.advance(TICK);
       if (!suspended) clockOfA.advance(TICK);
-      assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+      assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
     }
   }
 
@@ -121,10 +121,10 @@ class SuspendedNodeTest {
     assertTrue(a.health().alive());
 
     for (int i = 0; i < 10; i++) assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
-    assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+    assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
     assertEquals(List.of("b"), handled.stream().distinct().toList());
     clockOfA.advance(TICK); // it asks the table
-    assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+    assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
     assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
     assertEquals(11, handled.size());
   }
@@ -156,7 +156,7 @@ class SuspendedNodeTest {
     var places = join("asking", network, scope, clock).entities("slow", Slow.class);
     var answers = IntStream.range(0, 40).mapToObj(i -> places.actor("k" + i % 20).sendMessageReturn(new Slow(), LONG))
         .toList();
-    assertTrue(ActorSystem.root().awaitQuiet(Patience.LONG));
+    assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
     suspended = false;
 
     comeIn(messages);

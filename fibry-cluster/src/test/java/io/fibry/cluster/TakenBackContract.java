@@ -58,8 +58,8 @@ abstract class TakenBackContract {
     handled.add(job.name);
     if (job.holds) {
       begun.countDown();
-      while (gate.getCount() > 0 && !context.cancelled()) LockSupport.parkNanos(100_000);
-      unneeded.complete(context.cancelled());
+      while (gate.getCount() > 0 && !context.isCancelled()) LockSupport.parkNanos(100_000);
+      unneeded.complete(context.isCancelled());
     }
     context.reply(job, job.name + " is done");
   }
@@ -76,7 +76,7 @@ abstract class TakenBackContract {
   }
 
   private long waiting() {
-    return scope.actors().stream().filter(one -> one.name().equals("worker")).mapToLong(one -> one.waiting()).sum();
+    return scope.actors().stream().filter(one -> one.name().equals("worker")).mapToLong(one -> one.queued()).sum();
   }
 
   /** A node can only take back what it knows to be asked, and it may begin before it knows. */

@@ -18,7 +18,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,7 +84,7 @@ abstract class TellsContract {
   }
 
   private Actor<Clerk> clerk(Mailbox<Object> mailbox) {
-    return scope.anonymous().mailbox(mailbox).onFailure(FailurePolicy.goOn()).initialState(() -> new int[1])
+    return scope.anonymous().mailbox(mailbox).onFailure(FailurePolicy.resume()).initialState(() -> new int[1])
         .newActor(this::handle);
   }
 
@@ -110,7 +110,7 @@ abstract class TellsContract {
   }
 
   private static void checkLost(DeadLetter letter, String text, boolean mayHaveRun) {
-    assertEquals(DeadLetter.Reason.UNANSWERED, letter.reason());
+    assertEquals(DeadLetter.Reason.NESTED_REQUEST_FAILED, letter.reason());
     var why = assertInstanceOf(UnreachableException.class, letter.cause().orElseThrow());
     assertEquals(text, why.getMessage());
     assertEquals(mayHaveRun ? Outcome.UNKNOWN : Outcome.NOT_DONE, why.outcome());
@@ -118,7 +118,7 @@ abstract class TellsContract {
 
   @Test
   void aScopeThatKeepsTextsToItselfDoesSoForOtherNodes() {
-    try (var hidden = senders.openScope("hidden", options -> options.withMessageTexts(false))) {
+    try (var hidden = senders.openScope("hidden", options -> options.withMessageContents(false))) {
       var clerk = join("hidden", hidden).actor("clerk", Clerk.class);
 
       assertTrue(clerk.sendMessage(new Note(4711)));
@@ -199,7 +199,7 @@ abstract class TellsContract {
 
   @Test
   void whatIsTooLateIsNotHandled() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var desk = join("a", scope.openScope("timed", options -> options.withScheduler(clock)));
     desk.offer("clerk", Clerk.class, clerk(Mailbox.bounded(1, Overflow.BLOCK)));
     var far = sender().actor("clerk", Clerk.class);
@@ -211,7 +211,7 @@ abstract class TellsContract {
     far.sendMessageReturn(new Late(), limit);
     far.sendMessage(new Note(3));
 
-    Patience.eventually(() -> scope.report().waiting() >= 3); // so the request has arrived
+    Patience.eventually(() -> scope.report().queued() >= 3); // so the request has arrived
     clock.advance(limit);
     gate.countDown();
 

@@ -1,11 +1,11 @@
 package io.fibry.cluster;
 
 import io.fibry.Handler;
-import io.fibry.TextCarrier;
+import io.fibry.TextContextPropagator;
 import java.util.Map;
 
 /** Carries the tenant of a thread. Thread-safe. */
-final class Tenant implements TextCarrier<String> {
+final class Tenant implements TextContextPropagator<String> {
   private static final ThreadLocal<String> NAME = new ThreadLocal<>();
 
   static String here() {
@@ -29,7 +29,7 @@ final class Tenant implements TextCarrier<String> {
   }
 
   @Override
-  public AutoCloseable set(String captured) {
+  public AutoCloseable restore(String captured) {
     String before = NAME.get();
     NAME.set(captured);
     return () -> NAME.set(before);

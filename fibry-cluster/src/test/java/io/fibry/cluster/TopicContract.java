@@ -80,7 +80,7 @@ abstract class TopicContract {
   void anAddressStaysSubscribedWhateverItsEntityDoes() {
     a.host("reader", News.class, scope.anonymous(), Duration.ofMillis(1),
         (builder, key) -> builder.newActor((News one) -> read.add(one.number())));
-    Topic<News> here = Topic.of(scope.anonymous());
+    Topic<News> here = Topic.open(scope.anonymous());
     here.subscribe(a.entities("reader", News.class).actor("ada"));
 
     for (int i = 1; i <= 3; i++) { // it may be put away after each

@@ -1,7 +1,7 @@
 package io.fibry.block;
 
 import io.fibry.Actor;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.Request;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -9,68 +9,68 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** An actor whose messages go to the actor in front of it, unless the block overrides that. */
-public abstract class FrontedActor<M> extends Fronted<Actor<M>> implements Actor<M> {
+public abstract class FrontedActor<M> extends ForwardingExitable<Actor<M>> implements Actor<M> {
 
   @Override
-  protected abstract Actor<M> front();
+  protected abstract Actor<M> target();
 
   @Override
   public boolean sendMessage(M message) {
-    return front().sendMessage(message);
+    return target().sendMessage(message);
   }
 
   @Override
   public boolean sendMessages(List<? extends M> block) {
-    return front().sendMessages(block);
+    return target().sendMessages(block);
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request) {
-    return front().ask(request);
+    return target().ask(request);
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    return front().ask(request, limit);
+    return target().ask(request, limit);
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    return front().sendMessageReturn(request);
+    return target().sendMessageReturn(request);
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
-    return front().sendMessageReturn(request, limit);
+    return target().sendMessageReturn(request, limit);
   }
 
   @Override
   public Scheduler.Timer sendMessageLater(M message, Duration delay) {
-    return front().sendMessageLater(message, delay);
+    return target().sendMessageLater(message, delay);
   }
 
   @Override
   public Scheduler.Timer sendMessageLater(Object key, M message, Duration delay) {
-    return front().sendMessageLater(key, message, delay);
+    return target().sendMessageLater(key, message, delay);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(M message, Duration period) {
-    return front().sendMessageEvery(message, period);
+    return target().sendMessageEvery(message, period);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(Object key, M message, Duration period) {
-    return front().sendMessageEvery(key, message, period);
+    return target().sendMessageEvery(key, message, period);
   }
 
   @Override
   public void execute(Runnable task) {
-    front().execute(task);
+    target().execute(task);
   }
 
   @Override
   public String toString() {
-    return front().toString();
+    return target().toString();
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.block;
 
 import io.fibry.Exitable;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.RequestException;
 import io.fibry.text.Lines;
 import java.time.Duration;
@@ -13,7 +13,7 @@ import java.util.stream.Stream;
  * A fronted block that has members, actors which end before it. A handler of a member cannot wait
  * for the block, which waits for it.
  */
-public abstract class FrontedGroup<B extends Exitable> extends Fronted<B> {
+public abstract class FrontedGroup<B extends Exitable> extends ForwardingExitable<B> {
 
   /** Ends the members and waits for them. */
   protected abstract void drain();

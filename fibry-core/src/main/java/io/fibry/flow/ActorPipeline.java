@@ -11,7 +11,7 @@ import io.fibry.block.ChangedCopy;
 import io.fibry.block.Rethrown;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -56,7 +56,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
   }
 
   @Override
-  public Pipeline<I, O> withRoom(int messages) {
+  public Pipeline<I, O> withCapacity(int messages) {
     Arguments.atLeastOne(messages, "with room for " + messages + " messages none could go from stage to stage");
     return new ActorPipeline<>(builder, stages, messages);
   }
@@ -88,8 +88,8 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
 
   private ActorBuilder<Object> builder(int number, int room) {
     var mailbox = Mailbox.bounded(room, Overflow.BLOCK);
-    var part = builder.forBlocks().part("" + number);
-    return number == 1 ? part.orMailbox(mailbox) : part.mailbox(mailbox);
+    var part = builder.forBlocks().child("" + number);
+    return number == 1 ? part.defaultMailbox(mailbox) : part.mailbox(mailbox);
   }
 
   private void open(int number, Stage stage, List<Actor<Object>> opened) {
@@ -99,7 +99,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
       openOrdered(number, stage, builder, opened);
       return;
     }
-    if (stage.parallel > 1) builder = builder.forBlocks().shared(Sharing.scaling(stage.parallel, stage.parallel));
+    if (stage.parallel > 1) builder = builder.forBlocks().pooled(PoolPolicy.scaling(stage.parallel, stage.parallel));
     opened.add(endBefore(next, builder.newActor(message -> pass(message, stage.code.handle(message), number, next))));
   }
 
@@ -122,16 +122,17 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
   private void openOrdered(int number, Stage stage, ActorBuilder<Object> builder, List<Actor<Object>> opened) {
     var next = opened.getLast();
     var pending = new ConcurrentLinkedQueue<PendingResult>();
-    var pool = builder.forBlocks().part("work").mailbox(Mailbox.bounded(stage.parallel + 2, Overflow.BLOCK))
-        .onFailure(FailurePolicy.goOn().withoutLog()).forBlocks()
-        .shared(Sharing.scaling(stage.parallel, stage.parallel))
+    var pool = builder.forBlocks().child("work").mailbox(Mailbox.bounded(stage.parallel + 2, Overflow.BLOCK))
+        .onFailure(FailurePolicy.resume().withoutLog()).forBlocks()
+        .pooled(PoolPolicy.scaling(stage.parallel, stage.parallel))
         .newActorWithReturn(stage.code);
     opened.add(pool);
-    var out = builder.forBlocks().part("out").uncounted().mailbox(Mailbox.bounded(stage.parallel, Overflow.BLOCK))
-        .newActor((Object message) -> pass(message, result(future(pending, message, pool)), number, next));
+    var out =
+        builder.forBlocks().child("out").excludedFromAccounts().mailbox(Mailbox.bounded(stage.parallel, Overflow.BLOCK))
+            .newActor((Object message) -> pass(message, result(future(pending, message, pool)), number, next));
     opened.add(endBefore(next, out.closeOnExit(pool::sendPoisonPill)));
     opened.add(endBefore(out,
-        builder.forBlocks().uncounted().newActor((Object message) -> start(message, pending, pool, out))));
+        builder.forBlocks().excludedFromAccounts().newActor((Object message) -> start(message, pending, pool, out))));
   }
 
   private static void start(Object message, Queue<PendingResult> pending, ActorWithReturn<Object, Object> pool,

@@ -42,7 +42,8 @@ public final class Batch {
    * @param handler takes unmodifiable batches, never empty
    * @return the gathering actor
    */
-  public static <M> Actor<M> lists(ActorBuilder<? super M> builder, int size, Duration wait, Handler<List<M>> handler) {
+  public static <M> Actor<M> ofLists(ActorBuilder<? super M> builder, int size, Duration wait,
+      Handler<List<M>> handler) {
     var kind = new BatchKind<M, List<M>>(ArrayList::new, List::add, Collections::unmodifiableList);
     return BatchActor.open(builder, kind, size, wait, handler);
   }
@@ -57,7 +58,7 @@ public final class Batch {
    * @param handler takes unmodifiable batches, in order of first arrival
    * @return the gathering actor
    */
-  public static <M> Actor<M> counts(ActorBuilder<? super M> builder, int size, Duration wait,
+  public static <M> Actor<M> ofCounts(ActorBuilder<? super M> builder, int size, Duration wait,
       Handler<Map<M, Long>> handler) {
     var kind = new BatchKind<M, Map<M, Long>>(LinkedHashMap::new,
         (counts, message) -> counts.merge(message, 1L, Long::sum), Collections::unmodifiableMap);
@@ -77,7 +78,7 @@ public final class Batch {
    * @param handler takes unmodifiable batches, in order of first arrival
    * @return the gathering actor
    */
-  public static <K, M> Actor<M> merged(ActorBuilder<? super M> builder, int size, Duration wait, Function<M, K> key,
+  public static <K, M> Actor<M> ofMerged(ActorBuilder<? super M> builder, int size, Duration wait, Function<M, K> key,
       BinaryOperator<M> merge, Handler<Map<K, M>> handler) {
     Objects.requireNonNull(key, "key");
     Objects.requireNonNull(merge, "merge");

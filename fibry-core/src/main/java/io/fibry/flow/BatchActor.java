@@ -32,8 +32,8 @@ final class BatchActor<M> extends FrontedActor<M> {
   /** Puts its code outside the user's, which sees neither batches nor timers. */
   private <B> BatchActor(ActorBuilder<Object> builder, BatchKind<M, B> kind, int size, Duration wait,
       Handler<B> handler) {
-    writer = builder.forBlocks().part("batch").uncounted().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
-        .around((batch, next) -> write(handler, batch)).newActor(batch -> {});
+    writer = builder.forBlocks().child("batch").excludedFromAccounts().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
+        .intercept((batch, next) -> write(handler, batch)).newActor(batch -> {});
     try {
       gatherer = gatherer(builder, new OpenBatch<>(kind, size, wait, builder.forBlocks().scheduler(), writer));
     } catch (Throwable refused) {
@@ -53,17 +53,17 @@ final class BatchActor<M> extends FrontedActor<M> {
     Objects.requireNonNull(handler, "handler");
     Arguments.atLeastOne(size, "a batch of " + size + " messages would never be full");
     Arguments.positive(wait, "wait", "a batch cannot wait " + Durations.text(wait) + " for its messages");
-    if (builder.forBlocks().mailbox().ordered()) throw new IllegalArgumentException(
+    if (builder.forBlocks().mailbox().isOrdered()) throw new IllegalArgumentException(
         "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
-    if (builder.forBlocks().isShared())
+    if (builder.forBlocks().isPooled())
       throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors");
-    var bounded = (ActorBuilder<Object>) builder.forBlocks().orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK));
+    var bounded = (ActorBuilder<Object>) builder.forBlocks().defaultMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK));
     return new BatchActor<>(bounded, kind, size, wait, handler);
   }
 
   @SuppressWarnings("unchecked")
   private static <M, B> Actor<M> gatherer(ActorBuilder<Object> builder, OpenBatch<M, B> batch) {
-    ActorBuilder<Object> timed = builder.around((message, next) -> {
+    ActorBuilder<Object> timed = builder.intercept((message, next) -> {
       if (message instanceof OpenBatch.Expiry expiry) expiry.handle();
       else next.run();
     });
@@ -95,7 +95,7 @@ final class BatchActor<M> extends FrontedActor<M> {
   }
 
   @Override
-  protected Actor<M> front() {
+  protected Actor<M> target() {
     return gatherer;
   }
 

@@ -79,8 +79,8 @@ public final class CircuitBreaker {
    * @return a copy
    */
   public <M> ActorBuilder<M> around(ActorBuilder<M> builder) {
-    Handler.Around<M> guarded = this::run;
-    return Objects.requireNonNull(builder, "builder").around(guarded);
+    Handler.Interceptor<M> guarded = this::run;
+    return Objects.requireNonNull(builder, "builder").intercept(guarded);
   }
 
   /** {@return the present state} */
@@ -223,7 +223,7 @@ public final class CircuitBreaker {
      *
      * @param which chooses the failures that count; by default all
      */
-    public Options counting(Predicate<? super Throwable> which) {
+    public Options withFailureFilter(Predicate<? super Throwable> which) {
       Objects.requireNonNull(which, "which");
       return with(copy -> copy.counted = which);
     }
@@ -234,7 +234,7 @@ public final class CircuitBreaker {
      * @param listener gets {@link State#OPEN} or {@link State#CLOSED}; quick, as it runs on the
      * thread of an actor
      */
-    public Options onChange(Consumer<State> listener) {
+    public Options withListener(Consumer<State> listener) {
       Objects.requireNonNull(listener, "listener");
       return with(copy -> copy.listener = listener);
     }

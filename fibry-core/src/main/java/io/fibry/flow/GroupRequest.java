@@ -1,7 +1,7 @@
 package io.fibry.flow;
 
-import io.fibry.ActorSystem;
 import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
@@ -88,8 +88,8 @@ final class GroupRequest<M, R> {
   }
 
   private <A> A ask(CompletableFuture<A> outcome, AnswerHandler<R> handler) {
-    var silent = ActorSystem.beside(actors.getFirst()).forBlocks().outside().strategy(Strategy.CALLER)
-        .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog());
+    var silent = ActorSystem.beside(actors.getFirst()).forBlocks().inOuterScope().strategy(Strategy.CALLER)
+        .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog());
     var asker = silent.newActor((Question<A> question, ActorContext<Question<A>> context) -> {
       for (var actor : actors) {
         int number = requests.size();

@@ -12,62 +12,63 @@ import org.slf4j.LoggerFactory;
 
 /** A body, and hooks wrapped so that they throw nothing. */
 record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Returning<M, R> body,
-    List<Handler<M>> beforeHooks, List<Hooks.After<M, R>> afterHooks, List<Hooks.OnError<M>> errorHooks)
-    implements Hooks<M, R> {
-  private static final Logger LOG = LoggerFactory.getLogger(Hooks.class);
+    List<Handler<M>> beforeHooks, List<HookedFunction.After<M, R>> afterHooks,
+    List<HookedFunction.OnError<M>> errorHooks)
+    implements HookedFunction<M, R> {
+  private static final Logger LOG = LoggerFactory.getLogger(HookedFunction.class);
 
-  static <M, R> Hooks<M, R> of(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
+  static <M, R> HookedFunction<M, R> of(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
     return new HookChain<>(ChangedCopy.withOwnMessages(Objects.requireNonNull(builder, "builder")), new AtomicLong(),
         Objects.requireNonNull(body, "body"), List.of(), List.of(), List.of());
   }
 
   @Override
-  public Hooks<M, R> before(Handler<M> hook) {
+  public HookedFunction<M, R> before(Handler<M> hook) {
     return withBefore(hook, HookCall::run);
   }
 
   @Override
-  public Hooks<M, R> beforeAsync(Handler<M> hook) {
+  public HookedFunction<M, R> beforeAsync(Handler<M> hook) {
     return withBefore(hook, this::start);
   }
 
   @Override
-  public Hooks<M, R> after(After<M, R> hook) {
+  public HookedFunction<M, R> after(After<M, R> hook) {
     return withAfter(hook, HookCall::run);
   }
 
   @Override
-  public Hooks<M, R> afterAsync(After<M, R> hook) {
+  public HookedFunction<M, R> afterAsync(After<M, R> hook) {
     return withAfter(hook, this::start);
   }
 
   @Override
-  public Hooks<M, R> onError(OnError<M> hook) {
+  public HookedFunction<M, R> onError(OnError<M> hook) {
     return withOnError(hook, HookCall::run);
   }
 
   @Override
-  public Hooks<M, R> onErrorAsync(OnError<M> hook) {
+  public HookedFunction<M, R> onErrorAsync(OnError<M> hook) {
     return withOnError(hook, this::start);
   }
 
-  private Hooks<M, R> withBefore(Handler<M> hook, Consumer<HookCall> run) {
+  private HookedFunction<M, R> withBefore(Handler<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     Handler<M> added = message -> run.accept(new HookCall(builder, "before", message, () -> hook.handle(message)));
     return new HookChain<>(builder, started, body, ChangedCopy.with(beforeHooks, added), afterHooks, errorHooks);
   }
 
-  private Hooks<M, R> withAfter(After<M, R> hook, Consumer<HookCall> run) {
+  private HookedFunction<M, R> withAfter(After<M, R> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     After<M, R> added =
         (message, reply) -> run.accept(new HookCall(builder, "after", message, () -> hook.after(message, reply)));
     return new HookChain<>(builder, started, body, beforeHooks, ChangedCopy.with(afterHooks, added), errorHooks);
   }
 
-  private Hooks<M, R> withOnError(OnError<M> hook, Consumer<HookCall> run) {
+  private HookedFunction<M, R> withOnError(OnError<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     OnError<M> added = (message, failure) -> run
-        .accept(new HookCall(builder, "on the error at", message, () -> hook.failed(message, failure)));
+        .accept(new HookCall(builder, "on the error at", message, () -> hook.onError(message, failure)));
     return new HookChain<>(builder, started, body, beforeHooks, afterHooks, ChangedCopy.with(errorHooks, added));
   }
 
@@ -79,7 +80,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
     try {
       reply = Objects.requireNonNull(body.handle(message), "the body answered null; let it answer an Optional");
     } catch (Throwable failure) {
-      for (var hook : errorHooks) hook.failed(message, failure);
+      for (var hook : errorHooks) hook.onError(message, failure);
       throw failure;
     }
     for (var hook : afterHooks) hook.after(message, reply);
@@ -109,14 +110,14 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
 
     @Override
     public String toString() {
-      return "hook " + when + " " + builder.forBlocks().shown(message);
+      return "hook " + when + " " + builder.forBlocks().describe(message);
     }
   }
 
   /** On an actor of its own. */
   private void start(HookCall call) {
     call.contain(() -> {
-      var actor = builder.forBlocks().part("hook-" + started.incrementAndGet()).newSink();
+      var actor = builder.forBlocks().child("hook-" + started.incrementAndGet()).newSink();
       actor.execAsync(call);
       actor.sendPoisonPill();
     });

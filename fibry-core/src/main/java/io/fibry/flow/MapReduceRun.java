@@ -80,7 +80,7 @@ final class MapReduceRun<T, R> {
   /** Runs on its actor, but for {@code ended}. */
   private final class Worker {
     private final ActorWithReturn<T, Boolean> actor =
-        builder.forBlocks().part("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
+        builder.forBlocks().child("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
     private long number; // of the item at hand; written before that is sent
 
     private void begin() {

@@ -1,8 +1,8 @@
 package io.fibry.flow;
 
 import io.fibry.Actor;
+import io.fibry.MultiStepMessage;
 import io.fibry.RequestException;
-import io.fibry.Steps;
 import io.fibry.block.TimedMessages;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
@@ -19,18 +19,18 @@ final class OpenBatch<M, B> {
    * A timer's message, for one batch: another may be open when it comes. Counts no steps, so that
    * it does not count as a message of the user.
    */
-  record Expiry(OpenBatch<?, ?> open, Object batch) implements Steps {
+  record Expiry(OpenBatch<?, ?> open, Object batch) implements MultiStepMessage {
     void handle() {
       if (open.batch == batch) open.tryHandOver();
     }
 
     @Override
-    public Object step() {
+    public Object currentStep() {
       return this;
     }
 
     @Override
-    public long stepsDone() {
+    public long completedSteps() {
       return 0;
     }
 

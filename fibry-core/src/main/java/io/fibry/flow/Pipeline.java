@@ -28,7 +28,7 @@ public interface Pipeline<I, O> {
    * @param stage never returns null
    * @return a pipeline
    */
-  static <I, O> Pipeline<I, O> from(ActorBuilder<? super I> builder, Handler.Returning<I, O> stage) {
+  static <I, O> Pipeline<I, O> of(ActorBuilder<? super I> builder, Handler.Returning<I, O> stage) {
     return ActorPipeline.from(builder, stage);
   }
 
@@ -67,7 +67,7 @@ public interface Pipeline<I, O> {
    * @param messages 64 unless set; at least 1
    * @return a copy
    */
-  Pipeline<I, O> withRoom(int messages);
+  Pipeline<I, O> withCapacity(int messages);
 
   /**
    * Opens the pipeline: messages to the actor go through all stages, and its end ends them.

@@ -30,13 +30,13 @@ public final class RateLimit {
    * @param period more than zero
    * @return a copy
    */
-  public static <M> ActorBuilder<M> of(ActorBuilder<M> builder, int messages, Duration period) {
+  public static <M> ActorBuilder<M> around(ActorBuilder<M> builder, int messages, Duration period) {
     Arguments.rate(messages, "messages", period);
     var bucket = new TokenBucket(Objects.requireNonNull(builder, "builder").forBlocks().scheduler(), messages, period);
-    Handler.Around<M> limited = (message, next) -> {
+    Handler.Interceptor<M> limited = (message, next) -> {
       bucket.take();
       next.run();
     };
-    return builder.around(limited);
+    return builder.intercept(limited);
   }
 }

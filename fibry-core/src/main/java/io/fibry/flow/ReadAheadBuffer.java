@@ -52,7 +52,7 @@ final class ReadAheadBuffer<T> {
   }
 
   void start(ActorBuilder<Object> builder, Handler<Generator.Output<T>> producer) {
-    var actor = builder.forBlocks().part("producer-" + NUMBERS.incrementAndGet())
+    var actor = builder.forBlocks().child("producer-" + NUMBERS.incrementAndGet())
         .newActorWithReturn((ProducerOutput output) -> output.produce());
     // completes once, even if it is retried, killed, or never run
     if (wants(actor)) actor.sendMessageReturn(new ProducerOutput(producer))

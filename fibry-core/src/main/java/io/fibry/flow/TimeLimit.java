@@ -31,21 +31,21 @@ public final class TimeLimit {
    * @param limit for each call of the handler, also a retry; more than zero
    * @return a copy
    */
-  public static <M> ActorBuilder<M> of(ActorBuilder<M> builder, Duration limit) {
+  public static <M> ActorBuilder<M> around(ActorBuilder<M> builder, Duration limit) {
     var home = Objects.requireNonNull(builder, "builder").forBlocks();
     Arguments.positive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time for a message");
-    Handler.Around<M> limited = (message, next) -> {
+    Handler.Interceptor<M> limited = (message, next) -> {
       StackRoom.probe(); // the thread must be able to end the limit
       var run = new LimitedRun(Thread.currentThread());
       // not on the timer's thread, which must not wait, nor on a fiber, which may find no carrier
       var clock = home.scheduler();
-      var timer = clock.after(limit, clock.isManual() ? run : () -> Strategy.THREAD.activate(run));
+      var timer = clock.schedule(limit, clock.isManual() ? run : () -> Strategy.THREAD.activate(run));
       try {
         next.run();
       } catch (Exception failure) {
         if (!run.end()) throw failure;
         var late = new TimeoutException("it took longer than " + Durations.text(limit) + " to handle "
-            + home.shown(message) + ", so it was interrupted");
+            + home.describe(message) + ", so it was interrupted");
         late.initCause(failure);
         throw late;
       } finally {
@@ -53,6 +53,6 @@ public final class TimeLimit {
         timer.cancel();
       }
     };
-    return builder.around(limited);
+    return builder.intercept(limited);
   }
 }

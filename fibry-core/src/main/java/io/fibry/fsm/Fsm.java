@@ -91,7 +91,7 @@ public interface Fsm<S, M> {
    * @return a changed copy
    * @throws IllegalArgumentException if {@code time} is not positive, or the state has one
    */
-  <A extends S> Fsm<S, M> after(Class<A> state, Duration time, Handler.Returning<A, S> next);
+  <A extends S> Fsm<S, M> onTimeout(Class<A> state, Duration time, Handler.Returning<A, S> next);
 
   /**
    * Runs when this state is entered, the initial one as soon as the actor is made. If it throws,
@@ -103,7 +103,7 @@ public interface Fsm<S, M> {
    * @return a changed copy
    * @throws IllegalArgumentException if the state has such code
    */
-  <A extends S> Fsm<S, M> entering(Class<A> state, Handler<A> code);
+  <A extends S> Fsm<S, M> onEnter(Class<A> state, Handler<A> code);
 
   /**
    * Runs when this state is left for another, but not at a restart or the actor's end. If it
@@ -115,7 +115,7 @@ public interface Fsm<S, M> {
    * @return a changed copy
    * @throws IllegalArgumentException if the state has such code
    */
-  <A extends S> Fsm<S, M> leaving(Class<A> state, Handler<A> code);
+  <A extends S> Fsm<S, M> onLeave(Class<A> state, Handler<A> code);
 
   /**
    * An actor in the initial state. Its {@code around} also sees the machine's own messages, for

@@ -66,7 +66,7 @@ final class MachineRun {
 
   /** A failure leaves the old state, or stays in the new one once that is set. */
   private void move(Object next, ActorContext<Object> context) throws Exception {
-    if (Objects.requireNonNull(next, () -> "the next state of actor '" + self.name() + "' after " + home.shown(state)
+    if (Objects.requireNonNull(next, () -> "the next state of actor '" + self.name() + "' after " + home.describe(state)
         + " was null; to stay, return the given state") == state)
       return;
     var there = table.apply(next.getClass());
@@ -109,8 +109,8 @@ final class MachineRun {
   }
 
   private String refusal(Object message) {
-    return "actor '" + self.name() + "' is in state " + home.shown(state) + " and does not take "
-        + home.shown(message)
+    return "actor '" + self.name() + "' is in state " + home.describe(state) + " and does not take "
+        + home.describe(message)
         + "; there it takes " + rules.taken() + ". Say what it does by on(" + state.getClass().getSimpleName()
         + ".class, " + message.getClass().getSimpleName() + ".class, ..), or postpone it";
   }

@@ -27,7 +27,7 @@ final class StateRules {
     }
   }
 
-  record On(Class<?> state, Class<?> message, Handler.StatefulReturningInContext<Object, Object, Object> next)
+  record On(Class<?> state, Class<?> message, Handler.StatefulReturningWithContext<Object, Object, Object> next)
       implements Rule {
     private static final On NOTHING = new On(null, null, null);
 

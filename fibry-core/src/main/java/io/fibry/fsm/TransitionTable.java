@@ -65,13 +65,13 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   }
 
   private Fsm<S, M> add(Class<?> state, Class<?> message,
-      Handler.StatefulReturningInContext<Object, Object, Object> next) {
+      Handler.StatefulReturningWithContext<Object, Object, Object> next) {
     var on = new On(below(states, state, "state"), below(messages, message, "message"), next);
     return with(on, "it has " + on.text());
   }
 
   @Override
-  public <A extends S> Fsm<S, M> after(Class<A> state, Duration time, Handler.Returning<A, S> next) {
+  public <A extends S> Fsm<S, M> onTimeout(Class<A> state, Duration time, Handler.Returning<A, S> next) {
     below(states, state, "state");
     Arguments.positive(time, "time", this + " cannot leave "
         + state.getSimpleName() + " after " + Durations.text(time) + ": it would never be in it");
@@ -80,13 +80,13 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   }
 
   @Override
-  public <A extends S> Fsm<S, M> entering(Class<A> state, Handler<A> code) {
+  public <A extends S> Fsm<S, M> onEnter(Class<A> state, Handler<A> code) {
     var entering = new Entering(below(states, state, "state"), code(code));
     return with(entering, "it has code for entering " + entering.text());
   }
 
   @Override
-  public <A extends S> Fsm<S, M> leaving(Class<A> state, Handler<A> code) {
+  public <A extends S> Fsm<S, M> onLeave(Class<A> state, Handler<A> code) {
     var leaving = new Leaving(below(states, state, "state"), code(code));
     return with(leaving, "it has code for leaving " + leaving.text());
   }
@@ -159,7 +159,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     var home = builder.forBlocks();
     var mailbox = home.mailbox();
     boolean begins = rules(initial.getClass()).begins();
-    if (mailbox.ordered() && (begins || afters().findAny().isPresent()))
+    if (mailbox.isOrdered() && (begins || afters().findAny().isPresent()))
       throw new IllegalArgumentException(this
           + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it "
           + "another mailbox");

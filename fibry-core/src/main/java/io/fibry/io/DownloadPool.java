@@ -4,7 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.Exitable;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.block.ChangedCopy;
 import io.fibry.pool.Pools;
 import java.io.IOException;
@@ -21,7 +21,7 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /** A pool of workers. It cancels a request that no caller waits for. */
-final class DownloadPool extends Fronted<Downloader> implements Downloader {
+final class DownloadPool extends ForwardingExitable<Downloader> implements Downloader {
   private static final Duration CONNECTING = Duration.ofSeconds(10);
   private static final Duration CLOSING = Duration.ofSeconds(1);
 
@@ -78,7 +78,7 @@ final class DownloadPool extends Fronted<Downloader> implements Downloader {
   }
 
   private Download ask(URI uri, Function<DownloadRequest, Download> asking) throws IOException {
-    Actor.mayThrow(IOException.class);
+    Actor.declareThrown(IOException.class);
     var request = new DownloadRequest(uri, options);
     try {
       return asking.apply(request);
@@ -96,7 +96,7 @@ final class DownloadPool extends Fronted<Downloader> implements Downloader {
   }
 
   @Override
-  protected Exitable front() {
+  protected Exitable target() {
     return pool;
   }
 

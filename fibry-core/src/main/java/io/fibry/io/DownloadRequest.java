@@ -2,8 +2,8 @@ package io.fibry.io;
 
 import io.fibry.Request;
 import io.fibry.io.Downloader.Download;
+import io.fibry.io.Downloader.HttpStatusException;
 import io.fibry.io.Downloader.Options;
-import io.fibry.io.Downloader.Refused;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
@@ -60,7 +60,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   Download run(HttpClient client, Scheduler clock, RetryBudget budget, RandomGenerator random)
       throws IOException, InterruptedException {
     long begun = clock.nanoTime();
-    var limit = clock.after(options.limit, () -> over
+    var limit = clock.schedule(options.limit, () -> over
         .completeExceptionally(
             new HttpTimeoutException(uri + " was not downloaded within " + Durations.text(options.limit))));
     budget.pay();
@@ -99,13 +99,13 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     if (CappedBody.fine(status))
       return new Answer(new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
           null, false, Duration.ZERO);
-    return new Answer(null, new Refused(response.uri(), status), TRANSIENT.contains(status),
+    return new Answer(null, new HttpStatusException(response.uri(), status), TRANSIENT.contains(status),
         response.headers().firstValue("Retry-After").map(DownloadRequest::patience).orElse(Duration.ZERO));
   }
 
   private void pause(Scheduler clock, Duration pause) throws IOException, InterruptedException {
     var end = new CompletableFuture<Object>();
-    var timer = clock.after(pause, () -> end.complete(pause));
+    var timer = clock.schedule(pause, () -> end.complete(pause));
     try {
       await(end);
     } finally {

@@ -23,7 +23,7 @@ import java.util.function.UnaryOperator;
  * Downloads what URIs name: a pool of actors around an HTTP client. Thread-safe.
  * {@snippet class="io.fibry.IoSnippetsTest" region="downloader"}
  *
- * <p>A download fails with an {@link IOException}: {@link Refused} for a status other than 200 to
+ * <p>A download fails with an {@link IOException}: {@link HttpStatusException} for a status other than 200 to
  * 299. It is cancelled when no caller waits: after the limit of {@code ask}, at an interrupt, or
  * with its future.
  *
@@ -54,7 +54,7 @@ public interface Downloader extends Exitable {
    * @param uri begins with http or https
    * @return the download
    * @throws IllegalArgumentException for other URIs
-   * @throws Refused for a status other than 200 to 299
+   * @throws HttpStatusException for a status other than 200 to 299
    * @throws IOException if the download failed otherwise
    */
   Download ask(URI uri) throws IOException;
@@ -66,7 +66,7 @@ public interface Downloader extends Exitable {
    * @param limit how long
    * @return the download
    * @throws IllegalArgumentException for other URIs
-   * @throws Refused for a status other than 200 to 299
+   * @throws HttpStatusException for a status other than 200 to 299
    * @throws IOException if the download failed otherwise
    */
   Download ask(URI uri, Duration limit) throws IOException;
@@ -140,7 +140,7 @@ public interface Downloader extends Exitable {
   }
 
   /** A status other than 200 to 299; the body was not read. */
-  final class Refused extends IOException {
+  final class HttpStatusException extends IOException {
     private static final long serialVersionUID = 1;
 
     /** The URI. */
@@ -148,7 +148,7 @@ public interface Downloader extends Exitable {
     /** The status. */
     private final int status;
 
-    Refused(URI uri, int status) {
+    HttpStatusException(URI uri, int status) {
       super(uri + " was answered with status " + status);
       this.uri = uri;
       this.status = status;
@@ -196,7 +196,7 @@ public interface Downloader extends Exitable {
      * @param downloads at least 1, by default 8
      * @return a changed copy
      */
-    public Options withParallel(int downloads) {
+    public Options withMaxParallel(int downloads) {
       Arguments.atLeastOne(downloads, downloads + " downloads at a time would load nothing");
       return with(copy -> copy.parallel = downloads);
     }
@@ -218,7 +218,7 @@ public interface Downloader extends Exitable {
      * @param times at least 1, by default 4
      * @return a changed copy
      */
-    public Options withTries(int times) {
+    public Options withMaxAttempts(int times) {
       Arguments.atLeastOne(times, times + " tries would download nothing");
       return with(copy -> copy.tries = times);
     }
@@ -241,7 +241,7 @@ public interface Downloader extends Exitable {
      * @param most at least {@code first}, by default 10 seconds
      * @return a changed copy
      */
-    public Options withBackOff(Duration first, Duration most) {
+    public Options withBackoff(Duration first, Duration most) {
       Arguments.positive(first, "first", "a back-off of " + Durations.text(first) + " is none");
       if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
           "a back-off of " + Durations.text(first) + " that grows to " + Durations.text(most)

@@ -56,7 +56,7 @@ public final class Program implements Cloneable {
    * @param executable an absolute path; no batch file of Windows, which a shell would run
    * @return the program
    */
-  public static Program at(Path executable) {
+  public static Program of(Path executable) {
     if (!Objects.requireNonNull(executable, "executable").isAbsolute())
       throw new IllegalArgumentException("the program '" + executable + "' could be anywhere; give its absolute path");
     var name = executable.toString().toLowerCase(Locale.ROOT);
@@ -202,13 +202,13 @@ public final class Program implements Cloneable {
   /**
    * A result. Its arrays are compared by identity, and not copied.
    *
-   * @param exit the exit code; after a kill, the system's
-   * @param out the output
-   * @param err the errors
-   * @param truncated whether there was more, or a child kept it open for two seconds
-   * @param timedOut whether the limit ended the run
+   * @param exitCode the exit code; after a kill, the system's
+   * @param stdout the output
+   * @param stderr the errors
+   * @param isTruncated whether there was more, or a child kept it open for two seconds
+   * @param isTimedOut whether the limit ended the run
    */
-  public record Result(int exit, byte[] out, byte[] err, boolean truncated, boolean timedOut) {
+  public record Result(int exitCode, byte[] stdout, byte[] stderr, boolean isTruncated, boolean isTimedOut) {
 
     /**
      * The output, as UTF-8.
@@ -216,7 +216,7 @@ public final class Program implements Cloneable {
      * @return the text
      */
     public String text() {
-      return new String(out, StandardCharsets.UTF_8);
+      return new String(stdout, StandardCharsets.UTF_8);
     }
   }
 }

@@ -59,14 +59,14 @@ public final class Mailbox<M> {
 
   /**
    * {@return the capacity at which each accepted message is answered in time: as many messages as
-   * are handled in half of the time that is left for waiting, and at least 1} {@link #within}
+   * are handled in half of the time that is left for waiting, and at least 1} {@link #withMaxWait}
    * adapts by itself.
    *
    * @param limit how long an answer is useful
    * @param service how long one message takes
    * @param perSecond messages that all workers handle per second
    */
-  public static int roomFor(Duration limit, Duration service, double perSecond) {
+  public static int capacityFor(Duration limit, Duration service, double perSecond) {
     if (Objects.requireNonNull(service, "service").isNegative())
       throw new IllegalArgumentException("a message cannot take " + Durations.text(service) + "; give zero or more");
     if (Objects.requireNonNull(limit, "limit").compareTo(service) <= 0) throw new IllegalArgumentException(
@@ -100,7 +100,7 @@ public final class Mailbox<M> {
   public Mailbox<M> selective() {
     if (target > 0) throw new IllegalArgumentException(
         "the handler of a selective mailbox chooses what it takes, so the wait of a message cannot be foreseen; "
-            + "leave out within(" + Durations.text(target()) + ")");
+            + "leave out within(" + Durations.text(maxWait()) + ")");
     return new Mailbox<>(capacity, overflow, 0, order, true);
   }
 
@@ -116,7 +116,7 @@ public final class Mailbox<M> {
    *
    * @param target how long a message may wait
    */
-  public Mailbox<M> within(Duration target) {
+  public Mailbox<M> withMaxWait(Duration target) {
     if (!Objects.requireNonNull(target, "target").isPositive()) throw new IllegalArgumentException(
         "messages that may wait " + Durations.text(target) + " could not wait at all; give more than zero");
     if (capacity == Integer.MAX_VALUE || selective)
@@ -149,12 +149,12 @@ public final class Mailbox<M> {
   }
 
   /** {@return how long a message may wait, or zero for any time} */
-  public Duration target() {
+  public Duration maxWait() {
     return Duration.ofNanos(target);
   }
 
   /** {@return whether messages have an order of their own} */
-  public boolean ordered() {
+  public boolean isOrdered() {
     return order.isPresent();
   }
 
@@ -164,7 +164,7 @@ public final class Mailbox<M> {
   }
 
   /** {@return whether it drops messages, the newest or the oldest} */
-  public boolean drops() {
+  public boolean isLossy() {
     return overflow == Overflow.DROP_NEWEST || overflow == Overflow.DROP_OLDEST;
   }
 
@@ -172,6 +172,6 @@ public final class Mailbox<M> {
   public String toString() {
     return (order.isPresent() ? "priority"
         : capacity == Integer.MAX_VALUE ? "unbounded" : "bounded(" + capacity + ", " + overflow + ")")
-        + (target == 0 ? "" : " within " + Durations.text(target())) + (selective ? ", selective" : "");
+        + (target == 0 ? "" : " within " + Durations.text(maxWait())) + (selective ? ", selective" : "");
   }
 }

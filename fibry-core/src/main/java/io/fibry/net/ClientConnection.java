@@ -58,12 +58,12 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   }
 
   @Override
-  public InputStream getInputStream() {
+  public InputStream inputStream() {
     return in;
   }
 
   @Override
-  public OutputStream getOutputStream() {
+  public OutputStream outputStream() {
     return out;
   }
 

@@ -48,7 +48,7 @@ final class ClientOutbox<M> {
   /** A sender neither waits for others here nor handles their messages. */
   private final class Door extends FrontedActor<M> {
     @Override
-    protected Actor<M> front() {
+    protected Actor<M> target() {
       return counter;
     }
 
@@ -93,14 +93,15 @@ final class ClientOutbox<M> {
     this.format = format;
     // bytes are bounded instead; dead letters tell of failures
     var quiet =
-        builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog()).forBlocks()
-            .toClient(format.own);
+        builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog()).forBlocks()
+            .countLostAsDisconnected(format.own);
     // not with the user's code around messages
     this.writer =
-        quiet.part(name + "/out").strategy(Strategy.FIBER).around((message, next) -> write((M) message))
+        quiet.child(name + "/out").strategy(Strategy.FIBER).intercept((message, next) -> write((M) message))
             .newActor((M message) -> {});
     this.counter =
-        quiet.part(name).uncounted().strategy(Strategy.CALLER).around((message, next) -> admit((M) message))
+        quiet.child(name).excludedFromAccounts().strategy(Strategy.CALLER)
+            .intercept((message, next) -> admit((M) message))
             .newActor((M message) -> {});
     counter.closeOnExit(writer::sendPoisonPill);
     socket.endOnClose(counter);

@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import io.fibry.Steps;
+import io.fibry.MultiStepMessage;
 import io.fibry.block.TimedStep;
 import io.fibry.text.Lines;
 
@@ -9,7 +9,7 @@ import io.fibry.text.Lines;
  * it is the client's turn. The work afterwards counts as another step, so a long answer is not a
  * slow step. Written by the conversation's thread, read by any.
  */
-final class CurrentStep implements Steps {
+final class CurrentStep implements MultiStepMessage {
   /** An object of its own each time. */
   private static final class ConversationStep extends TimedStep {
     private final Object what;
@@ -77,12 +77,12 @@ final class CurrentStep implements Steps {
   }
 
   @Override
-  public Object step() {
+  public Object currentStep() {
     return shown;
   }
 
   @Override
-  public long stepsDone() {
+  public long completedSteps() {
     return done;
   }
 }

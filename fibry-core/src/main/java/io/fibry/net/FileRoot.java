@@ -45,7 +45,7 @@ record FileRoot(Path root) {
   }
 
   /** {@code below} is empty, or begins with a slash. */
-  void answer(Exchange exchange, String below) throws IOException {
+  void answer(HttpExchange exchange, String below) throws IOException {
     var file = find(below);
     var seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (seen.isDirectory()) {
@@ -88,7 +88,7 @@ record FileRoot(Path root) {
     return true;
   }
 
-  private static void redirect(Exchange exchange) throws IOException {
+  private static void redirect(HttpExchange exchange) throws IOException {
     var to = new StringBuilder();
     for (byte b : exchange.path().getBytes(StandardCharsets.UTF_8)) {
       if (b > 0 && (Character.isLetterOrDigit(b) || "/-._~".indexOf(b) >= 0)) to.append((char) b);
@@ -97,7 +97,7 @@ record FileRoot(Path root) {
     exchange.status(301).header("Location", to.append('/').toString()).header("Content-Type", PLAIN_TEXT);
   }
 
-  private static void send(Exchange exchange, Path file, BasicFileAttributes seen) throws IOException {
+  private static void send(HttpExchange exchange, Path file, BasicFileAttributes seen) throws IOException {
     var changed = seen.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
     exchange.header("Last-Modified", HttpAnswer.date(changed)).header("X-Content-Type-Options", "nosniff");
     var known = exchange.header("If-Modified-Since");
@@ -114,7 +114,7 @@ record FileRoot(Path root) {
     if (exchange.method().equals("HEAD")) return;
     try (var in =
         Channels.newInputStream(Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
-      var out = exchange.out();
+      var out = exchange.outputStream();
       var some = new byte[8_192];
       // a file may grow, which is not sent, or shrink, which closes the connection
       long left = seen.size();

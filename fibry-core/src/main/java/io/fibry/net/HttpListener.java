@@ -51,13 +51,13 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   @Override
-  public String log(Throwable failure, Exchange exchange, String answered) {
+  public String log(Throwable failure, HttpExchange exchange, String answered) {
     var number = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
-    var shown = home.showsMessages() ? exchange.toString() : "an exchange";
+    var shown = home.mayShowMessages() ? exchange.toString() : "an exchange";
     if (stacks.isDue(failure))
       LOG.error("{}: failure {} of {} was answered {}", this, number, shown, answered, failure);
     else LOG.error("{}: failure {} of {} was answered {}; its stack is like one of the last second: {}", this, number,
-        shown, answered, home.shown(failure));
+        shown, answered, home.describe(failure));
     return number;
   }
 
@@ -71,7 +71,8 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
     try {
       options.accessLog.get()
           .accept(
-              new HttpAccess(Instant.now().minusNanos(took), client.remoteAddress(), head == null ? "" : head.method,
+              new AccessLogEntry(Instant.now().minusNanos(took), client.remoteAddress(),
+                  head == null ? "" : head.method,
                   head == null ? "" : head.target.path(), Optional.ofNullable(route).map(one -> one.pattern().text()),
                   answer.code(), answer.bytes(), Duration.ofNanos(took)));
     } catch (RuntimeException failure) {

@@ -35,7 +35,7 @@ public final class HttpOptions implements Cloneable {
   int maxFields = 1_000;
   HostNames hosts = HostNames.ALL;
   Optional<Tls> tls = Optional.empty();
-  Optional<Consumer<HttpAccess>> accessLog = Optional.empty();
+  Optional<Consumer<AccessLogEntry>> accessLog = Optional.empty();
 
   private HttpOptions() {}
 
@@ -182,7 +182,7 @@ public final class HttpOptions implements Cloneable {
    * @param log runs on the actor of the connection, and must be quick
    * @return a changed copy
    */
-  public HttpOptions withAccessLog(Consumer<HttpAccess> log) {
+  public HttpOptions withAccessLog(Consumer<AccessLogEntry> log) {
     return with(copy -> copy.accessLog = Optional.of(Objects.requireNonNull(log, "log")));
   }
 

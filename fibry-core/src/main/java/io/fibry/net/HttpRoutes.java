@@ -36,7 +36,7 @@ public final class HttpRoutes {
   record Entry(RoutePattern pattern, Route route) {}
 
   /** How exceptions of a type are answered. */
-  private record Rule<E>(Class<E> type, Handler.Returning<Failed<E>, String> answer) {}
+  private record Rule<E>(Class<E> type, Handler.Returning<FailedExchange<E>, String> answer) {}
 
   /**
    * An exchange whose handler threw.
@@ -45,15 +45,15 @@ public final class HttpRoutes {
    * @param failure the exception
    * @param exchange its status is 500 unless set, and its headers are as if it had not begun
    */
-  public record Failed<E>(E failure, Exchange exchange) {}
+  public record FailedExchange<E>(E failure, HttpExchange exchange) {}
 
   private final List<Entry> entries; // the most exact first
   private final Map<String, List<Entry>> whole = new HashMap<>(); // by path; not changed after the constructor
   private final List<Entry> open; // with parts that may be anything
   private final List<Rule<?>> rules;
-  final Optional<HttpBodies> bodies;
+  final Optional<BodyCodec> bodies;
 
-  private HttpRoutes(List<Entry> entries, List<Rule<?>> rules, Optional<HttpBodies> bodies) {
+  private HttpRoutes(List<Entry> entries, List<Rule<?>> rules, Optional<BodyCodec> bodies) {
     this.entries = entries;
     this.rules = rules;
     this.bodies = bodies;
@@ -75,13 +75,13 @@ public final class HttpRoutes {
    * @return more routes
    * @throws IllegalArgumentException if the path is malformed or taken
    */
-  public HttpRoutes text(String path, Handler.Returning<Exchange, String> handler) {
+  public HttpRoutes text(String path, Handler.Returning<HttpExchange, String> handler) {
     Objects.requireNonNull(handler, "handler");
     return with(path, exchange -> answerText(handler, exchange));
   }
 
   /**
-   * Answers with an object, as bytes of the {@linkplain #withBodies bodies}.
+   * Answers with an object, as bytes of the {@linkplain #withBodyCodec bodies}.
    *
    * @param path begins with a slash, ends without one; perhaps a method before
    * @param handler runs on the connection's actor
@@ -89,10 +89,10 @@ public final class HttpRoutes {
    * @throws IllegalArgumentException if the path is malformed or taken
    * @throws IllegalStateException if these routes have no bodies
    */
-  public HttpRoutes object(String path, Handler.Returning<Exchange, ?> handler) {
+  public HttpRoutes object(String path, Handler.Returning<HttpExchange, ?> handler) {
     Objects.requireNonNull(handler, "handler");
     var form = bodies.orElseThrow(() -> new IllegalStateException(
-        "'" + path + "' answers with objects, and nothing says how they become bytes; call withBodies(..) before"));
+        "'" + path + "' answers with objects, and nothing says how they become bytes; call withBodyCodec(..) before"));
     return with(path, exchange -> answerObject(handler, exchange, form));
   }
 
@@ -104,7 +104,7 @@ public final class HttpRoutes {
    * @return more routes
    * @throws IllegalArgumentException if the path is malformed or taken
    */
-  public HttpRoutes stream(String path, Handler<Exchange> handler) {
+  public HttpRoutes stream(String path, Handler<HttpExchange> handler) {
     return with(path, Objects.requireNonNull(handler, "handler")::handle);
   }
 
@@ -168,16 +168,17 @@ public final class HttpRoutes {
    * @param code runs on the connection's actor
    * @return the same routes, with it
    */
-  public HttpRoutes around(Handler.Around<Exchange> code) {
+  public HttpRoutes intercept(Handler.Interceptor<HttpExchange> code) {
     Objects.requireNonNull(code, "code");
-    return new HttpRoutes(entries.stream().map(entry -> new Entry(entry.pattern, around(code, entry))).toList(), rules,
+    return new HttpRoutes(entries.stream().map(entry -> new Entry(entry.pattern, intercept(code, entry))).toList(),
+        rules,
         bodies);
   }
 
-  private static Route around(Handler.Around<Exchange> code, Entry entry) {
+  private static Route intercept(Handler.Interceptor<HttpExchange> code, Entry entry) {
     return exchange -> {
       var gone = new boolean[1];
-      code.around(exchange, () -> {
+      code.intercept(exchange, () -> {
         if (gone[0]) throw new IllegalStateException("code around '" + entry.pattern
             + "' called next twice, and a request has one answer; let it call next once");
         gone[0] = true;
@@ -214,7 +215,8 @@ public final class HttpRoutes {
    * @param answer gives the text, and perhaps sets a status and headers
    * @return the same routes, with it
    */
-  public <E extends Throwable> HttpRoutes onFailure(Class<E> type, Handler.Returning<Failed<E>, String> answer) {
+  public <E extends Throwable> HttpRoutes onFailure(Class<E> type,
+      Handler.Returning<FailedExchange<E>, String> answer) {
     var more = new ArrayList<>(rules);
     more.add(new Rule<>(Objects.requireNonNull(type, "type"), Objects.requireNonNull(answer, "answer")));
     return new HttpRoutes(entries, List.copyOf(more), bodies);
@@ -222,18 +224,18 @@ public final class HttpRoutes {
 
   /**
    * How objects become bytes, for {@link #object} routes that are added later and for
-   * {@link Exchange#object}.
+   * {@link HttpExchange#bodyAs}.
    *
    * @param bodies JSON, say
    * @return the same routes, with it
    */
-  public HttpRoutes withBodies(HttpBodies bodies) {
+  public HttpRoutes withBodyCodec(BodyCodec bodies) {
     return new HttpRoutes(entries, rules, Optional.of(Objects.requireNonNull(bodies, "bodies")));
   }
 
   // ---- answers
 
-  private static void answerText(Handler.Returning<Exchange, String> handler, OpenExchange exchange)
+  private static void answerText(Handler.Returning<HttpExchange, String> handler, OpenExchange exchange)
       throws Exception {
     exchange.returnOnly("the text");
     var text = handler.handle(exchange);
@@ -242,14 +244,14 @@ public final class HttpRoutes {
         + " answered null; let it answer a text, the empty one if there is nothing to say"));
   }
 
-  private static void answerObject(Handler.Returning<Exchange, ?> handler, OpenExchange exchange, HttpBodies form)
+  private static void answerObject(Handler.Returning<HttpExchange, ?> handler, OpenExchange exchange, BodyCodec form)
       throws Exception {
     exchange.returnOnly("the object");
     Object object = handler.handle(exchange);
     exchange.endHandling();
     Objects.requireNonNull(object, () -> "the handler of " + exchange
         + " answered null; let it answer an object, or throw new HttpException(404, ..)");
-    exchange.answer.bytes(form.type(), form.write(object));
+    exchange.answer.bytes(form.mediaType(), form.write(object));
   }
 
   HttpRoutes with(String path, Route route) {
@@ -298,7 +300,7 @@ public final class HttpRoutes {
 
   private static <E> String answer(Rule<E> rule, Throwable failure, OpenExchange exchange) throws Exception {
     exchange.answer.beginAnew(500);
-    return Objects.requireNonNull(rule.answer.handle(new Failed<>(rule.type.cast(failure), exchange)),
+    return Objects.requireNonNull(rule.answer.handle(new FailedExchange<>(rule.type.cast(failure), exchange)),
         () -> "the answer to a " + rule.type.getSimpleName() + " is null; let it be a text");
   }
 

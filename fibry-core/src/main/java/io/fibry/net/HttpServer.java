@@ -48,10 +48,10 @@ public interface HttpServer extends Exitable {
    * requests
    * @param answered with any status
    * @param failed of them, with 500 or above
-   * @param time from their first bytes until their answers were written, together
-   * @param open WebSockets now
+   * @param totalTime from their first bytes until their answers were written, together
+   * @param openWebSockets WebSockets now
    */
-  record RouteStats(String route, long answered, long failed, Duration time, long open) {}
+  record RouteStats(String route, long answered, long failed, Duration totalTime, long openWebSockets) {}
 
   /** {@return the counts of each route since the server was opened} */
   List<RouteStats> stats();

@@ -32,7 +32,7 @@ final class LimitCheck implements Runnable {
   private void schedule() {
     Scheduler.Timer next = null;
     try {
-      next = clock.after(period, this);
+      next = clock.schedule(period, this);
     } finally {
       if (next == null) ticking.set(false); // it threw: the next subject tries again
     }

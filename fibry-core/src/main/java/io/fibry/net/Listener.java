@@ -4,7 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
-import io.fibry.Steps;
+import io.fibry.MultiStepMessage;
 import io.fibry.Strategy;
 import io.fibry.block.FrontedGroup;
 import io.fibry.block.Rethrown;
@@ -37,19 +37,19 @@ import org.slf4j.Logger;
 abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
   /** The conversation with one client: the only message of its actor. */
-  interface Conversation extends Steps {
+  interface Conversation extends MultiStepMessage {
     void converse() throws Exception;
 
     ClientSocket socket();
 
     @Override
-    default Object step() {
-      return socket().step.step();
+    default Object currentStep() {
+      return socket().step.currentStep();
     }
 
     @Override
-    default long stepsDone() {
-      return socket().step.stepsDone();
+    default long completedSteps() {
+      return socket().step.completedSteps();
     }
   }
 
@@ -87,7 +87,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
         new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.port(port)), clock, log);
     try {
       this.mainActor =
-          this.builder.strategy(Strategy.FIBER).onFailure(FailurePolicy.goOn()).forBlocks().endsFirst().newSink();
+          this.builder.strategy(Strategy.FIBER).onFailure(FailurePolicy.resume()).forBlocks().closesFirst().newSink();
     } catch (Throwable refused) {
       serverSocket.shut();
       throw refused;
@@ -165,7 +165,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
     Client(ClientSocket socket, long number) {
       this.socket = socket;
       this.number = number;
-      var part = builder.forBlocks().name().isEmpty() ? builder : builder.forBlocks().part(Long.toString(number));
+      var part = builder.forBlocks().name().isEmpty() ? builder : builder.forBlocks().child(Long.toString(number));
       this.conversation = conversation(socket, part);
       this.actor = part.newActor(this::run);
     }
@@ -275,7 +275,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
   private void awaitClients() {
     if (clients.isEmpty()) return;
-    var limit = clock.after(limits.drain(), drained::countDown);
+    var limit = clock.schedule(limits.drain(), drained::countDown);
     try {
       if (!clients.isEmpty()) drained.await();
     } catch (InterruptedException killedOrScopeLimit) {} finally {
@@ -329,7 +329,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   }
 
   @Override
-  protected Exitable front() {
+  protected Exitable target() {
     return mainActor;
   }
 

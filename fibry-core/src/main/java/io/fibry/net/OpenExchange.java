@@ -17,12 +17,12 @@ import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
 /** An exchange that is handled now. */
-final class OpenExchange implements Exchange {
+final class OpenExchange implements HttpExchange {
 
   /** Where failures of handlers go. */
   interface FailureLog {
     /** Returns the number of the failure. */
-    String log(Throwable failure, Exchange exchange, String answered);
+    String log(Throwable failure, HttpExchange exchange, String answered);
   }
 
   final ActorBuilder<Object> builder;
@@ -31,7 +31,7 @@ final class OpenExchange implements Exchange {
   final RequestBody body;
   final HttpAnswer answer;
   final FailureLog failures;
-  private final Optional<HttpBodies> bodies;
+  private final Optional<BodyCodec> bodies;
   private final RoutePattern pattern;
   private byte[] bytes; // null: not read yet
   private Map<String, String> parts; // parts of the path, or null until the handler asks for them
@@ -39,7 +39,7 @@ final class OpenExchange implements Exchange {
   private ClientOutbox<String> events; // null: not asked for
 
   OpenExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
-      HttpAnswer answer, RoutePattern pattern, Optional<HttpBodies> bodies, FailureLog failures) {
+      HttpAnswer answer, RoutePattern pattern, Optional<BodyCodec> bodies, FailureLog failures) {
     this.pattern = pattern;
     this.bodies = bodies;
     this.builder = builder;
@@ -79,12 +79,12 @@ final class OpenExchange implements Exchange {
   }
 
   @Override
-  public Optional<String> query(String name) {
+  public Optional<String> queryParameter(String name) {
     return Optional.ofNullable(head.target.query().first(Objects.requireNonNull(name, "name")));
   }
 
   @Override
-  public Map<String, List<String>> queries() {
+  public Map<String, List<String>> queryParameters() {
     return head.target.query().all();
   }
 
@@ -104,7 +104,7 @@ final class OpenExchange implements Exchange {
   }
 
   @Override
-  public byte[] bytes() {
+  public byte[] bodyAsBytes() {
     return read().clone();
   }
 
@@ -118,7 +118,7 @@ final class OpenExchange implements Exchange {
   }
 
   @Override
-  public String text() {
+  public String bodyAsText() {
     return new String(read(), StandardCharsets.UTF_8);
   }
 
@@ -136,10 +136,10 @@ final class OpenExchange implements Exchange {
   }
 
   @Override
-  public <T> T object(Class<T> type) {
+  public <T> T bodyAs(Class<T> type) {
     var form = bodies.orElseThrow(() -> new IllegalStateException(
-        "nothing says how the body of " + this + " becomes an object; call withBodies(..) of the routes"));
-    checkType(form.type());
+        "nothing says how the body of " + this + " becomes an object; call withBodyCodec(..) of the routes"));
+    checkType(form.mediaType());
     var read = read();
     try {
       return Objects.requireNonNull(form.read(read, Objects.requireNonNull(type, "type")), "the object of a body");
@@ -165,19 +165,19 @@ final class OpenExchange implements Exchange {
   }
 
   @Override
-  public Exchange status(int code) {
+  public HttpExchange status(int code) {
     answer.status(code);
     return this;
   }
 
   @Override
-  public Exchange header(String name, String value) {
+  public HttpExchange header(String name, String value) {
     answer.header(Objects.requireNonNull(name, "name"), Objects.requireNonNull(value, "value"));
     return this;
   }
 
   @Override
-  public OutputStream out() {
+  public OutputStream outputStream() {
     refuseWhereReturned("out()");
     return answer.out();
   }

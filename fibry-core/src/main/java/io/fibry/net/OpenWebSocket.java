@@ -119,8 +119,8 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
   }
 
   @Override
-  public Optional<String> query(String name) {
-    return exchange.query(name);
+  public Optional<String> queryParameter(String name) {
+    return exchange.queryParameter(name);
   }
 
   @Override
@@ -249,12 +249,12 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
     try (var held = controls.take()) {
       closeSent = true;
       socket.sendFromOutbox(WebSocketFrame.of(WebSocketFrame.CLOSE, close.data()));
-      if (byClient == null) closeLimit = clock.after(CLOSE_LIMIT, socket::endInput);
+      if (byClient == null) closeLimit = clock.schedule(CLOSE_LIMIT, socket::endInput);
     } catch (IOException gone) {}
   }
 
   @Override
-  public Optional<WebSocketClose> closedByClient() {
+  public Optional<WebSocketClose> peerClose() {
     return Optional.ofNullable(byClient);
   }
 

@@ -32,13 +32,13 @@ public interface TcpConnection extends AutoCloseable {
    * -1, and the thousandth such read throws an {@link java.io.EOFException}. Closing it closes the
    * connection.
    */
-  InputStream getInputStream();
+  InputStream inputStream();
 
   /**
    * {@return the output to the client; always the same stream} Each write is sent at once and as a
    * whole. Closing it closes the connection.
    */
-  OutputStream getOutputStream();
+  OutputStream outputStream();
 
   /**
    * {@return the lines the client sends} They end with {@code \n}, {@code \r\n}, {@code \r} or the

@@ -11,9 +11,9 @@ import java.util.Objects;
  *
  * @param from the sender it claims
  * @param data the content of the packet
- * @param truncated whether it was too long
+ * @param isTruncated whether it was too long
  */
-public record UdpPacket(InetSocketAddress from, byte[] data, boolean truncated) {
+public record UdpPacket(InetSocketAddress from, byte[] data, boolean isTruncated) {
 
   /** Refuses null. */
   public UdpPacket {
@@ -24,7 +24,7 @@ public record UdpPacket(InetSocketAddress from, byte[] data, boolean truncated) 
   @Override
   public boolean equals(Object other) {
     return other instanceof UdpPacket packet && from.equals(packet.from) && Arrays.equals(data, packet.data)
-        && truncated == packet.truncated;
+        && isTruncated == packet.isTruncated;
   }
 
   @Override
@@ -35,6 +35,6 @@ public record UdpPacket(InetSocketAddress from, byte[] data, boolean truncated) 
   /** Without its bytes, for logs. */
   @Override
   public String toString() {
-    return data.length + " bytes from " + from + (truncated ? ", truncated" : "");
+    return data.length + " bytes from " + from + (isTruncated ? ", truncated" : "");
   }
 }

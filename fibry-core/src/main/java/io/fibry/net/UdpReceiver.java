@@ -6,7 +6,7 @@ import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.block.ChangedCopy;
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * scope, which is quiet although it waits, and without the builder's keys, weights and code around
  * messages.
  */
-final class UdpReceiver extends Fronted<UdpServer> implements UdpServer {
+final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServer {
   private static final Logger LOG = LoggerFactory.getLogger(UdpServer.class);
   private static final Mailbox<Object> MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_NEWEST);
   private static final Duration GRACE = Duration.ofSeconds(1); // for the fiber to end
@@ -48,8 +48,9 @@ final class UdpReceiver extends Fronted<UdpServer> implements UdpServer {
   private final CompletableFuture<Object> ended = new CompletableFuture<>(); // completed by `end`
   private final AtomicLong dropped = new AtomicLong(); // written by the fiber
   private final Actor<UdpPacket> handling;
-  private final Actor<UdpReceiver> receiving = ActorSystem.anonymous().forBlocks().uncounted().strategy(Strategy.FIBER)
-      .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.stop()).newActor(UdpReceiver::receive);
+  private final Actor<UdpReceiver> receiving =
+      ActorSystem.anonymous().forBlocks().excludedFromAccounts().strategy(Strategy.FIBER)
+          .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.stop()).newActor(UdpReceiver::receive);
 
   @SuppressWarnings("unchecked") // any builder will do
   UdpReceiver(ActorBuilder<?> builder, UdpSockets sockets, Handler.Stateful<UdpServer, UdpPacket> handler,
@@ -59,7 +60,7 @@ final class UdpReceiver extends Fronted<UdpServer> implements UdpServer {
     this.port = sockets.in().getLocalPort();
     this.clock = builder.forBlocks().scheduler();
     this.failures = new LogThrottle(clock);
-    this.handling = ((ActorBuilder<Object>) builder).forBlocks().orMailbox(MAILBOX)
+    this.handling = ((ActorBuilder<Object>) builder).forBlocks().defaultMailbox(MAILBOX)
         .newActor((UdpPacket packet) -> handler.handle(this, packet));
   }
 
@@ -133,7 +134,7 @@ final class UdpReceiver extends Fronted<UdpServer> implements UdpServer {
     if (failures.count() > 0)
       LOG.warn("{} could not receive and tries again after a pause; logged at most once a minute", this, failure);
     var over = new CompletableFuture<Object>();
-    var timer = clock.after(Duration.ofNanos(nanos), () -> over.complete(nanos));
+    var timer = clock.schedule(Duration.ofNanos(nanos), () -> over.complete(nanos));
     try {
       CompletableFuture.anyOf(over, ended).get();
     } finally {
@@ -194,7 +195,7 @@ final class UdpReceiver extends Fronted<UdpServer> implements UdpServer {
   }
 
   @Override
-  protected Exitable front() {
+  protected Exitable target() {
     return handling;
   }
 

@@ -18,13 +18,13 @@ import javax.net.ssl.SSLSession;
  *
  * <p>A handler that throws {@code MailboxFullException}, {@code ActorStoppedException} or
  * {@code CircuitOpenException} closes with 1013, with anything else 1011 and a number that is in
- * the log; {@link HttpRoutes#onFailure} is not asked. Code {@linkplain HttpRoutes#around around}
+ * the log; {@link HttpRoutes#onFailure} is not asked. Code {@linkplain HttpRoutes#intercept around}
  * the route may refuse the request and set headers of the answer, and continues when the
  * conversation is over.
  */
 public interface WebSocketConnection extends AutoCloseable {
 
-  /** {@return the path of the request, as {@link Exchange#path} has it} */
+  /** {@return the path of the request, as {@link HttpExchange#path} has it} */
   String path();
 
   /**
@@ -42,7 +42,7 @@ public interface WebSocketConnection extends AutoCloseable {
    * @param name the parameter
    * @return its value, perhaps empty
    */
-  Optional<String> query(String name);
+  Optional<String> queryParameter(String name);
 
   /**
    * A header of the request; several of one name are joined.
@@ -115,5 +115,5 @@ public interface WebSocketConnection extends AutoCloseable {
   void close();
 
   /** {@return how the client has closed, or empty if it has not} */
-  Optional<WebSocketClose> closedByClient();
+  Optional<WebSocketClose> peerClose();
 }

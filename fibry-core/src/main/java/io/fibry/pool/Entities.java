@@ -50,7 +50,7 @@ public interface Entities<K, M> extends Exitable {
    * @param birth makes a key's actor with the builder; different keys at the same time
    * @return entities, none alive
    */
-  static <K, M, B> Entities<K, M> of(ActorBuilder<B> builder, Duration idle,
+  static <K, M, B> Entities<K, M> open(ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, K, Actor<M>> birth) {
     return new LiveEntities<K, M, Object>(builder, idle, birth);
   }
@@ -67,7 +67,7 @@ public interface Entities<K, M> extends Exitable {
    * @param birth makes a key's actor with the builder; different keys at the same time
    * @return entities, none alive
    */
-  static <K, M, R, B> WithReturn<K, M, R> withReturn(ActorBuilder<B> builder, Duration idle,
+  static <K, M, R, B> WithReturn<K, M, R> openWithReturn(ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, K, ActorWithReturn<M, R>> birth) {
     return new LiveEntities<>(builder, idle, birth);
   }

@@ -1,11 +1,11 @@
 package io.fibry.pool;
 
-import io.fibry.LastingAddress;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorWithReturn;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
+import io.fibry.LastingAddress;
 import io.fibry.Request;
 import io.fibry.block.Rethrown;
 import io.fibry.time.Scheduler;
@@ -162,7 +162,7 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
     return entities.helpers.relay(name(), (request, context) -> {
       try {
         return new Outcome<>(use(entities.enter(key, true), actor -> {
-          if (context.cancelled()) throw new CancellationException("the asker no longer waits");
+          if (context.isCancelled()) throw new CancellationException("the asker no longer waits");
           return asking.apply(actor);
         }), null);
       } catch (Throwable failure) {

@@ -30,7 +30,7 @@ final class EntityEndings {
   Semaphore acquire() {
     var from = free;
     if (from.tryAcquire()) return from;
-    var timer = clock.after(PATIENCE, () -> {
+    var timer = clock.schedule(PATIENCE, () -> {
       free = new Semaphore(MOST);
       from.release(); // wakes the sweeper
     });

@@ -30,11 +30,11 @@ final class EntityHelpers {
   }
 
   String shown(Object message) {
-    return home.shown(message);
+    return home.describe(message);
   }
 
   Executor carrying(Actor<?> to, Object message) {
-    return home.carrying(to, message);
+    return home.contextExecutor(to, message);
   }
 
   ActorBuilder<Object> beside() {
@@ -54,13 +54,13 @@ final class EntityHelpers {
   }
 
   /** Makes an actor that asks on behalf of another thread, which waits for its answer. */
-  <A> ActorWithReturn<Object, A> relay(String name, Handler.ReturningInContext<Object, A> handler) {
-    return outside(name).uncounted().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
-        .onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn(handler);
+  <A> ActorWithReturn<Object, A> relay(String name, Handler.ReturningWithContext<Object, A> handler) {
+    return outside(name).excludedFromAccounts().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
+        .onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(handler);
   }
 
   private ActorBuilder.ForBlocks<Object> outside(String name) {
-    return home.scope().named(name).forBlocks().outside();
+    return home.scope().named(name).forBlocks().inOuterScope();
   }
 
   /**
@@ -69,8 +69,9 @@ final class EntityHelpers {
    * @throws IllegalStateException if the entities have ended
    */
   void run(Runnable code) {
-    var member = inside.anonymous().forBlocks().uncounted().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
-        .newSink();
+    var member =
+        inside.anonymous().forBlocks().excludedFromAccounts().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
+            .newSink();
     member.execute(code);
     member.sendPoisonPill();
   }

@@ -52,7 +52,7 @@ final class EntityTimers {
     var timer = new EntityTimer<>(address, key, message, repeats);
     timer.key.hashCode(); // if it throws, no timer is set
     var clock = helpers.clock();
-    timer.tick = repeats ? clock.atFixedRate(time, time, timer) : clock.after(time, timer);
+    timer.tick = repeats ? clock.scheduleAtFixedRate(time, time, timer) : clock.schedule(time, timer);
     var before = pending.put(timer.key, timer);
     if (before != null) before.cancel();
     if (timer.ran) pending.remove(timer.key, timer);
@@ -126,7 +126,7 @@ final class EntityTimers {
       } catch (IllegalStateException closed) {
         bury();
       } catch (Throwable noThread) { // its message must not be lost
-        helpers.clock().after(NO_THREAD, this::begin);
+        helpers.clock().schedule(NO_THREAD, this::begin);
       }
     }
 

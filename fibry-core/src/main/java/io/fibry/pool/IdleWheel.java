@@ -70,7 +70,7 @@ final class IdleWheel<K, M> {
 
   private void arm(long from) {
     try {
-      timer = clock.at(start + (from + 1) * tick, due);
+      timer = clock.scheduleAt(start + (from + 1) * tick, due);
     } catch (Throwable noTimer) {
       disarm();
       throw noTimer;

@@ -6,7 +6,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
 import io.fibry.AskCycleException;
 import io.fibry.Exitable;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.Sink;
 import io.fibry.Strategy;
 import io.fibry.block.StackRoom;
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * The live entities, in a scope of their own. The sweeper, an actor, turns the {@link IdleWheel};
  * its end is theirs.
  */
-final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
+final class LiveEntities<K, M, R> extends ForwardingExitable<Entities.WithReturn<K, M, R>>
     implements Entities.WithReturn<K, M, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 
@@ -52,17 +52,18 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
     Objects.requireNonNull(birth, "birth");
     var home = Objects.requireNonNull(builder, "builder").forBlocks();
     this.wheel = new IdleWheel<>(idle, home.scheduler(), this::due, this::passivate);
-    var inside = home.inside("entities");
+    var inside = home.inNewScope("entities");
     boolean named = inside.name().isPresent();
-    this.birth = key -> birth.apply(named ? inside.part(key.toString()) : inside, key);
+    this.birth = key -> birth.apply(named ? inside.child(key.toString()) : inside, key);
     this.scope = inside.scope();
     this.helpers = new EntityHelpers(home, scope);
     this.timers = new EntityTimers(helpers);
     this.endings = new EntityEndings(this::toString, helpers.clock());
     this.sweeper =
-        inside.name().map(scope::named).orElseGet(scope::anonymous).forBlocks().uncounted().strategy(Strategy.FIBER)
+        inside.name().map(scope::named).orElseGet(scope::anonymous).forBlocks().excludedFromAccounts()
+            .strategy(Strategy.FIBER)
             .mailbox(Mailbox.unbounded()).newSink();
-    scope.whenClosing(this::sendPoisonPill); // comes before the scope's own pills
+    scope.onClosing(this::sendPoisonPill); // comes before the scope's own pills
     sweeper.onExit().thenRun(scope::close);
   }
 
@@ -340,7 +341,7 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
   }
 
   @Override
-  protected Exitable front() {
+  protected Exitable target() {
     return sweeper;
   }
 
@@ -351,7 +352,7 @@ final class LiveEntities<K, M, R> extends Fronted<Entities.WithReturn<K, M, R>>
       waitForExit();
     } catch (AskCycleException ring) {
       // in a ring of three, one of our actors waits for us
-      if (ring.ring().size() > 3) throw ring;
+      if (ring.cycle().size() > 3) throw ring;
     }
   }
 

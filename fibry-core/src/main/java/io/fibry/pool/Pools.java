@@ -1,7 +1,7 @@
 package io.fibry.pool;
 
 import io.fibry.ActorBuilder;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
@@ -34,7 +34,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> perMessage(ActorBuilder<M> how) {
-    return Objects.requireNonNull(how, "how").forBlocks().shared(Sharing.perMessage());
+    return Objects.requireNonNull(how, "how").forBlocks().pooled(PoolPolicy.perMessage());
   }
 
   /**
@@ -46,7 +46,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> fixed(ActorBuilder<M> how, int workers) {
-    return Objects.requireNonNull(how, "how").forBlocks().shared(Sharing.scaling(workers, workers));
+    return Objects.requireNonNull(how, "how").forBlocks().pooled(PoolPolicy.scaling(workers, workers));
   }
 
   /**
@@ -59,7 +59,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> scaling(ActorBuilder<M> how, int least, int most) {
-    return Objects.requireNonNull(how, "how").forBlocks().shared(Sharing.scaling(least, most));
+    return Objects.requireNonNull(how, "how").forBlocks().pooled(PoolPolicy.scaling(least, most));
   }
 
   /**
@@ -75,7 +75,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M, N extends M> ActorBuilder<N> weighted(ActorBuilder<M> how, int permits, ToIntFunction<N> weight) {
-    return Objects.requireNonNull(how, "how").forBlocks().shared(Sharing.weighted(permits, weight));
+    return Objects.requireNonNull(how, "how").forBlocks().pooled(PoolPolicy.weighted(permits, weight));
   }
 
   /**
@@ -89,6 +89,6 @@ public final class Pools {
    * @return a builder
    */
   public static <M, N extends M> ActorBuilder<N> byKey(ActorBuilder<M> how, int workers, Function<N, ?> key) {
-    return Objects.requireNonNull(how, "how").forBlocks().shared(Sharing.byKey(workers, key));
+    return Objects.requireNonNull(how, "how").forBlocks().pooled(PoolPolicy.byKey(workers, key));
   }
 }

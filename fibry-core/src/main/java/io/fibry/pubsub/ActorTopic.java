@@ -68,7 +68,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
 
   @Override
   public String shown(M message) {
-    return builder.forBlocks().shown(message);
+    return builder.forBlocks().describe(message);
   }
 
   @Override
@@ -83,7 +83,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
 
   @Override
   public Subscription subscribeToLatest(Handler<M> subscriber) {
-    return subscribe(builder.forBlocks().orMailbox(LATEST), subscriber);
+    return subscribe(builder.forBlocks().defaultMailbox(LATEST), subscriber);
   }
 
   @Override
@@ -95,7 +95,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
     Objects.requireNonNull(subscriber, "subscriber");
     if (subscribers == null) throw ended();
     int number = made.incrementAndGet();
-    Actor<M> actor = builder.forBlocks().part(Integer.toString(number)).newActor(subscriber);
+    Actor<M> actor = builder.forBlocks().child(Integer.toString(number)).newActor(subscriber);
     own.put(number, actor);
     var subscription = new ActorSubscriber<>(this, actor, true);
     actor.onExit().whenComplete((reason, none) -> {
@@ -215,7 +215,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
   }
 
   @Override
-  protected Exitable front() {
+  protected Exitable target() {
     return owner;
   }
 

@@ -33,8 +33,8 @@ abstract class Follower<E> implements Subscription {
   @SuppressWarnings("unchecked")
   Follower(ActorBuilder<?> builder, int number, Handler<E> handler) {
     this.builder = builder.forBlocks();
-    var typed = (ActorBuilder<E>) builder.forBlocks().part(Integer.toString(number));
-    actor = typed.<E>mailbox(Mailbox.unbounded()).<E>around((news, next) -> {
+    var typed = (ActorBuilder<E>) builder.forBlocks().child(Integer.toString(number));
+    actor = typed.<E>mailbox(Mailbox.unbounded()).<E>intercept((news, next) -> {
       try {
         next.run();
       } finally { // even if user code around does not run it
@@ -80,7 +80,7 @@ abstract class Follower<E> implements Subscription {
       return true;
     } catch (Throwable refusal) {
       // of a weigher, a key or a full stack: it must not harm the changer
-      LOG.error("follower '{}' did not take {}", actor.name(), builder.shown(news), refusal);
+      LOG.error("follower '{}' did not take {}", actor.name(), builder.describe(news), refusal);
       return !underWay.compareAndSet(news, null);
     }
   }

@@ -17,8 +17,9 @@ final class SubscriberWatch extends WeakReference<Subscriber.Home<?>> {
   // filled by the collector, emptied by those who make topics
   private static final ReferenceQueue<Subscriber.Home<?>> FORGOTTEN = new ReferenceQueue<>();
 
-  private final Actor<Exitable> watcher = ActorSystem.anonymous().forBlocks().uncounted().strategy(Strategy.CALLER)
-      .mailbox(Mailbox.unbounded()).newActor(this::watch);
+  private final Actor<Exitable> watcher =
+      ActorSystem.anonymous().forBlocks().excludedFromAccounts().strategy(Strategy.CALLER)
+          .mailbox(Mailbox.unbounded()).newActor(this::watch);
 
   SubscriberWatch(Subscriber.Home<?> topic) {
     super(topic, FORGOTTEN);

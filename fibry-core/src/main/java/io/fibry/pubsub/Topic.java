@@ -36,7 +36,7 @@ public interface Topic<M> extends Exitable {
    * @return the topic
    * @throws IllegalArgumentException if the name is taken
    */
-  static <M> Topic<M> of(ActorBuilder<? super M> builder) {
+  static <M> Topic<M> open(ActorBuilder<? super M> builder) {
     return new ActorTopic<>(Objects.requireNonNull(builder, "builder"));
   }
 

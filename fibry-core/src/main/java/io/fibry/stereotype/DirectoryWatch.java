@@ -37,15 +37,18 @@ record DirectoryWatch(Path directory, WatchService changes, Actor<Path> handling
         absolute + " is not a directory; give an existing one");
     var builder = (ActorBuilder<Object>) how;
     // the builder's `around` is for changes only
-    Actor<DirectoryWatch> waiting = builder.forBlocks().part("watch").uncounted().mailbox(Mailbox.unbounded())
-        .strategy(Strategy.FIBER)
-        .onFailure(FailurePolicy.stop()).around((watch, next) -> ((DirectoryWatch) watch).run()).newActor(watch -> {});
+    Actor<DirectoryWatch> waiting =
+        builder.forBlocks().child("watch").excludedFromAccounts().mailbox(Mailbox.unbounded())
+            .strategy(Strategy.FIBER)
+            .onFailure(FailurePolicy.stop()).intercept((watch, next) -> ((DirectoryWatch) watch).run())
+            .newActor(watch -> {});
     try {
       var changes = absolute.getFileSystem().newWatchService();
       waiting.closeOnExit(changes);
       absolute.register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
           StandardWatchEventKinds.ENTRY_DELETE);
-      Actor<Path> handling = builder.forBlocks().orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)).newActor(changed);
+      Actor<Path> handling =
+          builder.forBlocks().defaultMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)).newActor(changed);
       handling.closeOnExit(waiting, changes); // the last first
       waiting.sendMessage(new DirectoryWatch(absolute, changes, handling));
       return handling;

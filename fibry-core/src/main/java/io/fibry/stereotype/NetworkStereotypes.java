@@ -4,7 +4,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.io.Downloader;
-import io.fibry.net.Exchange;
+import io.fibry.net.HttpExchange;
 import io.fibry.net.HttpOptions;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
@@ -35,7 +35,7 @@ abstract class NetworkStereotypes {
    * @return the server, listening
    * @see HttpServer#open
    */
-  public HttpServer embeddedHttpServer(int port, Handler.Returning<Exchange, String> handler) {
+  public HttpServer embeddedHttpServer(int port, Handler.Returning<HttpExchange, String> handler) {
     return embeddedHttpServer(port, HttpRoutes.none().text("/{any...}", handler));
   }
 
@@ -100,7 +100,7 @@ abstract class NetworkStereotypes {
    */
   public TcpAcceptor tcpAcceptorSilent(int port, Handler<TcpConnection> handler,
       @Nullable UnaryOperator<TcpOptions> options) {
-    return TcpAcceptor.open(how.onFailure(FailurePolicy.goOn().withoutLog()), port, handler,
+    return TcpAcceptor.open(how.onFailure(FailurePolicy.resume().withoutLog()), port, handler,
         Objects.requireNonNullElse(options, same -> same));
   }
 

@@ -11,13 +11,13 @@ import io.fibry.Sink;
 import io.fibry.Strategy;
 import io.fibry.flow.Batch;
 import io.fibry.flow.Generator;
-import io.fibry.flow.Hooks;
+import io.fibry.flow.HookedFunction;
 import io.fibry.flow.MapReduce;
 import io.fibry.flow.Pipeline;
 import io.fibry.flow.RateLimit;
 import io.fibry.pool.Pools;
-import io.fibry.pubsub.SharedMap;
-import io.fibry.pubsub.SharedValue;
+import io.fibry.pubsub.ObservableMap;
+import io.fibry.pubsub.ObservableValue;
 import io.fibry.pubsub.Topic;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -210,7 +210,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @see RateLimit
    */
   public ActorBuilder<Object> rateLimited(int messages, Duration period) {
-    return RateLimit.of(any(), messages, period);
+    return RateLimit.around(any(), messages, period);
   }
 
   /**
@@ -225,7 +225,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @see Batch
    */
   public <M> Actor<M> batch(int size, Duration wait, Handler<List<M>> handler) {
-    return Batch.lists(any(), size, wait, handler);
+    return Batch.ofLists(any(), size, wait, handler);
   }
 
   /**
@@ -236,8 +236,8 @@ public final class Stereotypes extends NetworkStereotypes {
    * @param body the function
    * @return the function, without hooks
    */
-  public <M, R> Hooks<M, R> hooks(Handler.Returning<M, R> body) {
-    return Hooks.around(how, body);
+  public <M, R> HookedFunction<M, R> hooks(Handler.Returning<M, R> body) {
+    return HookedFunction.around(how, body);
   }
 
   private Exitable runOnce(FailurePolicy policy, Handler.Task task) {
@@ -258,7 +258,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @return a builder
    * @see Pools#perMessage
    */
-  public ActorBuilder<Object> workers() {
+  public ActorBuilder<Object> poolPerMessage() {
     return Pools.perMessage(any());
   }
 
@@ -316,10 +316,10 @@ public final class Stereotypes extends NetworkStereotypes {
    *
    * @param <M> messages
    * @return the topic
-   * @see Topic#of
+   * @see Topic#open
    */
   public <M> Topic<M> topic() {
-    return Topic.of(any());
+    return Topic.open(any());
   }
 
   /**
@@ -328,10 +328,10 @@ public final class Stereotypes extends NetworkStereotypes {
    * @param <T> the value
    * @param initial never null
    * @return the value
-   * @see SharedValue#of
+   * @see ObservableValue#of
    */
-  public <T> SharedValue<T> sharedValue(T initial) {
-    return SharedValue.of(how, initial);
+  public <T> ObservableValue<T> observableValue(T initial) {
+    return ObservableValue.of(how, initial);
   }
 
   /**
@@ -340,10 +340,10 @@ public final class Stereotypes extends NetworkStereotypes {
    * @param <K> keys
    * @param <V> values
    * @return the map, empty
-   * @see SharedMap#of
+   * @see ObservableMap#of
    */
-  public <K, V> SharedMap<K, V> sharedMap() {
-    return SharedMap.of(how);
+  public <K, V> ObservableMap<K, V> observableMap() {
+    return ObservableMap.of(how);
   }
 
   /**
@@ -368,10 +368,10 @@ public final class Stereotypes extends NetworkStereotypes {
    * @param <O> output
    * @param stage the first stage
    * @return a pipeline
-   * @see Pipeline#from
+   * @see Pipeline#of
    */
   public <I, O> Pipeline<I, O> pipeline(Handler.Returning<I, O> stage) {
-    return Pipeline.from(any(), stage);
+    return Pipeline.of(any(), stage);
   }
 
   /**

@@ -39,22 +39,22 @@ public interface Scheduler {
    * @param task the code to run
    * @return its timer
    */
-  Timer after(Duration delay, Runnable task);
+  Timer schedule(Duration delay, Runnable task);
 
   /**
    * Runs a task once, at a time. If that time has passed, or passes while the timer is set, the
-   * task runs at once; a {@link ManualClock} runs it on this thread. A program that computes a
+   * task runs at once; a {@link ManualScheduler} runs it on this thread. A program that computes a
    * delay instead sets its timer too late if a test moves the clock in between.
    *
    * @param time by {@link #nanoTime}
    * @param task the code to run
    * @return its timer
    */
-  default Timer at(long time, Runnable task) {
+  default Timer scheduleAt(long time, Runnable task) {
     while (true) {
       long now = nanoTime();
       long left = time - now;
-      var timer = after(Duration.ofNanos(Math.max(0, left)), task);
+      var timer = schedule(Duration.ofNanos(Math.max(0, left)), task);
       // A test may have moved the clock before the timer was set; a millisecond passes by itself.
       if (left <= 0 || nanoTime() - now < 1_000_000 || !isCancelled(timer)) return timer;
     }
@@ -77,7 +77,7 @@ public interface Scheduler {
    * @param task the code to run
    * @return its timer
    */
-  Timer atFixedRate(Duration initial, Duration period, Runnable task);
+  Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task);
 
   /**
    * Runs a task again and again.
@@ -87,7 +87,7 @@ public interface Scheduler {
    * @param task the code to run
    * @return its timer
    */
-  Timer withFixedDelay(Duration initial, Duration delay, Runnable task);
+  Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task);
 
   /**
    * Waits on this thread until {@link #nanoTime} has reached a time. A handler waits so for the
@@ -99,7 +99,7 @@ public interface Scheduler {
   default void sleepUntil(long time) throws InterruptedException {
     if (time - nanoTime() <= 0) return;
     var reached = new CountDownLatch(1);
-    var timer = at(time, reached::countDown);
+    var timer = scheduleAt(time, reached::countDown);
     try {
       // the clock of a user may have moved to the time since, and run nothing until it moves again
       if (time - nanoTime() > 0) reached.await();
@@ -119,7 +119,7 @@ public interface Scheduler {
   default boolean awaitDone(CompletableFuture<?> future, Duration limit) throws InterruptedException {
     if (future.isDone() || !limit.isPositive()) return future.isDone(); // a manual clock runs nothing before it moves
     var over = new CompletableFuture<Void>();
-    var timer = after(limit, () -> over.complete(null));
+    var timer = schedule(limit, () -> over.complete(null));
     try {
       CompletableFuture.anyOf(future, over).get();
     } catch (ExecutionException failed) {

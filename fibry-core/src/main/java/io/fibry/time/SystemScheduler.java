@@ -53,7 +53,7 @@ final class SystemScheduler extends TaskScheduler {
   }
 
   @Override
-  public Timer at(long time, Runnable task) {
+  public Timer scheduleAt(long time, Runnable task) {
     return start(task, Math.max(0, time - System.nanoTime()), 0);
   }
 
@@ -68,9 +68,9 @@ final class SystemScheduler extends TaskScheduler {
   }
 
   private static Timer start(Scheduler clock, Runnable task, Duration delay, long period) {
-    if (period == 0) return clock.after(delay, task);
+    if (period == 0) return clock.schedule(delay, task);
     var time = Duration.ofNanos(Math.abs(period));
-    return period > 0 ? clock.atFixedRate(delay, time, task) : clock.withFixedDelay(delay, time, task);
+    return period > 0 ? clock.scheduleAtFixedRate(delay, time, task) : clock.scheduleWithFixedDelay(delay, time, task);
   }
 
   /** Without a timer. */

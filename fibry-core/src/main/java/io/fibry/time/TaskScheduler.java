@@ -17,17 +17,17 @@ abstract class TaskScheduler implements Scheduler {
   abstract Timer start(Runnable task, long delay, long period);
 
   @Override
-  public Timer after(Duration delay, Runnable task) {
+  public Timer schedule(Duration delay, Runnable task) {
     return start(task, delay(delay, "delay"), 0);
   }
 
   @Override
-  public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+  public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
     return start(task, delay(initial, "initial"), period(period, "period"));
   }
 
   @Override
-  public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+  public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
     return start(task, delay(initial, "initial"), -period(delay, "delay"));
   }
 

@@ -13,9 +13,9 @@ import io.fibry.Handler;
 import io.fibry.Letters;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 class BatchBuilderTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final Letters letters = new Letters();
   private final ActorScope scope =
       ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
@@ -38,14 +38,14 @@ class BatchBuilderTest {
   }
 
   private void quiet() {
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Test
   void codeAroundMessagesSeesEachMessageAndNothingElse() {
     var around = new CopyOnWriteArrayList<Object>();
     Actor<String> log =
-        Batch.lists(scope.anonymous().strategy(Strategy.CALLER).around((String message, Handler.Task next) -> {
+        Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER).intercept((String message, Handler.Task next) -> {
           around.add(message);
           next.run();
         }), 2, SECOND, seen::add);
@@ -59,7 +59,8 @@ class BatchBuilderTest {
 
   @Test
   void bothActorsBearTheNameOfTheBuilder() {
-    Actor<String> log = Batch.lists(scope.named("log"), 1, SECOND, batch -> seen.add(Thread.currentThread().getName()));
+    Actor<String> log =
+        Batch.ofLists(scope.named("log"), 1, SECOND, batch -> seen.add(Thread.currentThread().getName()));
 
     log.sendMessage("a");
     quiet();
@@ -72,11 +73,11 @@ class BatchBuilderTest {
   @Test
   void sizesAndTimesWithoutAMeaningAreRefused() {
     var small =
-        assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.anonymous(), 0, SECOND, seen::add));
+        assertThrows(IllegalArgumentException.class, () -> Batch.ofLists(scope.anonymous(), 0, SECOND, seen::add));
     var never = assertThrows(IllegalArgumentException.class,
-        () -> Batch.counts(scope.anonymous(), 1, Duration.ZERO, seen::add));
+        () -> Batch.ofCounts(scope.anonymous(), 1, Duration.ZERO, seen::add));
     var past = assertThrows(IllegalArgumentException.class,
-        () -> Batch.lists(scope.anonymous(), 1, SECOND.negated(), seen::add));
+        () -> Batch.ofLists(scope.anonymous(), 1, SECOND.negated(), seen::add));
 
     assertEquals("a batch of 0 messages would never be full; give at least 1", small.getMessage());
     assertEquals("a batch cannot wait 0 s for its messages; give more than zero", never.getMessage());
@@ -86,7 +87,7 @@ class BatchBuilderTest {
   @Test
   void aPriorityMailboxIsRefused() {
     var refused = assertThrows(IllegalArgumentException.class,
-        () -> Batch.lists(scope.anonymous().mailbox(Mailbox.<String>priority((a, b) -> 0)), 1, SECOND,
+        () -> Batch.ofLists(scope.anonymous().mailbox(Mailbox.<String>priority((a, b) -> 0)), 1, SECOND,
             (List<String> batch) -> {}));
 
     assertEquals(
@@ -97,7 +98,7 @@ class BatchBuilderTest {
   @Test
   void aBuilderOfPoolsIsRefused() {
     var refused = assertThrows(IllegalArgumentException.class,
-        () -> Batch.lists(scope.anonymous().forBlocks().shared(Sharing.scaling(2, 2)), 1, SECOND, seen::add));
+        () -> Batch.ofLists(scope.anonymous().forBlocks().pooled(PoolPolicy.scaling(2, 2)), 1, SECOND, seen::add));
 
     assertEquals("the workers of a pool would gather a batch each; give a builder of actors", refused.getMessage());
   }
@@ -106,19 +107,19 @@ class BatchBuilderTest {
   void nullIsRefusedByItsName() {
     var builder = scope.anonymous();
 
-    assertNullRefused("builder", () -> Batch.lists(null, 1, SECOND, seen::add));
-    assertNullRefused("wait", () -> Batch.lists(builder, 1, null, seen::add));
-    assertNullRefused("handler", () -> Batch.lists(builder, 1, SECOND, null));
-    assertNullRefused("key", () -> Batch.<String, String>merged(builder, 1, SECOND, null, (a, b) -> b, seen::add));
-    assertNullRefused("merge", () -> Batch.<String, String>merged(builder, 1, SECOND, a -> a, null, seen::add));
-    assertNullRefused("message", () -> Batch.<String>lists(builder, 1, SECOND, seen::add).sendMessage(null));
+    assertNullRefused("builder", () -> Batch.ofLists(null, 1, SECOND, seen::add));
+    assertNullRefused("wait", () -> Batch.ofLists(builder, 1, null, seen::add));
+    assertNullRefused("handler", () -> Batch.ofLists(builder, 1, SECOND, null));
+    assertNullRefused("key", () -> Batch.<String, String>ofMerged(builder, 1, SECOND, null, (a, b) -> b, seen::add));
+    assertNullRefused("merge", () -> Batch.<String, String>ofMerged(builder, 1, SECOND, a -> a, null, seen::add));
+    assertNullRefused("message", () -> Batch.<String>ofLists(builder, 1, SECOND, seen::add).sendMessage(null));
   }
 
   @Test
   void aNameThatIsTakenIsRefusedAndNothingIsLeft() {
     scope.named("log").newActor((String message) -> {});
 
-    assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.named("log"), 1, SECOND, seen::add));
+    assertThrows(IllegalArgumentException.class, () -> Batch.ofLists(scope.named("log"), 1, SECOND, seen::add));
 
     Patience.eventually(() -> !scope.dump().contains("log/batch"));
   }

@@ -44,7 +44,7 @@ class BatchEndTest {
 
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("ends",
-      o -> o.withDeadLetters(letters).withDrainLimit(Patience.LONG).withGrace(Duration.ofHours(1)));
+      o -> o.withDeadLetters(letters).withDrainLimit(Patience.LONG).withKillGrace(Duration.ofHours(1)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -54,7 +54,7 @@ class BatchEndTest {
   }
 
   private void quiet() {
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   // ---- ending
@@ -105,7 +105,7 @@ class BatchEndTest {
   }
 
   private Actor<String> log(String strategy) {
-    return Batch.lists(scope.named("log").strategy(Variants.STRATEGIES.get(strategy)), 3, LATE, seen::add);
+    return Batch.ofLists(scope.named("log").strategy(Variants.STRATEGIES.get(strategy)), 3, LATE, seen::add);
   }
 
   @Test
@@ -122,14 +122,14 @@ class BatchEndTest {
   @Test
   void theScopeThatClosesWithoutPatienceTellsOfEveryMessage() {
     var gate = new Gate();
-    Actor<Integer> log = Batch.lists(scope.anonymous(), 2, LATE, batch -> gate.pass());
+    Actor<Integer> log = Batch.ofLists(scope.anonymous(), 2, LATE, batch -> gate.pass());
     log.sendMessages(List.of(1, 2, 3, 4, 5, 6, 7));
     Patience.await(gate.entered);
 
     var report = scope.closeWithin(Duration.ofMillis(50));
 
-    assertEquals(7, members(report.leftovers().stream().map(DeadLetter::message).toList()).size(), report::toString);
-    assertEquals(List.of(), report.running());
+    assertEquals(7, members(report.undelivered().stream().map(DeadLetter::message).toList()).size(), report::toString);
+    assertEquals(List.of(), report.unresponsive());
   }
 
   /** Unpacks batches. */
@@ -148,7 +148,7 @@ class BatchEndTest {
   void aKillInterruptsTheHandlerAndTellsOfEveryMessage() {
     var gate = new Gate();
     Actor<Integer> log =
-        Batch.lists(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, batch -> gate.pass());
+        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, LATE, batch -> gate.pass());
     log.sendMessages(List.of(1, 2));
     Patience.await(gate.entered);
     log.sendMessages(List.of(3, 4, 5, 6, 7));
@@ -164,7 +164,7 @@ class BatchEndTest {
 
   @Test
   void aKillOfOneThatRestsTellsOfWhatWasGathered() {
-    Actor<Integer> log = Batch.lists(scope.anonymous(), 2, LATE, batch -> seen.add(batch));
+    Actor<Integer> log = Batch.ofLists(scope.anonymous(), 2, LATE, batch -> seen.add(batch));
     log.sendMessage(1);
     quiet();
 
@@ -179,7 +179,7 @@ class BatchEndTest {
   void aKillOfTheOneThatIsFoundDoesNotWaitForTheHandler() {
     var gate = new Gate();
     Actor<String> log =
-        Batch.lists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.goOn().withoutLog()), 1, LATE,
+        Batch.ofLists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.resume().withoutLog()), 1, LATE,
             batch -> gate.pass());
     log.sendMessage("a");
     Patience.await(gate.entered);
@@ -196,8 +196,8 @@ class BatchEndTest {
   @Test
   void aHandlerThatIgnoresAKillIsCutOff() {
     var gate = new Gate();
-    try (var hasty = ActorSystem.openScope("hasty", o -> o.withGrace(Duration.ofMillis(20)))) {
-      Actor<Integer> log = Batch.lists(hasty.anonymous(), 1, LATE, batch -> gate.passDeaf());
+    try (var hasty = ActorSystem.openScope("hasty", o -> o.withKillGrace(Duration.ofMillis(20)))) {
+      Actor<Integer> log = Batch.ofLists(hasty.anonymous(), 1, LATE, batch -> gate.passDeaf());
       log.sendMessage(1);
       Patience.await(gate.entered);
 
@@ -222,7 +222,7 @@ class BatchEndTest {
   @Test
   void closeFromItsOwnHandlerDoesNotWait() throws Exception {
     var self = new CompletableFuture<Actor<String>>();
-    Actor<String> log = Batch.lists(scope.anonymous(), 1, LATE, batch -> {
+    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, LATE, batch -> {
       self.get().close();
       seen.add(batch);
     });
@@ -237,7 +237,7 @@ class BatchEndTest {
   @Test
   void closeFromItsOwnMergeDoesNotWait() {
     var self = new AtomicReference<Actor<String>>();
-    Actor<String> log = Batch.merged(scope.anonymous(), 5, LATE, message -> {
+    Actor<String> log = Batch.ofMerged(scope.anonymous(), 5, LATE, message -> {
       self.get().close();
       return message;
     }, (a, b) -> b, seen::add);
@@ -252,7 +252,7 @@ class BatchEndTest {
   @Test
   void waitingForItsOwnEndInTheHandlerIsARing() throws Exception {
     var self = new CompletableFuture<Actor<String>>();
-    Actor<String> log = Batch.lists(scope.anonymous(), 1, LATE,
+    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, LATE,
         batch -> seen.add(assertThrows(AskCycleException.class, () -> self.get().waitForExit(Patience.LONG))));
     self.complete(log);
 
@@ -266,7 +266,7 @@ class BatchEndTest {
 
   @Test
   void aRequestIsGatheredAndHasNoReply() {
-    Actor<Object> log = Batch.lists(scope.anonymous(), 1, LATE, seen::add);
+    Actor<Object> log = Batch.ofLists(scope.anonymous(), 1, LATE, seen::add);
 
     assertThrows(NoReplyException.class, () -> log.ask(new Ping()));
 
@@ -276,7 +276,7 @@ class BatchEndTest {
 
   @Test
   void tasksAndTimersWorkAsInAnyActor() {
-    Actor<String> log = Batch.lists(scope.anonymous(), 1, LATE, seen::add);
+    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, LATE, seen::add);
 
     log.execute(() -> seen.add("task"));
     quiet();
@@ -315,7 +315,7 @@ class BatchEndTest {
 
   @Test
   void noThreadIsLeft() {
-    Actor<String> log = Batch.lists(scope.named("threaded").strategy(Strategy.THREAD), 2, LATE, seen::add);
+    Actor<String> log = Batch.ofLists(scope.named("threaded").strategy(Strategy.THREAD), 2, LATE, seen::add);
     log.sendMessage("a");
 
     log.close();
@@ -327,7 +327,7 @@ class BatchEndTest {
   @Test
   void whatEndedIsGarbage() {
     var message = new Object();
-    var log = new AtomicReference<>(Batch.<Object>lists(scope.anonymous(), 2, LATE, batch -> {}));
+    var log = new AtomicReference<>(Batch.<Object>ofLists(scope.anonymous(), 2, LATE, batch -> {}));
     log.get().sendMessage(message);
     log.get().close();
     var references = List.of(new WeakReference<>(message), new WeakReference<Object>(log.getAndSet(null)));
@@ -338,7 +338,7 @@ class BatchEndTest {
 
   @Test
   void anIdleOneThatNobodyKnowsIsGarbage() {
-    var log = new AtomicReference<>(Batch.<Object>lists(ActorSystem.anonymous(), 1, LATE, batch -> {}));
+    var log = new AtomicReference<>(Batch.<Object>ofLists(ActorSystem.anonymous(), 1, LATE, batch -> {}));
     log.get().sendMessage("a");
     var reference = new WeakReference<Object>(log.getAndSet(null));
 

@@ -37,7 +37,7 @@ class BatchFailureTest {
 
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofHours(1)));
+      ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -47,7 +47,7 @@ class BatchFailureTest {
   }
 
   private void quiet() {
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   /** The earlier library kept a failed batch, and sent it again with the next one. */
@@ -56,7 +56,7 @@ class BatchFailureTest {
   void aFailingBatchIsOneDeadLetterWithAllItsMessagesAndIsNotHandledAgain() {
     var failure = new IOException("disk full");
     Actor<Integer> log =
-        Batch.lists(scope.named("log").onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, batch -> {
+        Batch.ofLists(scope.named("log").onFailure(FailurePolicy.resume().withoutLog()), 2, LATE, batch -> {
           seen.add(batch);
           if (batch.contains(1)) throw failure;
         });
@@ -74,7 +74,7 @@ class BatchFailureTest {
   @Test
   void theLogNamesTheFailingBatch() {
     try (var logged = new Logged()) {
-      Actor<Integer> log = Batch.lists(scope.named("log"), 2, LATE, batch -> {
+      Actor<Integer> log = Batch.ofLists(scope.named("log"), 2, LATE, batch -> {
         throw new IOException("disk full");
       });
       log.sendMessages(List.of(1, 2));
@@ -87,10 +87,11 @@ class BatchFailureTest {
   @Test
   void aFailingBatchCanBeSentAgain() {
     var tries = new AtomicInteger();
-    Actor<Integer> log = Batch.lists(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, batch -> {
-      if (tries.incrementAndGet() == 1) throw new IOException("disk full");
-      seen.add(batch);
-    });
+    Actor<Integer> log =
+        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, LATE, batch -> {
+          if (tries.incrementAndGet() == 1) throw new IOException("disk full");
+          seen.add(batch);
+        });
     log.sendMessages(List.of(1, 2));
     quiet();
 
@@ -104,7 +105,7 @@ class BatchFailureTest {
   void retriesGiveTheBatchToTheHandlerAgain() {
     var tries = new AtomicInteger();
     Actor<Integer> log =
-        Batch.lists(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(2)), 2, LATE, batch -> {
+        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(2)), 2, LATE, batch -> {
           if (tries.incrementAndGet() <= 2) throw new IOException("disk full");
           seen.add(batch);
         });
@@ -119,9 +120,10 @@ class BatchFailureTest {
   @Test
   void aPolicyThatStopsEndsAllWithWhatWasThrown() {
     var failure = new IOException("disk full");
-    Actor<Integer> log = Batch.lists(scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()), 2, LATE, batch -> {
-      throw failure;
-    });
+    Actor<Integer> log =
+        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()), 2, LATE, batch -> {
+          throw failure;
+        });
     log.sendMessages(List.of(1, 2, 3));
 
     Patience.ended(log::waitForExit);
@@ -134,7 +136,7 @@ class BatchFailureTest {
 
   @Test
   void aMessageWhoseKeyCannotBeToldFailsAlone() {
-    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE,
+    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, LATE,
         word -> word.charAt(0), (a, b) -> a + b, seen::add);
 
     for (var word : List.of("", "a", "", "b")) words.sendMessage(word);
@@ -146,7 +148,7 @@ class BatchFailureTest {
 
   @Test
   void aMessageThatCannotBeMergedFailsAlone() {
-    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 3, LATE,
+    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, LATE,
         word -> word.charAt(0), (a, b) -> {
           if (b.equals("a2")) throw new IllegalStateException("no");
           return b.equals("a3") ? null : a + b;
@@ -161,7 +163,7 @@ class BatchFailureTest {
 
   @Test
   void aKeyOfNullSaysSo() {
-    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 3, LATE,
+    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, LATE,
         word -> null, (a, b) -> b, seen::add);
 
     words.sendMessage("a");
@@ -172,7 +174,7 @@ class BatchFailureTest {
 
   @Test
   void aRestartOfTheOneWhoGathersLosesNothing() {
-    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()), 3, LATE,
+    Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()), 3, LATE,
         word -> word.charAt(0), (a, b) -> b, seen::add);
 
     for (var word : List.of("a", "", "b")) words.sendMessage(word);
@@ -189,7 +191,7 @@ class BatchFailureTest {
     var sender = new CompletableFuture<Thread>();
     var self = new CompletableFuture<Actor<Integer>>();
     Actor<Integer> log =
-        Batch.merged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 1, LATE, message -> {
+        Batch.ofMerged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 1, LATE, message -> {
           if (message == 3) BatchTest.pass(gathering);
           return message;
         }, (a, b) -> b, batch -> {
@@ -220,15 +222,16 @@ class BatchFailureTest {
     var gate = new Gate();
     var self = new CompletableFuture<Actor<Integer>>();
     var waiter = new CompletableFuture<Thread>();
-    var other = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newSink();
-    Actor<Integer> log = Batch.lists(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, batch -> {
-      if (batch.contains(1)) {
-        gate.pass();
-        waiter.complete(Thread.currentThread());
-        other.execAndWait(nothing -> self.get().waitForExit());
-      }
-      seen.addAll(batch);
-    });
+    var other = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newSink();
+    Actor<Integer> log =
+        Batch.ofLists(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2, LATE, batch -> {
+          if (batch.contains(1)) {
+            gate.pass();
+            waiter.complete(Thread.currentThread());
+            other.execAndWait(nothing -> self.get().waitForExit());
+          }
+          seen.addAll(batch);
+        });
     self.complete(log);
     log.sendMessages(List.of(1, 2, 3, 4, 5));
     Patience.await(gate.entered);
@@ -252,8 +255,8 @@ class BatchFailureTest {
     var self = new CompletableFuture<Actor<Integer>>();
     var told = new AtomicInteger();
     var handled = new CopyOnWriteArrayList<Integer>();
-    Actor<Integer> log = Batch.lists(
-        scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).onFailure(FailurePolicy.goOn().withoutLog()), 2,
+    Actor<Integer> log = Batch.ofLists(
+        scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).onFailure(FailurePolicy.resume().withoutLog()), 2,
         LATE, batch -> {
           handled.addAll(batch);
           for (int message : batch) {

@@ -44,7 +44,7 @@ class BatchStressTest {
     final List<String> strategies;
     final Letters letters = new Letters();
     final ActorScope scope =
-        ActorSystem.openScope("stress", o -> o.withDeadLetters(letters).withGrace(Patience.LONG));
+        ActorSystem.openScope("stress", o -> o.withDeadLetters(letters).withKillGrace(Patience.LONG));
     final Queue<Message> handled = new ConcurrentLinkedQueue<>();
     final int senders;
     final boolean counting;
@@ -79,9 +79,10 @@ class BatchStressTest {
     }
 
     private Actor<Message> open(Strategy strategy, Mailbox<Object> mailbox, int size, Duration wait) {
-      var builder = scope.anonymous().strategy(strategy).mailbox(mailbox).onFailure(FailurePolicy.goOn().withoutLog());
-      return counting ? Batch.counts(builder, size, wait, batch -> handle(batch.keySet(), size))
-          : Batch.lists(builder, size, wait, batch -> handle(batch, size));
+      var builder =
+          scope.anonymous().strategy(strategy).mailbox(mailbox).onFailure(FailurePolicy.resume().withoutLog());
+      return counting ? Batch.ofCounts(builder, size, wait, batch -> handle(batch.keySet(), size))
+          : Batch.ofLists(builder, size, wait, batch -> handle(batch, size));
     }
 
     private void handle(Iterable<Message> batch, int size) throws Exception {

@@ -18,7 +18,7 @@ import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BatchTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final Letters letters = new Letters();
   private final ActorScope scope =
       ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
@@ -54,7 +54,7 @@ class BatchTest {
   }
 
   private void quiet() {
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   // ---- on every strategy
@@ -65,7 +65,7 @@ class BatchTest {
   void everyMessageIsInOneBatchInItsOrder(String strategy) {
     var batches = new ArrayList<List<Integer>>(); // plain: one thread at a time
     Actor<Integer> log =
-        Batch.lists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, batches::add);
+        Batch.ofLists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, batches::add);
 
     for (int i = 0; i < 10; i++) log.sendMessage(i);
     log.close();
@@ -78,7 +78,7 @@ class BatchTest {
   @MethodSource("strategies")
   void whatHasWaitedLongEnoughIsHandled(String strategy) {
     Actor<String> log =
-        Batch.lists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, seen::add);
+        Batch.ofLists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, seen::add);
     log.sendMessage("a");
     quiet();
     clock.advance(Duration.ofMillis(600));
@@ -93,7 +93,7 @@ class BatchTest {
 
   @Test
   void aFullBatchIsHandledAtOnce() {
-    Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, seen::add);
+    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, seen::add);
 
     log.sendMessage("a");
     assertEquals(List.of(), seen);
@@ -104,7 +104,7 @@ class BatchTest {
 
   @Test
   void theTimeOfABatchThatWasFullDoesNotCutTheNextOneShort() {
-    Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, seen::add);
+    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, seen::add);
     log.sendMessage("a");
     clock.advance(Duration.ofMillis(900));
     log.sendMessage("b");
@@ -121,7 +121,7 @@ class BatchTest {
   @Test
   void theMessageOfATimerThatComesTooLateDoesNotCutTheNextBatchShort() {
     var gate = new Gate();
-    Actor<String> log = Batch.merged(scope.anonymous(), 5, SECOND, message -> {
+    Actor<String> log = Batch.ofMerged(scope.anonymous(), 5, SECOND, message -> {
       if (message.equals("x")) pass(gate);
       return message;
     }, (a, b) -> b, batch -> seen.add(batch.keySet()));
@@ -137,7 +137,7 @@ class BatchTest {
 
   @Test
   void theTimeBeginsWithTheFirstMessageOfABatch() {
-    Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER), 3, SECOND, seen::add);
+    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 3, SECOND, seen::add);
     clock.advance(Duration.ofMillis(900));
     log.sendMessage("a");
     clock.advance(Duration.ofMillis(900));
@@ -150,7 +150,7 @@ class BatchTest {
 
   @Test
   void batchesOfOneAreHandledOneByOne() {
-    Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND, seen::add);
+    Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND, seen::add);
 
     log.sendMessages(List.of("a", "b"));
 
@@ -161,7 +161,7 @@ class BatchTest {
   @Test
   void whereTheMessageOfTheTimerIsLostTheNextMessageEndsTheTime() throws Exception {
     var gate = new Gate();
-    Actor<String> log = Batch.merged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 10, SECOND,
+    Actor<String> log = Batch.ofMerged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 10, SECOND,
         message -> message, (a, b) -> {
           pass(gate);
           return b;
@@ -191,9 +191,9 @@ class BatchTest {
     var timers = new AtomicInteger();
     var counting = new Clock() {
       @Override
-      public Timer after(Duration delay, Runnable task) {
+      public Timer schedule(Duration delay, Runnable task) {
         timers.incrementAndGet();
-        var timer = super.after(delay, task);
+        var timer = super.schedule(delay, task);
         return () -> {
           timers.decrementAndGet();
           return timer.cancel();
@@ -201,7 +201,7 @@ class BatchTest {
       }
     };
     try (var own = ActorSystem.openScope("own", o -> o.withScheduler(counting).withStrategy(Strategy.CALLER))) {
-      Actor<String> log = Batch.lists(own.anonymous(), 2, SECOND, seen::add);
+      Actor<String> log = Batch.ofLists(own.anonymous(), 2, SECOND, seen::add);
       assertEquals(0, timers.get());
       log.sendMessage("a");
       assertEquals(1, timers.get());
@@ -215,7 +215,7 @@ class BatchTest {
   @ParameterizedTest
   @ValueSource(longs = {Long.MAX_VALUE, Long.MAX_VALUE / 1_000_000_000})
   void aWaitWithoutAnEndEndsWithTheBatch(long seconds) {
-    Actor<String> log = Batch.lists(scope.anonymous(), 2, Duration.ofSeconds(seconds), seen::add);
+    Actor<String> log = Batch.ofLists(scope.anonymous(), 2, Duration.ofSeconds(seconds), seen::add);
 
     log.sendMessage("a");
     log.close();
@@ -226,7 +226,7 @@ class BatchTest {
   @Test
   void equalMessagesAreCountedInTheOrderOfTheirFirst() {
     Actor<String> clicks =
-        Batch.counts(scope.anonymous(), 5, SECOND, counts -> seen.add(List.copyOf(counts.entrySet())));
+        Batch.ofCounts(scope.anonymous(), 5, SECOND, counts -> seen.add(List.copyOf(counts.entrySet())));
 
     for (var page : List.of("home", "shop", "home", "about", "home", "shop")) clicks.sendMessage(page);
     clicks.close();
@@ -237,7 +237,7 @@ class BatchTest {
 
   @Test
   void messagesOfOneKeyAreMergedInTheirOrder() {
-    Actor<String> words = Batch.merged(scope.anonymous(), 4, SECOND, word -> word.charAt(0),
+    Actor<String> words = Batch.ofMerged(scope.anonymous(), 4, SECOND, word -> word.charAt(0),
         (before, after) -> before + after, merged -> seen.add(List.copyOf(merged.entrySet())));
 
     for (var word : List.of("b1", "a1", "b2", "b3", "a2")) words.sendMessage(word);
@@ -248,9 +248,9 @@ class BatchTest {
 
   @Test
   void whatTheHandlerIsGivenCannotBeChanged() {
-    Actor<String> log = Batch.lists(scope.anonymous(), 1, SECOND,
+    Actor<String> log = Batch.ofLists(scope.anonymous(), 1, SECOND,
         batch -> assertThrows(UnsupportedOperationException.class, batch::removeFirst));
-    Actor<String> counts = Batch.counts(scope.anonymous(), 1, SECOND,
+    Actor<String> counts = Batch.ofCounts(scope.anonymous(), 1, SECOND,
         batch -> assertThrows(UnsupportedOperationException.class, batch::clear));
 
     log.sendMessage("a");
@@ -264,7 +264,7 @@ class BatchTest {
   void theNextBatchIsGatheredWhileOneIsHandled() {
     var gate = new Gate();
     var gathered = new CopyOnWriteArrayList<Integer>();
-    Actor<Integer> log = Batch.merged(scope.anonymous(), 2, SECOND, message -> {
+    Actor<Integer> log = Batch.ofMerged(scope.anonymous(), 2, SECOND, message -> {
       gathered.add(message);
       return message;
     }, (a, b) -> b, batch -> gate.pass());
@@ -282,7 +282,7 @@ class BatchTest {
   void aSlowHandlerHoldsTheSendersBack() {
     var gate = new Gate();
     Actor<Integer> log =
-        Batch.lists(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 10, SECOND, batch -> gate.pass());
+        Batch.ofLists(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 10, SECOND, batch -> gate.pass());
     var sent = new AtomicInteger();
 
     var sender = Patience.elsewhere(() -> IntStream.range(0, 40).forEach(i -> {
@@ -300,7 +300,7 @@ class BatchTest {
   @Test
   void unlessToldOtherwise1024MessagesWait() {
     var gate = new Gate();
-    Actor<Integer> log = Batch.lists(scope.anonymous(), 1, SECOND, batch -> gate.pass());
+    Actor<Integer> log = Batch.ofLists(scope.anonymous(), 1, SECOND, batch -> gate.pass());
     log.sendMessage(1);
     Patience.await(gate.entered);
     var sent = new AtomicInteger();
@@ -321,7 +321,7 @@ class BatchTest {
   void theMailboxOfTheBuilderDecidesWhatIsTooMuch() {
     var gate = new Gate();
     Actor<Integer> log =
-        Batch.lists(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 1, SECOND, batch -> gate.pass());
+        Batch.ofLists(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 1, SECOND, batch -> gate.pass());
     log.sendMessage(1);
     Patience.await(gate.entered);
 

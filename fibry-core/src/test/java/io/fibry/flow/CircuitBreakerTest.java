@@ -23,7 +23,7 @@ import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Test;
 class CircuitBreakerTest {
   private static final Duration PAUSE = Duration.ofSeconds(5);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("breakers", o -> o.withScheduler(clock));
   private final List<State> changes = new CopyOnWriteArrayList<>();
   private final AtomicInteger calls = new AtomicInteger();
@@ -61,8 +61,8 @@ class CircuitBreakerTest {
   /** Judges by the latest four calls, two of which must have failed. */
   private ActorWithReturn<Object, Object> service(UnaryOperator<Options> options) {
     breaker = CircuitBreaker.of("payments", scope.anonymous(),
-        o -> options.apply(o.withWindow(4, 4).withPause(PAUSE).withProbes(2).onChange(changes::add)));
-    return breaker.around(Pools.fixed(scope.anonymous(), 8)).onFailure(FailurePolicy.goOn().withoutLog())
+        o -> options.apply(o.withWindow(4, 4).withPause(PAUSE).withProbes(2).withListener(changes::add)));
+    return breaker.around(Pools.fixed(scope.anonymous(), 8)).onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn(message -> {
           calls.incrementAndGet();
           if (message == gate) gate.pass();
@@ -123,7 +123,7 @@ class CircuitBreakerTest {
     clock.advance(PAUSE);
 
     assertEquals(3, account.ask(3));
-    assertEquals(2, scope.report().unhandled().get(Reason.UNANSWERED));
+    assertEquals(2, scope.report().unhandled().get(Reason.NESTED_REQUEST_FAILED));
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
     assertEquals("circuit breaker 'bank' is open, since too many calls failed; "
         + "try again after its pause of 5 s", refused.getMessage());
@@ -234,7 +234,7 @@ class CircuitBreakerTest {
   @Promise("24.8")
   @Test
   void onlyChosenFailuresCount() {
-    var service = service(o -> o.counting(failure -> failure instanceof IOException));
+    var service = service(o -> o.withFailureFilter(failure -> failure instanceof IOException));
     for (int i = 0; i < 8; i++)
       assertThrows(IllegalArgumentException.class, () -> service.ask(new IllegalArgumentException("planned")));
     for (int i = 0; i < 8; i++)
@@ -248,7 +248,7 @@ class CircuitBreakerTest {
 
   @Test
   void aProbeWhoseFailureDoesNotCountIsReplaced() {
-    var service = service(o -> o.counting(failure -> failure instanceof IOException));
+    var service = service(o -> o.withFailureFilter(failure -> failure instanceof IOException));
     fail(service, 4);
     clock.advance(PAUSE);
     for (int i = 0; i < 8; i++)
@@ -262,9 +262,9 @@ class CircuitBreakerTest {
 
   @Test
   void codeThatThrowsDoesNoHarm() {
-    var service = service(o -> o.counting(failure -> {
+    var service = service(o -> o.withFailureFilter(failure -> {
       throw new IllegalStateException("planned");
-    }).onChange(state -> {
+    }).withListener(state -> {
       throw new IllegalStateException("planned");
     }));
     fail(service, 4);
@@ -353,7 +353,7 @@ class CircuitBreakerTest {
   @Test
   void itIsSharedByAllItsActors() {
     breaker = CircuitBreaker.of("shared", scope.anonymous(), o -> o.withWindow(2, 2));
-    var builder = breaker.around(scope.anonymous()).onFailure(FailurePolicy.goOn().withoutLog());
+    var builder = breaker.around(scope.anonymous()).onFailure(FailurePolicy.resume().withoutLog());
     var bad = builder.newActorWithReturn((Object message) -> {
       throw new IOException("planned");
     });
@@ -362,6 +362,6 @@ class CircuitBreakerTest {
 
     assertInstanceOf(CircuitOpenException.class,
         Patience.failure((CompletableFuture<?>) good.sendMessageReturn("refused")));
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 }

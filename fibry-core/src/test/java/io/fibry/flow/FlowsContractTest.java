@@ -36,7 +36,7 @@ class FlowsContractTest {
   }
 
   private ActorBuilder<Object> builder(String strategy) {
-    return scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog());
+    return scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.resume().withoutLog());
   }
 
   @AfterEach

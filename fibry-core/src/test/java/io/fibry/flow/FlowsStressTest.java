@@ -55,7 +55,7 @@ class FlowsStressTest {
 
   private ActorBuilder<Object> builder(SplittableRandom random) {
     var strategy = Variants.STRATEGIES.get(strategies.get(random.nextInt(strategies.size())));
-    return scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog());
+    return scope.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog());
   }
 
   private static void pause(SplittableRandom random) {

@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 class GeneratorEndTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("generators", o -> o.withDeadLetters(letters).withGrace(Duration.ofHours(1)));
-  private final FailurePolicy silent = FailurePolicy.goOn().withoutLog();
+      ActorSystem.openScope("generators", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)));
+  private final FailurePolicy silent = FailurePolicy.resume().withoutLog();
 
   @AfterEach
   void nothingIsLeft() {
@@ -171,7 +171,7 @@ class GeneratorEndTest {
   void theReaderIsToldWhenAProducerNeverRuns() {
     var pool = Executors.newSingleThreadExecutor();
     pool.shutdown();
-    Generator<Integer> generator = Generator.of(scope.anonymous().strategy(Strategy.on(pool)), 1, out -> out.yield(1));
+    Generator<Integer> generator = Generator.of(scope.anonymous().strategy(Strategy.of(pool)), 1, out -> out.yield(1));
 
     assertThrows(ActorStoppedException.class, generator.iterator()::hasNext);
   }
@@ -181,7 +181,7 @@ class GeneratorEndTest {
   @Promise("22.6")
   @Test
   void closeEndsProducersThatWaitForRoomAndWaitsForThem() {
-    for (var strategy : List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber())) {
+    for (var strategy : List.of(Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER)) {
       var begun = new CountDownLatch(2);
       var ended = new CountDownLatch(2);
       try (var logged = new Logged()) {
@@ -202,7 +202,7 @@ class GeneratorEndTest {
   void closeEndsProducersOnAnExecutorThatWaitForRoom() {
     var ended = new CountDownLatch(1);
     try (var pool = Executors.newSingleThreadExecutor(); var logged = new Logged()) {
-      var reading = Generator.of(scope.anonymous().strategy(Strategy.on(pool)), 1, endless(ended)).iterator();
+      var reading = Generator.of(scope.anonymous().strategy(Strategy.of(pool)), 1, endless(ended)).iterator();
       reading.next();
       reading.close();
 
@@ -234,7 +234,7 @@ class GeneratorEndTest {
   @Test
   void closeDoesNotWaitLongerThanTheGrace() {
     var gate = new Gate();
-    var hasty = scope.openScope("hasty", o -> o.withGrace(Duration.ofMillis(1)));
+    var hasty = scope.openScope("hasty", o -> o.withKillGrace(Duration.ofMillis(1)));
     Generator<Integer> generator = Generator.of(hasty.anonymous(), 1, out -> gate.passDeaf());
     try (var logged = new Logged()) {
       var reading = generator.iterator();

@@ -29,7 +29,7 @@ class GeneratorStackEdgeFaultTest {
       // a fiber that parks now and then does not overflow soon: its stack is on the heap
       int ahead = onFiber ? 10_000_000 : 1 + random.nextInt(300);
       var how = ActorSystem.anonymous().strategy(onFiber ? Strategy.FIBER : Strategy.THREAD)
-          .onFailure(FailurePolicy.goOn().withoutLog());
+          .onFailure(FailurePolicy.resume().withoutLog());
       var reader = new FutureTask<Object>(() -> {
         for (var read : Generator.<Integer>of(how, ahead, out -> walk(out, 0))) if (read < 0) return read;
         return "ended";

@@ -290,7 +290,7 @@ class GeneratorTest {
 
   @Test
   void aStrategyThatHasNoThreadIsToldOfWhereAProducerWouldWait() {
-    var builder = scope.anonymous().strategy(Runnable::run).onFailure(FailurePolicy.goOn().withoutLog());
+    var builder = scope.anonymous().strategy(Runnable::run).onFailure(FailurePolicy.resume().withoutLog());
     Generator<Integer> generator = Generator.of(builder, 2, upTo(3));
 
     var reading = generator.iterator();
@@ -350,7 +350,7 @@ class GeneratorTest {
       @Override
       public void activate(Runnable activation) {
         if (threads.incrementAndGet() == 1) {
-          Strategy.residentFiber().activate(activation);
+          Strategy.RESIDENT_FIBER.activate(activation);
           return;
         }
         Patience.await(begun);
@@ -358,7 +358,7 @@ class GeneratorTest {
       }
 
       @Override
-      public boolean resident() {
+      public boolean isResident() {
         return true;
       }
     };

@@ -14,7 +14,7 @@ import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.AskCycleException;
 import io.fibry.AskTimeoutException;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
@@ -26,7 +26,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -46,17 +46,17 @@ class GroupRequestTest {
   private static final Duration LONG = Patience.LONG;
   private static final Duration LIMIT = Duration.ofSeconds(10); // on the clock that only the tests move
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ThreadLocal<String> user = new ThreadLocal<>();
   private final ActorScope scope =
-      ActorSystem.openScope("asked", o -> o.withScheduler(clock).withCarrier(new Carrier<String>() {
+      ActorSystem.openScope("asked", o -> o.withScheduler(clock).withContextPropagator(new ContextPropagator<String>() {
         @Override
         public String capture() {
           return user.get();
         }
 
         @Override
-        public AutoCloseable set(String captured) {
+        public AutoCloseable restore(String captured) {
           user.set(captured);
           return user::remove;
         }
@@ -71,7 +71,7 @@ class GroupRequestTest {
   }
 
   private ActorBuilder<Object> builder() {
-    return scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+    return scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
   }
 
   private ActorWithReturn<String, String> answering(String answer) {
@@ -212,7 +212,7 @@ class GroupRequestTest {
 
   @Test
   void whatTheScopeHidesIsHidden() {
-    try (var silent = ActorSystem.openScope("silent", o -> o.withScheduler(clock).withMessageTexts(false))) {
+    try (var silent = ActorSystem.openScope("silent", o -> o.withScheduler(clock).withMessageContents(false))) {
       var slow = silent.named("slow").newActorWithReturn((String question) -> {
         gate.passDeaf();
         return question;

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HooksTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("hooks", o -> o.withDeadLetters(letters).withGrace(Duration.ofHours(1)));
+      ActorSystem.openScope("hooks", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -49,8 +49,8 @@ class HooksTest {
     scope.closeWithin(Patience.LONG);
   }
 
-  private Hooks<Integer, Integer> half() {
-    return Hooks.around(scope.anonymous(), n -> {
+  private HookedFunction<Integer, Integer> half() {
+    return HookedFunction.around(scope.anonymous(), n -> {
       seen.add("body");
       if (n % 2 != 0) throw new IOException(n + " is odd");
       return n / 2;
@@ -82,7 +82,7 @@ class HooksTest {
   @Test
   void anErrorOfTheBodyIsNoOther() {
     var failure = new StackOverflowError();
-    var fails = Hooks.<Integer, Integer>around(scope.anonymous(), n -> {
+    var fails = HookedFunction.<Integer, Integer>around(scope.anonymous(), n -> {
       throw failure;
     }).onError((n, thrown) -> seen.add(thrown));
 
@@ -93,8 +93,9 @@ class HooksTest {
 
   @Test
   void anAnswerOfNullIsAnError() {
-    var nothing = Hooks.<Integer, Integer>around(scope.anonymous(), n -> null).after((n, r) -> seen.add("after"))
-        .onError((n, failure) -> seen.add(failure.getMessage()));
+    var nothing =
+        HookedFunction.<Integer, Integer>around(scope.anonymous(), n -> null).after((n, r) -> seen.add("after"))
+            .onError((n, failure) -> seen.add(failure.getMessage()));
 
     assertThrows(NullPointerException.class, () -> nothing.handle(1));
 
@@ -126,7 +127,7 @@ class HooksTest {
   @Test
   void anInterruptThatEndedAHookIsLeftForTheBody() throws Exception {
     try (var logged = new Logged()) {
-      var flag = Hooks.<Integer, Boolean>around(scope.anonymous(), n -> Thread.interrupted())
+      var flag = HookedFunction.<Integer, Boolean>around(scope.anonymous(), n -> Thread.interrupted())
           .before(n -> new CountDownLatch(1).await());
       Thread.currentThread().interrupt();
 
@@ -152,7 +153,7 @@ class HooksTest {
   void theyAreTheHandlerOfAnyActor(String strategy) {
     var half = half().before(n -> seen.add("before")).after((n, r) -> seen.add("after"));
     var actor = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
-        .onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn(half);
+        .onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(half);
 
     assertEquals(4, actor.ask(8));
     assertEquals("3 is odd", assertThrows(IOException.class, () -> actor.ask(3)).getMessage());
@@ -164,7 +165,8 @@ class HooksTest {
   @MethodSource("io.fibry.flow.BatchTest#strategies")
   void asynchronousHooksRunOnTheStrategyOfTheirBuilder(String strategy) throws Exception {
     var threads = new CopyOnWriteArrayList<Thread>();
-    var half = Hooks.<Integer, Integer>around(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
+    var half = HookedFunction
+        .<Integer, Integer>around(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
         .beforeAsync(n -> threads.add(Thread.currentThread()))
         .afterAsync((n, r) -> threads.add(Thread.currentThread()));
 
@@ -200,13 +202,15 @@ class HooksTest {
     try (var logged = new Logged()) {
       var tries = new AtomicInteger();
       var half =
-          Hooks.<Integer, Integer>around(scope.named("half").onFailure(FailurePolicy.goOn().withRetries(1)), n -> n / 2)
+          HookedFunction
+              .<Integer, Integer>around(scope.named("half").onFailure(FailurePolicy.resume().withRetries(1)),
+                  n -> n / 2)
               .afterAsync((n, r) -> {
                 throw new IOException("try " + tries.incrementAndGet());
               });
 
       assertEquals(2, half.handle(4));
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(List.of("half/hook-1", "hook after 4", Reason.FAILED), List.of(letters.all.getFirst().actor(),
           letters.all.getFirst().message().toString(), letters.all.getFirst().reason()));
@@ -218,7 +222,7 @@ class HooksTest {
   @Test
   void manyAsynchronousHooksOfANamedBuilderRunAtOnce() throws Exception {
     var all = new CountDownLatch(20);
-    var half = Hooks.<Integer, Integer>around(scope.named("half"), n -> n / 2).afterAsync((n, r) -> {
+    var half = HookedFunction.<Integer, Integer>around(scope.named("half"), n -> n / 2).afterAsync((n, r) -> {
       all.countDown();
       all.await();
     });
@@ -232,7 +236,8 @@ class HooksTest {
   @MethodSource("io.fibry.flow.BatchTest#strategies")
   void theActorOfAHookEndsAfterIt(String strategy) throws Exception {
     var half =
-        Hooks.<Integer, Integer>around(scope.named("half").strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
+        HookedFunction
+            .<Integer, Integer>around(scope.named("half").strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
             .beforeAsync(n -> seen.add(n));
 
     half.handle(2);
@@ -244,7 +249,8 @@ class HooksTest {
   void theMailboxOfTheBuilderDoesNotMatter() throws Exception {
     var done = new CountDownLatch(1);
     var half =
-        Hooks.<Integer, Integer>around(scope.anonymous().mailbox(Mailbox.<Integer>priority((a, b) -> 0)), n -> n / 2)
+        HookedFunction
+            .<Integer, Integer>around(scope.anonymous().mailbox(Mailbox.<Integer>priority((a, b) -> 0)), n -> n / 2)
             .beforeAsync(n -> done.countDown());
 
     half.handle(2);
@@ -256,7 +262,7 @@ class HooksTest {
   @ValueSource(booleans = {true, false})
   void whereTheScopeIsClosedTheHookIsNotStartedWhichIsLogged(boolean named) throws Exception {
     var closed = ActorSystem.openScope("closed");
-    var half = Hooks.<Integer, Integer>around(named ? closed.named("half") : closed.anonymous(), n -> n / 2)
+    var half = HookedFunction.<Integer, Integer>around(named ? closed.named("half") : closed.anonymous(), n -> n / 2)
         .beforeAsync(n -> seen.add("hook"));
     closed.close();
 
@@ -279,8 +285,8 @@ class HooksTest {
     try (var logged = new Logged()) {
       var report = scope.closeWithin(Duration.ofMillis(20));
 
-      assertEquals(List.of(), report.running());
-      assertEquals(1, report.leftovers().size());
+      assertEquals(List.of(), report.unresponsive());
+      assertEquals(1, report.undelivered().size());
       assertEquals("", logged.about("hook after 20", "scope 'hooks'"));
     }
   }
@@ -309,7 +315,7 @@ class HooksTest {
     var begun = new CountDownLatch(hooks);
     var open = new CountDownLatch(1);
     var done = new CountDownLatch(hooks);
-    var half = Hooks.<Integer, Integer>around(ActorSystem.anonymous().strategy(Strategy.FIBER), n -> n / 2)
+    var half = HookedFunction.<Integer, Integer>around(ActorSystem.anonymous().strategy(Strategy.FIBER), n -> n / 2)
         .afterAsync((n, r) -> {
           begun.countDown();
           open.await();
@@ -330,7 +336,8 @@ class HooksTest {
     var message = new AtomicReference<>(new Object());
     var ran = new CountDownLatch(1);
     var hooks =
-        Hooks.around(ActorSystem.anonymous(), (Object given) -> true).afterAsync((given, reply) -> ran.countDown());
+        HookedFunction.around(ActorSystem.anonymous(), (Object given) -> true)
+            .afterAsync((given, reply) -> ran.countDown());
     hooks.handle(message.get());
     Patience.await(ran);
     var reference = new WeakReference<>(message.getAndSet(null));
@@ -343,8 +350,8 @@ class HooksTest {
   void nullIsRefusedByItsName() {
     var half = half();
 
-    assertNullRefused("builder", () -> Hooks.around(null, n -> n));
-    assertNullRefused("body", () -> Hooks.around(scope.anonymous(), null));
+    assertNullRefused("builder", () -> HookedFunction.around(null, n -> n));
+    assertNullRefused("body", () -> HookedFunction.around(scope.anonymous(), null));
     for (Runnable step : List.<Runnable>of(() -> half.before(null), () -> half.beforeAsync(null),
         () -> half.after(null), () -> half.afterAsync(null), () -> half.onError(null), () -> half.onErrorAsync(null)))
       assertNullRefused("hook", step::run);

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 class MapReduceEndTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("map-reduce", o -> o.withDeadLetters(letters));
-  private final FailurePolicy silent = FailurePolicy.goOn().withoutLog();
+  private final FailurePolicy silent = FailurePolicy.resume().withoutLog();
   private final Iterable<Integer> endless = () -> IntStream.iterate(0, i -> i + 1).iterator();
 
   @AfterEach
@@ -102,7 +102,7 @@ class MapReduceEndTest {
 
   @Test
   void codeAroundThatDoesNotGoOnFailsIt() {
-    var builder = scope.anonymous().onFailure(silent).around((Integer item, Handler.Task next) -> {
+    var builder = scope.anonymous().onFailure(silent).intercept((Integer item, Handler.Task next) -> {
       if (item < 3) next.run();
     });
 
@@ -213,7 +213,7 @@ class MapReduceEndTest {
   @Test
   void aGeneratorThatIsMappedEndsWithIt() {
     for (var strategy : List.of(Strategy.FIBER,
-        Strategy.on(Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory())))) {
+        Strategy.of(Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory())))) {
       var begun = new CountDownLatch(1);
       var ended = new CountDownLatch(1);
       Generator<Integer> never = Generator.of(scope.anonymous(), 1, out -> {
@@ -293,7 +293,7 @@ class MapReduceEndTest {
   @Test
   void whoWaitsIsToldWhenAnActorIsCutOff() {
     var gate = new Gate();
-    var below = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO).withGrace(Duration.ofMillis(1)));
+    var below = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO).withKillGrace(Duration.ofMillis(1)));
     Iterable<Integer> deaf = () -> {
       gate.passDeaf();
       return List.<Integer>of().iterator();
@@ -321,7 +321,7 @@ class MapReduceEndTest {
     var pool = Executors.newSingleThreadExecutor();
     pool.shutdown();
 
-    var sum = MapReduce.start(scope.anonymous().strategy(Strategy.on(pool)), 1, endless, i -> i, 0, Integer::sum);
+    var sum = MapReduce.start(scope.anonymous().strategy(Strategy.of(pool)), 1, endless, i -> i, 0, Integer::sum);
 
     assertInstanceOf(RejectedExecutionException.class, Patience.failure(sum));
     letters.all.clear(); // the task that begins

@@ -195,7 +195,7 @@ class MapReduceTest {
   @Test
   void codeAroundMessagesSeesEachItem() {
     var seen = new CopyOnWriteArrayList<Integer>();
-    var builder = scope.anonymous().around((Integer item, io.fibry.Handler.Task next) -> {
+    var builder = scope.anonymous().intercept((Integer item, io.fibry.Handler.Task next) -> {
       seen.add(item);
       next.run();
     });
@@ -240,7 +240,7 @@ class MapReduceTest {
       return i;
     }, 0, Integer::sum);
     var where = sum.thenApply(value -> Thread.currentThread());
-    var failed = MapReduce.start(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 1, upTo(3), i -> {
+    var failed = MapReduce.start(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 1, upTo(3), i -> {
       workers.add(Thread.currentThread());
       gate.pass();
       throw new IllegalStateException();
@@ -279,7 +279,7 @@ class MapReduceTest {
 
   @Test
   void nullIsRefusedWhereverItComesFrom() {
-    var builder = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+    var builder = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
     var nullItem = new ArrayList<Integer>();
     nullItem.add(null);
 

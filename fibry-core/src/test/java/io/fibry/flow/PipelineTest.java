@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PipelineTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("pipes", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(200)));
+      ActorSystem.openScope("pipes", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(200)));
   private final List<Object> out = Collections.synchronizedList(new ArrayList<>());
 
   static Set<String> strategies() {
@@ -53,8 +53,8 @@ class PipelineTest {
 
     var report = scope.closeWithin(Patience.LONG);
 
-    assertEquals(List.of(), report.running());
-    assertEquals(0, report.waiting());
+    assertEquals(List.of(), report.unresponsive());
+    assertEquals(0, report.queued());
   }
 
   private static Object pass(Object message) throws InterruptedException {
@@ -68,10 +68,11 @@ class PipelineTest {
   void allGoThroughAllStagesInOrder(String strategy) {
     var builder = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy));
     // two threads, and stages that wait for room
-    if (strategy.equals("on(fixed pool)") || strategy.equals("on(ForkJoinPool)"))
+    if (strategy.equals("of(fixed pool)") || strategy.equals("of(ForkJoinPool)"))
       builder = builder.mailbox(Mailbox.unbounded());
     var in =
-        Pipeline.from(builder, (Integer n) -> n + 1).withRoom(1000).then(n -> n * 2).then(n -> "n" + n).into(out::add);
+        Pipeline.of(builder, (Integer n) -> n + 1).withCapacity(1000).then(n -> n * 2).then(n -> "n" + n)
+            .into(out::add);
 
     IntStream.range(0, 500).forEach(in::sendMessage);
     in.close();
@@ -84,7 +85,7 @@ class PipelineTest {
   @Test
   void stagesWorkAtTheSameTime() {
     var both = new CyclicBarrier(2);
-    var in = Pipeline.from(scope.anonymous(), (Integer n) -> n == 2 ? met(both, n) : n)
+    var in = Pipeline.of(scope.anonymous(), (Integer n) -> n == 2 ? met(both, n) : n)
         .then(n -> n == 1 ? met(both, n) : n).into(out::add);
 
     in.sendMessage(1); // in the second stage it meets the other, which is in the first
@@ -103,7 +104,7 @@ class PipelineTest {
   @Promise("22.2")
   @Test
   void aParallelStageKeepsTheOrder() {
-    var in = Pipeline.from(scope.anonymous(), n -> n).then(4, PipelineTest::pass).into(out::add);
+    var in = Pipeline.of(scope.anonymous(), n -> n).then(4, PipelineTest::pass).into(out::add);
     var gates = IntStream.range(0, 4).mapToObj(i -> new Gate()).toList();
     gates.forEach(in::sendMessage);
     gates.forEach(gate -> Patience.await(gate.entered)); // four at once
@@ -117,7 +118,7 @@ class PipelineTest {
   @Promise("22.2")
   @Test
   void anUnorderedStagePassesOnWhatIsReadyFirst() {
-    var in = Pipeline.from(scope.anonymous(), n -> n).thenUnordered(3, PipelineTest::pass).into(out::add);
+    var in = Pipeline.of(scope.anonymous(), n -> n).thenUnordered(3, PipelineTest::pass).into(out::add);
     var slow = new Gate();
 
     in.sendMessage(slow);
@@ -137,7 +138,7 @@ class PipelineTest {
   void aSlowStageHoldsBackThoseWhoSend(Kind kind) {
     var slow = new Gate();
     var in = kind.then()
-        .apply(Pipeline.from(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), n -> n).withRoom(2))
+        .apply(Pipeline.of(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), n -> n).withCapacity(2))
         .into((Object n) -> slow.pass());
     var sent = new AtomicInteger();
 
@@ -172,8 +173,8 @@ class PipelineTest {
   @ParameterizedTest
   @MethodSource("kinds")
   void aFailureIsADeadLetterWithTheStagesNameAndTheOthersGoOn(Kind kind) {
-    var builder = scope.named("orders").onFailure(FailurePolicy.goOn().withoutLog());
-    var before = Pipeline.from(builder, (Object n) -> n);
+    var builder = scope.named("orders").onFailure(FailurePolicy.resume().withoutLog());
+    var before = Pipeline.of(builder, (Object n) -> n);
     var in = kind.then().apply(before).then(n -> n).into(out::add);
     var failing = kind.label.equals("one") ? before.then(PipelineTest::odd)
         : kind.label.equals("ordered") ? before.then(3, PipelineTest::odd) : before.thenUnordered(3, PipelineTest::odd);
@@ -199,7 +200,7 @@ class PipelineTest {
   void whatIsTriedAgainKeepsItsTurn() {
     var tries = new AtomicInteger();
     var in =
-        Pipeline.from(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(3).withoutLog()), (Integer n) -> n)
+        Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(3).withoutLog()), (Integer n) -> n)
             .then(4, n -> {
               if (n == 2 && tries.incrementAndGet() < 3) throw new IllegalStateException("not yet");
               return n;
@@ -215,7 +216,7 @@ class PipelineTest {
   @Test
   void theSameObjectMayComeAgainAndAgain() {
     var in =
-        Pipeline.from(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()), (String n) -> n)
+        Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1).withoutLog()), (String n) -> n)
             .then(3, n -> n + "!").into(out::add);
 
     for (int i = 0; i < 30; i++) in.sendMessage(i % 3 == 0 ? "a" : "b");
@@ -228,7 +229,7 @@ class PipelineTest {
   @Test
   void aStageThatItsPolicyStopsEndsThePipeline() {
     var stop = FailurePolicy.stop().withoutLog();
-    var in = Pipeline.from(scope.anonymous().onFailure(stop), (Integer n) -> n).then(n -> {
+    var in = Pipeline.of(scope.anonymous().onFailure(stop), (Integer n) -> n).then(n -> {
       if (n == 2) throw new IllegalStateException("two");
       return n;
     }).into(out::add);
@@ -244,7 +245,7 @@ class PipelineTest {
   @Test
   void anAnswerOfNullIsAFailure() {
     var in =
-        Pipeline.from(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), (Integer n) -> n == 1 ? null : n)
+        Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), (Integer n) -> n == 1 ? null : n)
             .into(out::add);
 
     in.sendMessage(1);
@@ -259,7 +260,7 @@ class PipelineTest {
   @Promise("22.4")
   @Test
   void askExitLeavesWhatWaitsBeforeTheFirstAndDrainsTheRest() {
-    var in = Pipeline.from(scope.anonymous(), PipelineTest::pass).then(2, n -> n).into(out::add);
+    var in = Pipeline.of(scope.anonymous(), PipelineTest::pass).then(2, n -> n).into(out::add);
     Gate.occupy(in);
     in.sendMessage("waits");
 
@@ -276,7 +277,7 @@ class PipelineTest {
   void killEndsTheLaterStagesTooAfterTheGrace() {
     var interrupted = new CountDownLatch(1);
     var stuck = new CountDownLatch(1);
-    var in = Pipeline.from(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), (Integer n) -> n).into(n -> {
+    var in = Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), (Integer n) -> n).into(n -> {
       stuck.countDown();
       try {
         new CountDownLatch(1).await();
@@ -293,12 +294,12 @@ class PipelineTest {
     Patience.await(interrupted);
     assertInstanceOf(ExitReason.Killed.class, in.onExit().join());
     // the first waited for the others
-    Patience.eventually(() -> scope.report().running().isEmpty());
+    Patience.eventually(() -> scope.report().unresponsive().isEmpty());
   }
 
   @Test
   void onePipelineOpensManyTimes() {
-    var pipeline = Pipeline.from(scope.anonymous(), (Integer n) -> n + 1);
+    var pipeline = Pipeline.of(scope.anonymous(), (Integer n) -> n + 1);
     var other = new CopyOnWriteArrayList<Integer>();
     Actor<Integer> one = pipeline.into(out::add);
     Actor<Integer> two = pipeline.into(other::add);
@@ -319,7 +320,7 @@ class PipelineTest {
       threads.add(Thread.currentThread().getName());
       return n;
     };
-    var in = Pipeline.from(scope.named("orders"), who).then(2, who).thenUnordered(2, who)
+    var in = Pipeline.of(scope.named("orders"), who).then(2, who).thenUnordered(2, who)
         .into(n -> threads.add(Thread.currentThread().getName()));
 
     in.sendMessage(1);
@@ -333,29 +334,29 @@ class PipelineTest {
     scope.named("orders/1").newActor(n -> {});
 
     assertThrows(IllegalArgumentException.class,
-        () -> Pipeline.from(scope.named("orders"), n -> n).then(n -> n).into(n -> {}));
+        () -> Pipeline.of(scope.named("orders"), n -> n).then(n -> n).into(n -> {}));
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertTrue(scope.find("orders/3", Object.class).isEmpty());
     scope.named("orders/3").newActor(n -> {});
   }
 
   @Test
   void badNumbersAreRefused() {
-    var pipeline = Pipeline.from(scope.anonymous(), n -> n);
+    var pipeline = Pipeline.of(scope.anonymous(), n -> n);
 
     assertEquals("a stage that handles 0 messages at once handles none; give at least 1",
         assertThrows(IllegalArgumentException.class, () -> pipeline.then(0, n -> n)).getMessage());
     assertEquals("with room for 0 messages none could go from stage to stage; give at least 1",
-        assertThrows(IllegalArgumentException.class, () -> pipeline.withRoom(0)).getMessage());
+        assertThrows(IllegalArgumentException.class, () -> pipeline.withCapacity(0)).getMessage());
     assertThrows(NullPointerException.class, () -> pipeline.then(null));
     assertThrows(NullPointerException.class, () -> pipeline.into(null));
-    assertThrows(NullPointerException.class, () -> Pipeline.from(null, n -> n));
+    assertThrows(NullPointerException.class, () -> Pipeline.of(null, n -> n));
   }
 
   @Test
   void threadsDoIt() {
-    var in = Pipeline.from(scope.anonymous().strategy(Strategy.THREAD), (Integer n) -> n + 1).then(3, n -> n * 2)
+    var in = Pipeline.of(scope.anonymous().strategy(Strategy.THREAD), (Integer n) -> n + 1).then(3, n -> n * 2)
         .thenUnordered(2, n -> n).into(out::add);
 
     IntStream.range(0, 200).forEach(in::sendMessage);

@@ -129,7 +129,7 @@ class PublisherEndTest {
   @Test
   void whenItsExecutorIsShutDownTheSubscriberIsTold() {
     ExecutorService pool = Executors.newSingleThreadExecutor();
-    ActorSystem.setDefaultStrategy(Strategy.on(pool));
+    ActorSystem.setDefaultStrategy(Strategy.of(pool));
     var reader = read(upTo(10), 1);
     Patience.eventually(() -> reader.seen.size() == 1);
 

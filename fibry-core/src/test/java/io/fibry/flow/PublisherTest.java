@@ -158,7 +158,7 @@ class PublisherTest {
     var failure = new java.io.IOException("cut");
     try (var scope = ActorSystem.openScope("published")) {
       Generator<Integer> generator =
-          Generator.of(scope.anonymous().onFailure(io.fibry.FailurePolicy.goOn().withoutLog()), 2, out -> {
+          Generator.of(scope.anonymous().onFailure(io.fibry.FailurePolicy.resume().withoutLog()), 2, out -> {
             out.yield(1);
             throw failure;
           });

@@ -49,7 +49,7 @@ class RateLimitEndTest {
 
   /** One that has let a message pass, and waits with the second. */
   private Actor<String> waiting(Strategy strategy) {
-    var actor = RateLimit.of(scope.anonymous().strategy(strategy), 1, Duration.ofDays(1))
+    var actor = RateLimit.around(scope.anonymous().strategy(strategy), 1, Duration.ofDays(1))
         .newActor((String message) -> {});
     for (var message : List.of("1st", "2nd", "3rd")) actor.sendMessage(message);
     Patience.eventually(() -> clock.due.size() == 1);
@@ -63,13 +63,13 @@ class RateLimitEndTest {
     var report = scope.closeWithin(Duration.ZERO);
 
     assertTrue(actor.onExit().isDone());
-    assertEquals(2, report.leftovers().size());
+    assertEquals(2, report.undelivered().size());
   }
 
   @Test
   void aRequestWhoseAskerGaveUpBeforeItsTurnTakesNoToken() {
     var gate = new CountDownLatch(1);
-    var actor = RateLimit.of(scope.anonymous(), 2, Duration.ofDays(1)).newActorWithReturn((String message) -> {
+    var actor = RateLimit.around(scope.anonymous(), 2, Duration.ofDays(1)).newActorWithReturn((String message) -> {
       gate.await();
       return message;
     });
@@ -86,7 +86,8 @@ class RateLimitEndTest {
 
   @Test
   void anInterruptedAskIsACancellation() {
-    var actor = RateLimit.of(scope.anonymous(), 1, Duration.ofDays(1)).newActorWithReturn((String message) -> message);
+    var actor =
+        RateLimit.around(scope.anonymous(), 1, Duration.ofDays(1)).newActorWithReturn((String message) -> message);
     Patience.value(actor.sendMessageReturn("first"));
     var ended = new AtomicReference<Throwable>();
 

@@ -16,7 +16,7 @@ import io.fibry.Letters;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
@@ -45,10 +45,10 @@ class RateLimitTest {
     final Set<Long> due = new ConcurrentSkipListSet<>();
 
     @Override
-    public Timer after(Duration delay, Runnable task) {
+    public Timer schedule(Duration delay, Runnable task) {
       long at = nanoTime() + delay.toNanos();
       due.add(at);
-      var timer = super.after(delay, () -> {
+      var timer = super.schedule(delay, () -> {
         due.remove(at);
         task.run();
       });
@@ -80,7 +80,7 @@ class RateLimitTest {
 
   @Test
   void whoeverIsKilledLeavesHisPlaceToTheNext() {
-    var limited = RateLimit.of(scope.anonymous(), 1, SECOND);
+    var limited = RateLimit.around(scope.anonymous(), 1, SECOND);
     Actor<String> first = limited.newActor(this::passed);
     first.sendMessage("first");
     pass(1);
@@ -124,7 +124,8 @@ class RateLimitTest {
   @MethodSource("strategies")
   void aBurstPassesAtOnceAndWhatComesAfterIsSpreadOverThePeriod(String strategy) {
     var actor =
-        RateLimit.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 4, SECOND).newActor(this::passed);
+        RateLimit.around(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 4, SECOND)
+            .newActor(this::passed);
 
     for (int i = 0; i < 9; i++) actor.sendMessage(i);
     pass(9);
@@ -134,7 +135,7 @@ class RateLimitTest {
 
   @Test
   void onTheCallersThreadItIsTheSenderWhoWaits() {
-    var actor = RateLimit.of(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND).newActor(this::passed);
+    var actor = RateLimit.around(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND).newActor(this::passed);
     actor.sendMessage("at once");
     assertEquals(List.of(0L), times);
 
@@ -173,7 +174,7 @@ class RateLimitTest {
   @Promise("22.12")
   @Test
   void afterACalmThereIsOneBurstAndNoMore() {
-    var actor = RateLimit.of(scope.anonymous(), 2, SECOND).newActor(this::passed);
+    var actor = RateLimit.around(scope.anonymous(), 2, SECOND).newActor(this::passed);
     for (int i = 0; i < 2; i++) actor.sendMessage(i);
     Patience.eventually(() -> times.size() == 2);
     clock.manual.advance(Duration.ofHours(1));
@@ -186,7 +187,7 @@ class RateLimitTest {
 
   @Test
   void whatCameBackMeanwhileCanBeUsed() {
-    var actor = RateLimit.of(scope.anonymous(), 4, SECOND).newActor(this::passed);
+    var actor = RateLimit.around(scope.anonymous(), 4, SECOND).newActor(this::passed);
     for (int i = 0; i < 4; i++) actor.sendMessage(i);
     Patience.eventually(() -> times.size() == 4);
     clock.manual.advance(Duration.ofMillis(600));
@@ -200,7 +201,7 @@ class RateLimitTest {
   @Test
   void allActorsOfABuilderShareTheLimitAndAreServedInTheirOrder() {
     var order = new CopyOnWriteArrayList<Integer>();
-    ActorBuilder<Object> builder = RateLimit.of(scope.anonymous(), 1, SECOND);
+    ActorBuilder<Object> builder = RateLimit.around(scope.anonymous(), 1, SECOND);
     var actors = IntStream.range(0, 5).mapToObj(i -> builder.newActor((String message) -> order.add(i))).toList();
 
     for (int i = 0; i < 5; i++) {
@@ -220,9 +221,9 @@ class RateLimitTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void theWorkersOfAPoolShareTheLimit(boolean first) {
-    var three = Sharing.scaling(3, 3);
-    var builder = first ? RateLimit.of(scope.anonymous(), 2, SECOND).forBlocks().shared(three)
-        : RateLimit.of(scope.anonymous().forBlocks().shared(three), 2, SECOND);
+    var three = PoolPolicy.scaling(3, 3);
+    var builder = first ? RateLimit.around(scope.anonymous(), 2, SECOND).forBlocks().pooled(three)
+        : RateLimit.around(scope.anonymous().forBlocks().pooled(three), 2, SECOND);
     var pool = builder.newActor(this::passed);
 
     for (int i = 0; i < 5; i++) pool.sendMessage(i);
@@ -237,7 +238,7 @@ class RateLimitTest {
 
   @Test
   void twoBuildersHaveALimitEach() {
-    for (int i = 0; i < 2; i++) RateLimit.of(scope.anonymous(), 1, SECOND).newActor(this::passed).sendMessage(i);
+    for (int i = 0; i < 2; i++) RateLimit.around(scope.anonymous(), 1, SECOND).newActor(this::passed).sendMessage(i);
 
     Patience.eventually(() -> times.size() == 2);
 
@@ -246,7 +247,7 @@ class RateLimitTest {
 
   @Test
   void itIsABuilderLikeAnyOther() {
-    var builder = RateLimit.of(scope.named("geo").strategy(Strategy.CALLER), 3, SECOND);
+    var builder = RateLimit.around(scope.named("geo").strategy(Strategy.CALLER), 3, SECOND);
     var state = builder.initialState(StringBuilder::new)
         .newActorWithReturn((StringBuilder all, String message) -> all.append(message).toString());
 
@@ -258,11 +259,12 @@ class RateLimitTest {
 
   @Test
   void aFailingMessageAndItsRetryTakeATokenEach() {
-    var actor = RateLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()), 1, SECOND)
-        .newActor((String message) -> {
-          passed(message);
-          throw new IOException("no");
-        });
+    var actor =
+        RateLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1).withoutLog()), 1, SECOND)
+            .newActor((String message) -> {
+              passed(message);
+              throw new IOException("no");
+            });
 
     actor.sendMessage("a");
     actor.sendMessage("b");
@@ -299,9 +301,9 @@ class RateLimitTest {
   void aClockThatMovesBeforeTheTimerIsSetHoldsNobodyUp() throws Exception {
     var moving = new Clock() {
       @Override
-      public Scheduler.Timer after(Duration delay, Runnable task) {
+      public Scheduler.Timer schedule(Duration delay, Runnable task) {
         manual.advance(delay);
-        return super.after(delay, task);
+        return super.schedule(delay, task);
       }
     };
     var bucket = new TokenBucket(moving, 1, SECOND);
@@ -315,19 +317,19 @@ class RateLimitTest {
   void ratesWithoutAMeaningAreRefused() {
     var builder = scope.anonymous();
 
-    var none = assertThrows(IllegalArgumentException.class, () -> RateLimit.of(builder, 0, SECOND));
-    var never = assertThrows(IllegalArgumentException.class, () -> RateLimit.of(builder, 5, Duration.ZERO));
+    var none = assertThrows(IllegalArgumentException.class, () -> RateLimit.around(builder, 0, SECOND));
+    var never = assertThrows(IllegalArgumentException.class, () -> RateLimit.around(builder, 5, Duration.ZERO));
 
     assertEquals("a rate of 0 messages in 1 s would let none through; give at least 1", none.getMessage());
     assertEquals("a rate of 5 messages in 0 s is none; give a period of more than zero", never.getMessage());
-    assertNullRefused("builder", () -> RateLimit.of(null, 1, SECOND));
-    assertNullRefused("period", () -> RateLimit.of(builder, 1, null));
+    assertNullRefused("builder", () -> RateLimit.around(null, 1, SECOND));
+    assertNullRefused("period", () -> RateLimit.around(builder, 1, null));
   }
 
   @Test
   void nothingIsLeft() {
     var actor =
-        new AtomicReference<>(RateLimit.of(ActorSystem.anonymous(), 1, SECOND).newActor((String message) -> {}));
+        new AtomicReference<>(RateLimit.around(ActorSystem.anonymous(), 1, SECOND).newActor((String message) -> {}));
     actor.get().sendMessage("a");
     var reference = new WeakReference<Object>(actor.getAndSet(null));
 
@@ -339,7 +341,7 @@ class RateLimitTest {
   void manyActorsNeverPassTooMany() {
     try (var real = ActorSystem.openScope("real")) {
       var passed = Collections.synchronizedList(new ArrayList<Long>());
-      ActorBuilder<Object> builder = RateLimit.of(real.anonymous(), 20, Duration.ofMillis(100));
+      ActorBuilder<Object> builder = RateLimit.around(real.anonymous(), 20, Duration.ofMillis(100));
       long began = System.nanoTime();
       var actors = IntStream.range(0, 10)
           .mapToObj(i -> builder.newActor((Integer message) -> passed.add(System.nanoTime() - began))).toList();

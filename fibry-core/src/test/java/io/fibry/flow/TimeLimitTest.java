@@ -17,7 +17,7 @@ import io.fibry.StressHarness;
 import io.fibry.Variants.Variant;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TimeLimitTest {
   private static final Duration LIMIT = Duration.ofMillis(300);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("limited", o -> o.withScheduler(clock));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
@@ -47,8 +47,8 @@ class TimeLimitTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aHandlerThatTakesLongerIsInterruptedAndTheNextMessageIsHandled(Variant variant) {
-    var builder = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog());
-    var actor = TimeLimit.of(builder, LIMIT).newActor((Object message) -> {
+    var builder = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog());
+    var actor = TimeLimit.around(builder, LIMIT).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       else seen.add(message + " " + Thread.currentThread().isInterrupted());
     });
@@ -67,7 +67,7 @@ class TimeLimitTest {
   @Promise("24.9")
   @Test
   void theAskerIsToldHowLongAndWhatTheHandlerThrew() {
-    var actor = TimeLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), LIMIT)
+    var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), LIMIT)
         .newActorWithReturn((Gate gate) -> {
           gate.pass();
           return "passed";
@@ -87,7 +87,7 @@ class TimeLimitTest {
   @Promise("24.9")
   @Test
   void aHandlerThatIgnoresTheInterruptHasHandledItsMessage() {
-    var actor = TimeLimit.of(scope.anonymous(), LIMIT).newActorWithReturn((Gate gate) -> {
+    var actor = TimeLimit.around(scope.anonymous(), LIMIT).newActorWithReturn((Gate gate) -> {
       gate.passDeaf();
       return "passed";
     });
@@ -103,7 +103,7 @@ class TimeLimitTest {
 
   @Test
   void whatFailsInTimeFailsAsItIs() {
-    var actor = TimeLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), LIMIT)
+    var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), LIMIT)
         .newActorWithReturn((String message) -> Integer.parseInt(message));
 
     assertThrows(NumberFormatException.class, () -> actor.ask("four"));
@@ -115,17 +115,17 @@ class TimeLimitTest {
   @Promise("24.9")
   @Test
   void aHandlerThatSleepsIsInterruptedWhenTheClockIsMoved() {
-    var actor = TimeLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), LIMIT)
+    var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), LIMIT)
         .newActorWithReturn((String message) -> {
           clock.sleepUntil(clock.nanoTime() + Duration.ofHours(1).toNanos());
           return message;
         });
     for (int i = 0; i < 300; i++) {
       var answer = actor.sendMessageReturn("sleeps");
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       clock.advance(LIMIT);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertTrue(answer.isDone(), "at " + i);
     }
@@ -135,7 +135,7 @@ class TimeLimitTest {
   @Test
   void eachRetryHasTheWholeLimit() {
     var tries = new AtomicInteger();
-    var actor = TimeLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()), LIMIT)
+    var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1).withoutLog()), LIMIT)
         .newActorWithReturn((Gate gate) -> {
           if (tries.incrementAndGet() == 1) gate.pass();
           return "at the second try";
@@ -152,7 +152,7 @@ class TimeLimitTest {
   @Promise("24.9")
   @Test
   void eachWorkerOfAPoolIsInterruptedForItself() {
-    var pool = TimeLimit.of(Pools.fixed(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2), LIMIT)
+    var pool = TimeLimit.around(Pools.fixed(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2), LIMIT)
         .newActor((Object message) -> {
           if (message instanceof Gate gate) gate.pass();
           else seen.add(message);
@@ -165,9 +165,9 @@ class TimeLimitTest {
     pool.sendMessage("the first worker's");
 
     Patience.eventually(() -> seen.size() == 1);
-    assertFalse(scope.awaitQuiet(Duration.ofMillis(1)));
+    assertFalse(scope.awaitQuiescence(Duration.ofMillis(1)));
     second.open();
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
 
@@ -181,8 +181,8 @@ class TimeLimitTest {
     var real = ActorSystem.openScope("real");
     var leaked = new AtomicInteger();
     var late = new AtomicInteger();
-    var limited = TimeLimit.of(real.anonymous(), Duration.ofNanos(200_000));
-    var actor = limited.around((nanos, next) -> { // around the limit
+    var limited = TimeLimit.around(real.anonymous(), Duration.ofNanos(200_000));
+    var actor = limited.intercept((nanos, next) -> { // around the limit
       next.run();
       if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
     }).newActorWithReturn((Long nanos) -> {
@@ -201,9 +201,9 @@ class TimeLimitTest {
   @Test
   void badInputIsRefused() {
     assertEquals("a limit of 0 s leaves no time for a message; give more than zero",
-        assertThrows(IllegalArgumentException.class, () -> TimeLimit.of(scope.anonymous(), Duration.ZERO))
+        assertThrows(IllegalArgumentException.class, () -> TimeLimit.around(scope.anonymous(), Duration.ZERO))
             .getMessage());
-    assertNullRefused("builder", () -> TimeLimit.of(null, LIMIT));
-    assertNullRefused("limit", () -> TimeLimit.of(scope.anonymous(), null));
+    assertNullRefused("builder", () -> TimeLimit.around(null, LIMIT));
+    assertNullRefused("limit", () -> TimeLimit.around(scope.anonymous(), null));
   }
 }

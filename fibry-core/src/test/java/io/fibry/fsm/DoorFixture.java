@@ -7,7 +7,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Letters;
 import io.fibry.Request;
 import io.fibry.Strategy;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -28,13 +28,14 @@ final class DoorFixture implements AutoCloseable {
   static final Duration AWHILE = Duration.ofSeconds(10);
 
   final Letters letters = new Letters();
-  final ManualClock clock = new ManualClock();
+  final ManualScheduler clock = new ManualScheduler();
   final List<String> seen = new CopyOnWriteArrayList<>();
   final ActorScope scope;
 
   DoorFixture(Strategy strategy) {
     scope = ActorSystem.openScope("doors",
-        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
+        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters)
+            .withKillGrace(Duration.ofMillis(1)));
   }
 
   /** Answers {@code Look} in any state, and postpones {@code Lock} while it is open. */
@@ -52,16 +53,16 @@ final class DoorFixture implements AutoCloseable {
           return door;
         })
         .postpone(Open.class, Lock.class)
-        .after(Open.class, AWHILE, open -> new Closed());
+        .onTimeout(Open.class, AWHILE, open -> new Closed());
   }
 
   /** Records the states that it enters and leaves. */
   Fsm<Door, Event> tellingDoor() {
-    return door().entering(Door.class, door -> seen.add("+" + door)).leaving(Door.class, door -> seen.add("-" + door));
+    return door().onEnter(Door.class, door -> seen.add("+" + door)).onLeave(Door.class, door -> seen.add("-" + door));
   }
 
   Actor<Event> make(Fsm<Door, Event> machine) {
-    return machine.newActor(scope.named("door").onFailure(FailurePolicy.goOn().withoutLog()));
+    return machine.newActor(scope.named("door").onFailure(FailurePolicy.resume().withoutLog()));
   }
 
   @Override

@@ -105,7 +105,7 @@ class FsmFailureTest {
   void whereLeavingThrowsTheStateStaysAndItsTimeRunsOn() {
     var tries = new AtomicInteger();
     var door =
-        doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Open.class, open -> {
+        doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).onLeave(Open.class, open -> {
           if (tries.incrementAndGet() == 1) throw new IllegalStateException("jammed");
         }));
     door.sendMessage(new Push("Ada"));
@@ -119,7 +119,7 @@ class FsmFailureTest {
 
   @Test
   void whereEnteringThrowsTheStateIsEnteredAndTheMessageHasFailed() {
-    var door = doors.make(doors.door().entering(Open.class, open -> {
+    var door = doors.make(doors.door().onEnter(Open.class, open -> {
       throw new IllegalStateException("jammed");
     }));
 
@@ -133,7 +133,7 @@ class FsmFailureTest {
 
   @Test
   void whereEnteringTheInitialStateThrowsThatIsItsOwnFailure() {
-    var door = doors.make(doors.door().entering(Closed.class, closed -> {
+    var door = doors.make(doors.door().onEnter(Closed.class, closed -> {
       throw new IllegalStateException("jammed");
     }));
 
@@ -181,10 +181,10 @@ class FsmFailureTest {
   @Test
   void aMachineDrivenByItsTimesAloneGoesOnAfterARestart() {
     var rounds = new AtomicInteger();
-    make(doors.door().after(Closed.class, DoorFixture.AWHILE, closed -> {
+    make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE, closed -> {
       if (rounds.incrementAndGet() < 3) throw new IllegalStateException("jammed");
       return new Open("the wind");
-    }).entering(Open.class, open -> doors.seen.add("open")), RESTART);
+    }).onEnter(Open.class, open -> doors.seen.add("open")), RESTART);
 
     doors.clock.advance(DoorFixture.AWHILE.multipliedBy(3));
 
@@ -206,13 +206,13 @@ class FsmFailureTest {
   void aRestartWithAFullMailboxBeginsAllTheSame(Overflow overflow) {
     try (var logged = new Logged(); var doors = new DoorFixture(Strategy.FIBER)) {
       var gate = new Gate();
-      var machine = doors.door().entering(Closed.class, closed -> doors.seen.add("+")).on(Open.class, Push.class,
+      var machine = doors.door().onEnter(Closed.class, closed -> doors.seen.add("+")).on(Open.class, Push.class,
           (open, push) -> {
             gate.pass();
             throw new IllegalStateException("jammed");
           });
       var door = machine.newActor(doors.scope.named("door").onFailure(RESTART).mailbox(Mailbox.bounded(2, overflow)));
-      assertTrue(doors.scope.awaitQuiet(Patience.LONG));
+      assertTrue(doors.scope.awaitQuiescence(Patience.LONG));
       door.sendMessages(List.of(new Push("Ada"), new Push("Bob")));
       Patience.await(gate.entered);
       door.sendMessageReturn(new Look());

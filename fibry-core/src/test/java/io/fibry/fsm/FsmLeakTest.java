@@ -13,7 +13,7 @@ import io.fibry.fsm.DoorFixture.Look;
 import io.fibry.fsm.DoorFixture.Open;
 import io.fibry.fsm.DoorFixture.Push;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
@@ -24,11 +24,11 @@ class FsmLeakTest {
       .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
       .on(Door.class, Event.class, (door, event) -> door)
       .postpone(Open.class, Look.class)
-      .after(Open.class, DoorFixture.AWHILE, open -> new Closed());
+      .onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed());
 
   @Test
   void actorsThatEndedAreForgottenByMachineAndClock() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var ended = new ArrayList<WeakReference<Object>>();
     try (var scope = ActorSystem.openScope("leaks", o -> o.withScheduler(clock))) {
       for (int i = 0; i < 100; i++) ended.add(ended(scope, i));
@@ -40,7 +40,7 @@ class FsmLeakTest {
   private static WeakReference<Object> ended(ActorScope scope, int number) {
     var door = MACHINE.newActor(scope.anonymous());
     door.sendMessage(new Push("Ada"));
-    scope.awaitQuiet(Patience.LONG); // a dead letter would keep its actor
+    scope.awaitQuiescence(Patience.LONG); // a dead letter would keep its actor
     if (number % 2 == 0) door.close();
     else end(door);
     return new WeakReference<>(door);

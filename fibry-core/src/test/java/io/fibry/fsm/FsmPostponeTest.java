@@ -85,7 +85,7 @@ class FsmPostponeTest {
   void itComesBeforeWhatCameLater() {
     try (var doors = new DoorFixture(Strategy.FIBER)) {
       var door =
-          patient().entering(Closed.class, closed -> this.doors.seen.add("closed")).newActor(doors.scope.anonymous());
+          patient().onEnter(Closed.class, closed -> this.doors.seen.add("closed")).newActor(doors.scope.anonymous());
 
       door.sendMessages(List.of(new Lock(1), new Push("Bob"), new Push("Ada"), new Lock(2)));
       door.close();
@@ -105,7 +105,7 @@ class FsmPostponeTest {
 
   @Test
   void theEndOfATimeLetsItComeToo() {
-    var door = doors.make(patient().after(Open.class, DoorFixture.AWHILE, open -> new Closed()));
+    var door = doors.make(patient().onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed()));
     door.sendMessage(new Lock(1));
 
     doors.clock.advance(DoorFixture.AWHILE);
@@ -199,7 +199,7 @@ class FsmPostponeTest {
 
   @Test
   void codeThatFailsOnEnteringDoesNotHoldBackWhatWaits() {
-    var door = doors.make(patient().entering(Closed.class, closed -> {
+    var door = doors.make(patient().onEnter(Closed.class, closed -> {
       throw new IllegalStateException("jammed");
     }));
     door.sendMessage(new Lock(1));

@@ -59,10 +59,10 @@ class FsmRulesTest {
 
   @Test
   void oneStateHasOneTime() {
-    var timed = all.after(Open.class, DoorFixture.AWHILE, open -> new Closed());
+    var timed = all.onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed());
 
     refused("the machine of Door cannot be told twice what to do: Open has a time already; leave one of them out",
-        () -> timed.after(Open.class, DoorFixture.AWHILE, open -> open));
+        () -> timed.onTimeout(Open.class, DoorFixture.AWHILE, open -> open));
   }
 
   @Test
@@ -70,19 +70,19 @@ class FsmRulesTest {
     refused(
         "the machine of Door cannot be told twice what to do: it has code for entering Open already; leave one of "
             + "them out",
-        () -> all.entering(Open.class, open -> {}).entering(Open.class, open -> {}));
+        () -> all.onEnter(Open.class, open -> {}).onEnter(Open.class, open -> {}));
     refused(
         "the machine of Door cannot be told twice what to do: it has code for leaving Open already; leave one of "
             + "them out",
-        () -> all.leaving(Open.class, open -> {}).leaving(Open.class, open -> {}));
+        () -> all.onLeave(Open.class, open -> {}).onLeave(Open.class, open -> {}));
   }
 
   @Test
   void aTimeIsMoreThanZero() {
     refused("the machine of Door cannot leave Open after 0 s: it would never be in it; give more than zero",
-        () -> all.after(Open.class, Duration.ZERO, open -> open));
+        () -> all.onTimeout(Open.class, Duration.ZERO, open -> open));
     refused("the machine of Door cannot leave Open after -1 s: it would never be in it; give more than zero",
-        () -> all.after(Open.class, Duration.ofSeconds(-1), open -> open));
+        () -> all.onTimeout(Open.class, Duration.ofSeconds(-1), open -> open));
   }
 
   @Test
@@ -95,9 +95,9 @@ class FsmRulesTest {
     refused("the message is a java.lang.String, not a io.fibry.fsm.DoorFixture$Event",
         () -> ((Fsm) all).postpone(Open.class, String.class));
     refused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
-        () -> ((Fsm) all).entering(String.class, state -> {}));
+        () -> ((Fsm) all).onEnter(String.class, state -> {}));
     refused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
-        () -> ((Fsm) all).after(String.class, DoorFixture.AWHILE, state -> state));
+        () -> ((Fsm) all).onTimeout(String.class, DoorFixture.AWHILE, state -> state));
   }
 
   @Test
@@ -108,11 +108,11 @@ class FsmRulesTest {
     nameless("state", () -> all.postpone(null, Lock.class));
     nameless("message", () -> all.postpone(Open.class, null));
     nameless("next", () -> all.on(Open.class, Lock.class, (Fsm.Transition<Open, Lock, Door, Event>) null));
-    nameless("next", () -> all.after(Open.class, DoorFixture.AWHILE, null));
-    nameless("time", () -> all.after(Open.class, null, open -> open));
-    nameless("state", () -> all.after((Class<Open>) null, DoorFixture.AWHILE, open -> open));
-    nameless("code", () -> all.entering(Open.class, null));
-    nameless("state", () -> all.leaving((Class<Open>) null, open -> {}));
+    nameless("next", () -> all.onTimeout(Open.class, DoorFixture.AWHILE, null));
+    nameless("time", () -> all.onTimeout(Open.class, null, open -> open));
+    nameless("state", () -> all.onTimeout((Class<Open>) null, DoorFixture.AWHILE, open -> open));
+    nameless("code", () -> all.onEnter(Open.class, null));
+    nameless("state", () -> all.onLeave((Class<Open>) null, open -> {}));
     nameless("how", () -> all.newActor(null));
   }
 
@@ -152,7 +152,7 @@ class FsmRulesTest {
   @Test
   void whatIsPostponedWhereOnlyTimeLeadsOutIsFine() {
     empty.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class)
-        .after(Open.class, DoorFixture.AWHILE, open -> new Closed()).newActor(doors.scope.anonymous());
+        .onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed()).newActor(doors.scope.anonymous());
   }
 
   @Promise("23.4")
@@ -179,15 +179,16 @@ class FsmRulesTest {
     impossible(
         "a state of class Spinning has two times, after(Fast, 10 s) and after(Loud, 10 s), and none is the most "
             + "specific; add a rule for that class itself",
-        wheel.after(Fast.class, DoorFixture.AWHILE, fast -> fast).after(Loud.class, DoorFixture.AWHILE, loud -> loud));
+        wheel.onTimeout(Fast.class, DoorFixture.AWHILE, fast -> fast).onTimeout(Loud.class, DoorFixture.AWHILE,
+            loud -> loud));
     impossible(
         "a state of class Spinning is entered with code for Fast and Loud, and none is the most specific; add a "
             + "rule for that class itself",
-        wheel.entering(Fast.class, fast -> {}).entering(Loud.class, loud -> {}));
+        wheel.onEnter(Fast.class, fast -> {}).onEnter(Loud.class, loud -> {}));
     impossible(
         "a state of class Spinning is left with code for Fast and Loud, and none is the most specific; add a "
             + "rule for that class itself",
-        wheel.leaving(Fast.class, fast -> {}).leaving(Loud.class, loud -> {}));
+        wheel.onLeave(Fast.class, fast -> {}).onLeave(Loud.class, loud -> {}));
   }
 
   @Test
@@ -197,9 +198,9 @@ class FsmRulesTest {
         "the machine of Door sends itself messages, for its times and to begin, which a priority mailbox cannot "
             + "rank; give it another mailbox";
 
-    refused(text, () -> all.after(Open.class, DoorFixture.AWHILE, open -> open).newActor(ordered));
-    refused(text, () -> all.entering(Closed.class, closed -> {}).newActor(ordered));
-    all.entering(Open.class, open -> {}).newActor(ordered).sendMessage(new Push("Ada"));
+    refused(text, () -> all.onTimeout(Open.class, DoorFixture.AWHILE, open -> open).newActor(ordered));
+    refused(text, () -> all.onEnter(Closed.class, closed -> {}).newActor(ordered));
+    all.onEnter(Open.class, open -> {}).newActor(ordered).sendMessage(new Push("Ada"));
   }
 
   @Test

@@ -65,8 +65,8 @@ class FsmStressTest {
       return Fsm.of(Light.class, Signal.class, new Red(0))
           .on(Red.class, Turn.class, (red, turn) -> new Green(red.round))
           .on(Green.class, Turn.class, (green, turn) -> new Red(green.round + 1))
-          .after(Red.class, Duration.ofMillis(1), red -> new Green(red.round))
-          .after(Green.class, Duration.ofMillis(1), green -> new Red(green.round + 1))
+          .onTimeout(Red.class, Duration.ofMillis(1), red -> new Green(red.round))
+          .onTimeout(Green.class, Duration.ofMillis(1), green -> new Red(green.round + 1))
           .on(Green.class, Car.class, (green, car) -> {
             pass(green, car);
             return green;
@@ -80,8 +80,8 @@ class FsmStressTest {
           .on(Light.class, Crash.class, (light, crash) -> {
             throw new IllegalStateException("planned");
           })
-          .entering(Light.class, this::enter)
-          .leaving(Light.class, this::leave);
+          .onEnter(Light.class, this::enter)
+          .onLeave(Light.class, this::leave);
     }
   }
 
@@ -98,7 +98,7 @@ class FsmStressTest {
     var crossing = new Crossing();
     var answers = new ConcurrentLinkedQueue<CompletableFuture<Integer>>();
     try (var scope = ActorSystem.openScope("crossing", o -> o.withStrategy(strategy).withDeadLetters(letters))) {
-      var light = crossing.machine().newActor(scope.named("light").onFailure(FailurePolicy.goOn().withoutLog()));
+      var light = crossing.machine().newActor(scope.named("light").onFailure(FailurePolicy.resume().withoutLog()));
       var senders = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) senders.add(sender(light, i, random.split(), answers));
       for (var sender : senders) sender.join();

@@ -152,7 +152,7 @@ class FsmTest {
     var lamp = Fsm.of(Lamp.class, Object.class, new Off())
         .on(Off.class, Switch.class, (off, event) -> new Red())
         .on(Shining.class, Object.class, (shining, any) -> new Off())
-        .entering(Shining.class, shining -> doors.seen.add("shines " + shining))
+        .onEnter(Shining.class, shining -> doors.seen.add("shines " + shining))
         .newActor(doors.scope.anonymous());
 
     lamp.sendMessage(new Switch());
@@ -182,11 +182,11 @@ class FsmTest {
 
   @Test
   void codeAroundItSeesTheMachinesOwnMessagesToo() {
-    var how = doors.scope.anonymous().around((Object message, Handler.Task next) -> {
+    var how = doors.scope.anonymous().intercept((Object message, Handler.Task next) -> {
       doors.seen.add(message.toString());
       next.run();
     });
-    var door = doors.door().entering(Closed.class, closed -> {}).newActor(how);
+    var door = doors.door().onEnter(Closed.class, closed -> {}).newActor(how);
 
     door.sendMessage(new Push("Ada"));
     doors.clock.advance(DoorFixture.AWHILE);
@@ -198,7 +198,7 @@ class FsmTest {
   @Test
   void aMachineIsNotChangedByWhatIsSaidOfItsCopies() {
     var door = doors.door();
-    doors.make(door.entering(Closed.class, closed -> doors.seen.add("told")));
+    doors.make(door.onEnter(Closed.class, closed -> doors.seen.add("told")));
 
     door.newActor(doors.scope.anonymous());
 
@@ -211,7 +211,7 @@ class FsmTest {
     doors.close();
     doors = new DoorFixture(Strategy.FIBER);
     var left = new AtomicInteger();
-    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Door.class,
+    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).onLeave(Door.class,
         any -> left.incrementAndGet()));
 
     var senders = new Thread[4];

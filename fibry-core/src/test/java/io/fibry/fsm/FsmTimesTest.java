@@ -50,7 +50,7 @@ class FsmTimesTest {
 
   @Test
   void itRunsFromTheBeginningInTheInitialState() {
-    var door = doors.make(doors.door().after(Closed.class, DoorFixture.AWHILE, closed -> new Open("the wind")));
+    var door = doors.make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE, closed -> new Open("the wind")));
 
     doors.clock.advance(DoorFixture.AWHILE);
 
@@ -142,7 +142,7 @@ class FsmTimesTest {
   @Test
   void whileTheCodeStaysItComesAgainAfterTheSameTime() {
     var tries = new AtomicInteger();
-    var door = doors.make(doors.door().after(Closed.class, DoorFixture.AWHILE,
+    var door = doors.make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE,
         closed -> tries.incrementAndGet() < 3 ? closed : new Open("the wind")));
 
     doors.clock.advance(DoorFixture.AWHILE.multipliedBy(2));
@@ -156,7 +156,7 @@ class FsmTimesTest {
   @Test
   void codeThatThrowsIsTriedAgainAfterTheSameTime() {
     var tries = new AtomicInteger();
-    var door = doors.make(doors.door().after(Closed.class, DoorFixture.AWHILE, closed -> {
+    var door = doors.make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE, closed -> {
       if (tries.incrementAndGet() < 2) throw new IllegalStateException("stuck");
       return new Open("the wind");
     }));
@@ -186,10 +186,10 @@ class FsmTimesTest {
     doors.clock.advance(DoorFixture.AWHILE); // no room
 
     gate.open();
-    Patience.eventually(() -> doors.scope.awaitQuiet(Patience.LONG) && door.ask(new Look()) instanceof Open);
+    Patience.eventually(() -> doors.scope.awaitQuiescence(Patience.LONG) && door.ask(new Look()) instanceof Open);
     doors.clock.advance(DoorFixture.AWHILE);
 
-    Patience.eventually(() -> doors.scope.awaitQuiet(Patience.LONG) && door.ask(new Look()) instanceof Closed);
+    Patience.eventually(() -> doors.scope.awaitQuiescence(Patience.LONG) && door.ask(new Look()) instanceof Closed);
     // told on a thread of its own
     Patience.eventually(() -> doors.letters.all.stream()
         .anyMatch(letter -> letter.message().toString().equals("the end of the time in Open[by=Ada]")));
@@ -211,8 +211,8 @@ class FsmTimesTest {
   void onTheSystemsClockItComesToo() {
     try (var scope = ActorSystem.openScope("real")) {
       var left = new CountDownLatch(1);
-      doors.door().after(Closed.class, Duration.ofMillis(5), closed -> new Open("the wind"))
-          .entering(Open.class, open -> left.countDown()).newActor(scope.anonymous());
+      doors.door().onTimeout(Closed.class, Duration.ofMillis(5), closed -> new Open("the wind"))
+          .onEnter(Open.class, open -> left.countDown()).newActor(scope.anonymous());
 
       Patience.await(left);
     }

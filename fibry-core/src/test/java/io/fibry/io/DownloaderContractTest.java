@@ -10,8 +10,8 @@ import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.LeakProbe;
 import io.fibry.Variants;
+import io.fibry.io.Downloader.HttpStatusException;
 import io.fibry.io.Downloader.Options;
-import io.fibry.io.Downloader.Refused;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
 import java.io.IOException;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Promises on every strategy, refusals, and leaks. */
 class DownloaderContractTest {
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withGrace(Duration.ofMillis(50)));
+  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withKillGrace(Duration.ofMillis(50)));
 
   static Stream<String> strategies() {
     return Variants.STRATEGIES.keySet().stream();
@@ -62,7 +62,7 @@ class DownloaderContractTest {
       assertEquals("hi", downloader.ask(web.uri("/")).text());
       assertEquals("hi", downloader.ask(web.uri("/"), Patience.LONG).text());
       assertEquals("hi", Patience.value(downloader.sendMessageReturn(web.uri("/"))).text());
-      assertThrows(Refused.class, () -> downloader.ask(web.uri("/none")));
+      assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/none")));
     }
   }
 
@@ -70,7 +70,7 @@ class DownloaderContractTest {
   @MethodSource("strategies")
   void closeLetsWhatWaitsComeAndTakesNothingMore(String strategy) {
     try (var web = web()) {
-      var downloader = downloader(strategy, o -> o.withParallel(1));
+      var downloader = downloader(strategy, o -> o.withMaxParallel(1));
       var futures = IntStream.range(0, 5).mapToObj(i -> downloader.sendMessageReturn(web.uri("/" + i))).toList();
 
       downloader.close();
@@ -116,7 +116,7 @@ class DownloaderContractTest {
       now.decrementAndGet();
       out.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".getBytes());
     })) {
-      var downloader = downloader("FIBER", o -> o.withParallel(3));
+      var downloader = downloader("FIBER", o -> o.withMaxParallel(3));
 
       IntStream.range(0, 12).mapToObj(i -> downloader.sendMessageReturn(web.uri("/" + i))).toList()
           .forEach(Patience::value);
@@ -129,14 +129,14 @@ class DownloaderContractTest {
   void badInputIsRefusedAtOnce() {
     var options = new Options();
 
-    refused("0 downloads at a time would load nothing; give at least 1", () -> options.withParallel(0));
+    refused("0 downloads at a time would load nothing; give at least 1", () -> options.withMaxParallel(0));
     refused("downloads of at most 0 bytes; give at least 1", () -> options.withMaxBytes(0));
-    refused("0 tries would download nothing; give at least 1", () -> options.withTries(0));
+    refused("0 tries would download nothing; give at least 1", () -> options.withMaxAttempts(0));
     refused("a limit of 0 s leaves no time for a download; give more than zero",
         () -> options.withLimit(Duration.ZERO));
-    refused("a back-off of 0 s is none; give more than zero", () -> options.withBackOff(Duration.ZERO, Duration.ZERO));
+    refused("a back-off of 0 s is none; give more than zero", () -> options.withBackoff(Duration.ZERO, Duration.ZERO));
     refused("a back-off of 2 s that grows to 1 s; let the second be at least the first",
-        () -> options.withBackOff(Duration.ofSeconds(2), Duration.ofSeconds(1)));
+        () -> options.withBackoff(Duration.ofSeconds(2), Duration.ofSeconds(1)));
     assertThrows(IllegalArgumentException.class, () -> options.withUserAgent("mine\r\nCookie: theirs"));
     assertThrows(IllegalArgumentException.class, () -> Downloader.open(Pools.fixed(scope.anonymous(), 2), o -> o));
     assertEquals("how", assertThrows(NullPointerException.class, () -> Downloader.open(null, o -> o)).getMessage());
@@ -157,7 +157,7 @@ class DownloaderContractTest {
       var longest = Duration.ofSeconds(Long.MAX_VALUE);
 
       assertEquals("hi",
-          downloader("FIBER", o -> o.withLimit(longest).withBackOff(longest, longest)).ask(web.uri("/")).text());
+          downloader("FIBER", o -> o.withLimit(longest).withBackoff(longest, longest)).ask(web.uri("/")).text());
     }
   }
 

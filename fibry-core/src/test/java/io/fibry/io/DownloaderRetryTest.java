@@ -10,8 +10,8 @@ import io.fibry.ActorSystem;
 import io.fibry.Clock;
 import io.fibry.DeafPort;
 import io.fibry.Promise;
+import io.fibry.io.Downloader.HttpStatusException;
 import io.fibry.io.Downloader.Options;
-import io.fibry.io.Downloader.Refused;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -40,14 +40,14 @@ class DownloaderRetryTest {
   private int passed; // of `pauses`
   private final Clock clock = new Clock() {
     @Override
-    public Timer after(Duration delay, Runnable task) {
-      var timer = super.after(delay, task);
+    public Timer schedule(Duration delay, Runnable task) {
+      var timer = super.schedule(delay, task);
       if (!delay.equals(LIMIT)) pauses.add(delay);
       return timer;
     }
   };
   private final ActorScope scope = ActorSystem.openScope("test",
-      o -> o.withScheduler(clock).withAskLimit(Duration.ofDays(1)).withGrace(Duration.ZERO));
+      o -> o.withScheduler(clock).withAskLimit(Duration.ofDays(1)).withKillGrace(Duration.ZERO));
 
   @AfterEach
   void close() {
@@ -94,7 +94,7 @@ class DownloaderRetryTest {
     try (var web = statuses("", status, 200)) {
       var failure = Patience.failure(downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/")));
 
-      assertEquals(status, assertInstanceOf(Refused.class, failure).status());
+      assertEquals(status, assertInstanceOf(HttpStatusException.class, failure).status());
       assertEquals(1, web.heads.size());
     }
   }
@@ -103,7 +103,7 @@ class DownloaderRetryTest {
   @Test
   void whoCannotBeReachedIsTriedAgain() {
     try (var deaf = new DeafPort()) {
-      var future = downloader(NEVER_LESS, o -> o.withTries(3)).sendMessageReturn(deaf.uri());
+      var future = downloader(NEVER_LESS, o -> o.withMaxAttempts(3)).sendMessageReturn(deaf.uri());
       passTime(future);
 
       var failure = assertInstanceOf(ConnectException.class, Patience.failure(future));
@@ -116,10 +116,10 @@ class DownloaderRetryTest {
   @Test
   void itGivesUpAfterSoManyTriesWithWhatTheLastOneSaid() {
     try (var web = statuses("", 503, 502, 504, 429)) {
-      var future = downloader(NEVER_LESS, o -> o.withTries(3)).sendMessageReturn(web.uri("/"));
+      var future = downloader(NEVER_LESS, o -> o.withMaxAttempts(3)).sendMessageReturn(web.uri("/"));
       passTime(future);
 
-      assertEquals(504, assertInstanceOf(Refused.class, Patience.failure(future)).status());
+      assertEquals(504, assertInstanceOf(HttpStatusException.class, Patience.failure(future)).status());
       assertEquals(3, web.heads.size());
     }
   }
@@ -128,7 +128,7 @@ class DownloaderRetryTest {
   void theBackOffDoublesUpToItsMost() {
     try (var web = statuses("", 503)) {
       var future =
-          downloader(NEVER_LESS, o -> o.withTries(6).withBackOff(Duration.ofMillis(100), Duration.ofMillis(350)))
+          downloader(NEVER_LESS, o -> o.withMaxAttempts(6).withBackoff(Duration.ofMillis(100), Duration.ofMillis(350)))
               .sendMessageReturn(web.uri("/"));
       passTime(future);
 
@@ -143,7 +143,8 @@ class DownloaderRetryTest {
     System.out.println("DownloaderRetryTest -Dfibry.seed=" + seed);
     try (var web = statuses("", 503)) {
       var future =
-          downloader(new Random(seed), o -> o.withTries(8).withBackOff(Duration.ofMillis(100), Duration.ofMillis(100)))
+          downloader(new Random(seed),
+              o -> o.withMaxAttempts(8).withBackoff(Duration.ofMillis(100), Duration.ofMillis(100)))
               .sendMessageReturn(web.uri("/"));
       passTime(future);
 
@@ -170,7 +171,7 @@ class DownloaderRetryTest {
     try (var web = statuses("Retry-After: 3600\r\n", 429)) {
       var failure = Patience.failure(downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/")));
 
-      assertEquals(429, assertInstanceOf(Refused.class, failure).status());
+      assertEquals(429, assertInstanceOf(HttpStatusException.class, failure).status());
       assertEquals(List.of(), pauses);
     }
   }
@@ -194,7 +195,7 @@ class DownloaderRetryTest {
   void retriesAreATenthOfTheDownloadsAndTenMore() {
     try (var web = statuses("", 503)) {
       var downloader =
-          downloader(NEVER_LESS, o -> o.withParallel(1).withBackOff(Duration.ofMillis(1), Duration.ofMillis(1)));
+          downloader(NEVER_LESS, o -> o.withMaxParallel(1).withBackoff(Duration.ofMillis(1), Duration.ofMillis(1)));
 
       for (int i = 0; i < 100; i++) passTime(downloader.sendMessageReturn(web.uri("/")));
 
@@ -205,7 +206,7 @@ class DownloaderRetryTest {
   @Test
   void whoWaitsNoMoreEndsTheRest() {
     try (var web = statuses("", 503)) {
-      var downloader = downloader(NEVER_LESS, o -> o.withParallel(1));
+      var downloader = downloader(NEVER_LESS, o -> o.withMaxParallel(1));
       var future = downloader.sendMessageReturn(web.uri("/"));
       Patience.eventually(() -> pauses.size() == 1);
 
@@ -221,7 +222,7 @@ class DownloaderRetryTest {
   @Test
   void whoIsAtRestKeepsItsPlace() {
     try (var web = statuses("", 503, 200)) {
-      var downloader = downloader(NEVER_LESS, o -> o.withParallel(1));
+      var downloader = downloader(NEVER_LESS, o -> o.withMaxParallel(1));
       var first = downloader.sendMessageReturn(web.uri("/first"));
       Patience.eventually(() -> pauses.size() == 1);
 
@@ -240,7 +241,7 @@ class DownloaderRetryTest {
       passTime(future);
 
       Patience.value(future);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
     }
   }
 

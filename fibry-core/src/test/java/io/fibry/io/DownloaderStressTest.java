@@ -54,7 +54,7 @@ class DownloaderStressTest {
         answer = nonsense(random);
       }
       out.write(answer);
-    }); var downloader = Downloader.open(ActorSystem.anonymous(), o -> o.withMaxBytes(200).withTries(1))) {
+    }); var downloader = Downloader.open(ActorSystem.anonymous(), o -> o.withMaxBytes(200).withMaxAttempts(1))) {
       for (int i = 0; i < DOWNLOADS; i++) {
         var future = downloader.sendMessageReturn(web.uri("/" + i));
         Patience.eventually("seed " + seed, future::isDone);
@@ -84,9 +84,9 @@ class DownloaderStressTest {
     try (var web = new ScriptedWebServer((head, out) -> {
       if (asked.incrementAndGet() <= silentFrom) out.write(ANSWERS[0].getBytes());
       else LockSupport.parkNanos(100_000_000);
-    }); ActorScope scope = ActorSystem.openScope("stress", o -> o.withGrace(Duration.ofMillis(20)))) {
+    }); ActorScope scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Duration.ofMillis(20)))) {
       var downloader = Downloader.open(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)),
-          o -> o.withParallel(1 + random.nextInt(4)));
+          o -> o.withMaxParallel(1 + random.nextInt(4)));
       var futures = new ArrayList<CompletableFuture<Download>>();
       for (int i = 0; i < 20; i++) futures.add(downloader.sendMessageReturn(web.uri("/" + i)));
       futures.get(random.nextInt(20)).cancel(true);

@@ -10,7 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.Promise;
 import io.fibry.io.Downloader.Download;
-import io.fibry.io.Downloader.Refused;
+import io.fibry.io.Downloader.HttpStatusException;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.io.IOException;
@@ -29,8 +29,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Downloads, refusals, limits and cancellation. */
 class DownloaderTest {
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withGrace(Duration.ofMillis(50)));
-  private final Downloader downloader = Downloader.open(scope.named("web"), o -> o.withMaxBytes(1_000).withTries(1));
+  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withKillGrace(Duration.ofMillis(50)));
+  private final Downloader downloader =
+      Downloader.open(scope.named("web"), o -> o.withMaxBytes(1_000).withMaxAttempts(1));
 
   @AfterEach
   void close() {
@@ -115,7 +116,7 @@ class DownloaderTest {
   @ValueSource(ints = {400, 401, 404, 410, 500, 501})
   void anotherStatusIsAnExceptionThatSaysWhichAndWhere(int status) {
     try (var web = ScriptedWebServer.saying("HTTP/1.1 " + status + " No", "Content-Length: 6", "", "secret")) {
-      var refused = assertThrows(Refused.class, () -> downloader.ask(web.uri("/x")));
+      var refused = assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/x")));
 
       assertEquals(web.uri("/x") + " was answered with status " + status, refused.getMessage());
       assertEquals(status, refused.status());
@@ -127,7 +128,7 @@ class DownloaderTest {
   void whatIsRefusedIsNoFailureOfTheActorAndNotLogged() {
     try (var web = ScriptedWebServer.saying("HTTP/1.1 404 Not Found", "Content-Length: 0", "", "");
         var logged = new Logged()) {
-      assertThrows(Refused.class, () -> downloader.ask(web.uri("/")));
+      assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/")));
 
       assertEquals("", logged.about("Refused", web.uri("/").toString()));
     }
@@ -193,7 +194,7 @@ class DownloaderTest {
       out.write("HTTP/1.1 404 Not Found\r\n\r\n".getBytes());
       forEver(out);
     })) {
-      assertThrows(Refused.class, () -> downloader.ask(web.uri("/")));
+      assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/")));
 
       Patience.eventually(web.open::isEmpty);
     }
@@ -279,8 +280,8 @@ class DownloaderTest {
   void killEndsTheDownload() {
     var seen = new AtomicInteger();
     try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen));
-        var patient = scope.openScope("patient", o -> o.withGrace(Patience.LONG))) { // no download is cut off
-      var killed = Downloader.open(patient.named("web"), o -> o.withTries(1));
+        var patient = scope.openScope("patient", o -> o.withKillGrace(Patience.LONG))) { // no download is cut off
+      var killed = Downloader.open(patient.named("web"), o -> o.withMaxAttempts(1));
       var future = killed.sendMessageReturn(web.uri("/"));
       Patience.eventually(() -> seen.get() > 0);
 

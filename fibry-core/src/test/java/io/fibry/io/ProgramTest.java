@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ProgramTest {
   private static final Path SHELL = Path.of("/bin/sh");
 
-  private final Program shell = Program.at(SHELL).withEnvironment("PATH", "/usr/bin:/bin");
+  private final Program shell = Program.of(SHELL).withEnvironment("PATH", "/usr/bin:/bin");
 
   @TempDir
   Path folder;
@@ -50,9 +50,9 @@ class ProgramTest {
     var result = shell.run("-c", "echo out; echo err >&2; exit 3");
 
     assertEquals("out\n", result.text());
-    assertArrayEquals("err\n".getBytes(), result.err());
-    assertEquals(3, result.exit());
-    assertFalse(result.truncated() || result.timedOut());
+    assertArrayEquals("err\n".getBytes(), result.stderr());
+    assertEquals(3, result.exitCode());
+    assertFalse(result.isTruncated() || result.isTimedOut());
   }
 
   @Promise("26.7")
@@ -67,7 +67,7 @@ class ProgramTest {
   @Test
   void itsEnvironmentIsWhatItIsGiven() throws Exception {
     var result =
-        Program.at(Path.of("/usr/bin/env")).withEnvironment("COLOUR", "blue").withEnvironment("SIZE", "9").run();
+        Program.of(Path.of("/usr/bin/env")).withEnvironment("COLOUR", "blue").withEnvironment("SIZE", "9").run();
 
     assertEquals(List.of("COLOUR=blue", "SIZE=9"), result.text().lines().sorted().toList());
   }
@@ -109,9 +109,9 @@ class ProgramTest {
     var result = shell.withMaxOutput(10).run("-c", "yes | head -c 1000000; echo short >&2");
 
     assertEquals("y\ny\ny\ny\ny\n", result.text());
-    assertEquals("short\n", new String(result.err()));
-    assertTrue(result.truncated());
-    assertEquals(0, result.exit());
+    assertEquals("short\n", new String(result.stderr()));
+    assertTrue(result.isTruncated());
+    assertEquals(0, result.exitCode());
   }
 
   @Test
@@ -119,7 +119,7 @@ class ProgramTest {
     var result = shell.withMaxOutput(4).run("-c", "printf 1234");
 
     assertEquals("1234", result.text());
-    assertFalse(result.truncated());
+    assertFalse(result.isTruncated());
   }
 
   @Test
@@ -130,8 +130,8 @@ class ProgramTest {
         "trap 'echo bye; exit 7' TERM; echo begun; touch " + ready + "; while true; do sleep 0.01; done");
 
     assertEquals("begun\nbye\n", result.text());
-    assertEquals(7, result.exit());
-    assertTrue(result.timedOut());
+    assertEquals(7, result.exitCode());
+    assertTrue(result.isTimedOut());
   }
 
   /** The limit is over as soon as the program has made a file. */
@@ -179,8 +179,8 @@ class ProgramTest {
   void whatDoesNotListenIsKilled() throws Exception {
     var result = shell.withLimit(Duration.ofMillis(100)).run("-c", "trap '' TERM; while true; do sleep 0.01; done");
 
-    assertTrue(result.timedOut());
-    assertTrue(result.exit() != 0, "it ended well");
+    assertTrue(result.isTimedOut());
+    assertTrue(result.exitCode() != 0, "it ended well");
   }
 
   @Promise("26.7")
@@ -214,7 +214,7 @@ class ProgramTest {
     var result = shell.run("-c", "sleep 600 & echo $! > " + file + "; echo done; sleep 0.1");
 
     assertEquals("done\n", result.text());
-    assertEquals(0, result.exit());
+    assertEquals(0, result.exitCode());
     ProcessHandle.of(child(file)).ifPresent(ProcessHandle::destroyForcibly);
     Patience.eventually(() -> threads().isEmpty());
   }
@@ -295,14 +295,14 @@ class ProgramTest {
 
   @Test
   void whatCannotBeRunIsRefused() {
-    refused("the program 'sh' could be anywhere; give its absolute path", () -> Program.at(Path.of("sh")));
+    refused("the program 'sh' could be anywhere; give its absolute path", () -> Program.of(Path.of("sh")));
     refused(
         "the program '/a.BAT' is run by a shell, which interprets its arguments; give a program that needs none",
-        () -> Program.at(Path.of("/a.BAT")));
+        () -> Program.of(Path.of("/a.BAT")));
     refused("a limit of 0 s leaves no time to run; give more than zero", () -> shell.withLimit(Duration.ZERO));
     refused("an output of at most -1 bytes; give zero or more", () -> shell.withMaxOutput(-1));
     refused("'A=B' cannot be the name of a variable; give one without '='", () -> shell.withEnvironment("A=B", "c"));
-    assertThrows(IOException.class, () -> Program.at(Path.of("/there/is/none")).run());
+    assertThrows(IOException.class, () -> Program.of(Path.of("/there/is/none")).run());
     assertThrows(IOException.class, () -> shell.run("-c", "echo \0"));
     assertEquals("input", assertThrows(NullPointerException.class, () -> shell.run(null, List.of())).getMessage());
   }

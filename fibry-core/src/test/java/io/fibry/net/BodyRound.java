@@ -9,7 +9,7 @@ import io.fibry.net.BodyUpload.BodyLimits;
 import io.fibry.net.BodyUpload.Kind;
 import io.fibry.net.BodyUpload.Route;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -39,7 +39,7 @@ final class BodyRound implements AutoCloseable {
 
   private final SplittableRandom random;
   private final BodyLimits limits;
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ServerScope net = new ServerScope(o -> o.withScheduler(clock));
   private final HttpServer server;
   private final int clients;
@@ -80,8 +80,8 @@ final class BodyRound implements AutoCloseable {
     return routes;
   }
 
-  private <T> T uploaded(Exchange exchange, Handler.Returning<BodyUpload, T> handler) throws Exception {
-    var upload = uploads.get(Integer.parseInt(exchange.query("n").orElseThrow()));
+  private <T> T uploaded(HttpExchange exchange, Handler.Returning<BodyUpload, T> handler) throws Exception {
+    var upload = uploads.get(Integer.parseInt(exchange.queryParameter("n").orElseThrow()));
     upload.calls.incrementAndGet();
     return handled(() -> handler.handle(upload));
   }
@@ -113,10 +113,10 @@ final class BodyRound implements AutoCloseable {
     }
   }
 
-  private String text(Exchange exchange, BodyUpload upload) throws Exception {
+  private String text(HttpExchange exchange, BodyUpload upload) throws Exception {
     if (upload.route.reads()) upload.seen.append(latin(away(() -> {
       if (upload.route == Route.FORM) exchange.form();
-      return exchange.bytes();
+      return exchange.bodyAsBytes();
     })));
     hold(upload);
     return switch (upload.route) {
@@ -127,11 +127,11 @@ final class BodyRound implements AutoCloseable {
     };
   }
 
-  private void stream(Exchange exchange) throws Exception {
+  private void stream(HttpExchange exchange) throws Exception {
     uploaded(exchange, upload -> {
       write(exchange, upload.number + ":");
       if (upload.route == Route.EARLY) away(() -> {
-        exchange.out().flush();
+        exchange.outputStream().flush();
         return null;
       });
       readParts(exchange.body(), upload);
@@ -141,9 +141,9 @@ final class BodyRound implements AutoCloseable {
     });
   }
 
-  private void write(Exchange exchange, String text) throws Exception {
+  private void write(HttpExchange exchange, String text) throws Exception {
     away(() -> {
-      exchange.out().write(text.getBytes(StandardCharsets.ISO_8859_1));
+      exchange.outputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
       return null;
     });
   }
@@ -181,7 +181,7 @@ final class BodyRound implements AutoCloseable {
     judge();
     server.askExit();
     Patience.ended(server::waitForExit);
-    assertEquals(List.of(), net.scope.closeWithin(Patience.LONG).running());
+    assertEquals(List.of(), net.scope.closeWithin(Patience.LONG).unresponsive());
   }
 
   private BodyUpload added(BodyUpload upload) {

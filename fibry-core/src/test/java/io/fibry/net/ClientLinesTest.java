@@ -121,7 +121,7 @@ class ClientLinesTest {
   @Test
   void linesAndBytesMayBeMixed() {
     var seen =
-        given(connection -> connection.lines().iterator().next() + new String(connection.getInputStream().readNBytes(3))
+        given(connection -> connection.lines().iterator().next() + new String(connection.inputStream().readNBytes(3))
             + all(connection), same -> same, bytes("head\nabc\ntail"));
 
     assertEquals("headabc[, tail]", seen);

@@ -94,7 +94,7 @@ class ConversationWatchTest {
     return TcpAcceptor.open(scope.named("echo"), 0, client -> {
       for (var line : client.lines()) {
         if (line.equals("slow")) gate.pass();
-        client.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        client.outputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
       }
     }, o -> o);
   }
@@ -107,13 +107,13 @@ class ConversationWatchTest {
         }).stream("/events", exchange -> exchange.eventActor().waitForExit())
         .stream("/long", exchange -> {
           for (int i = 0; i < 20; i++) {
-            exchange.out().write(new byte[100]);
-            exchange.out().flush();
+            exchange.outputStream().write(new byte[100]);
+            exchange.outputStream().flush();
             time.manual.advance(Duration.ofSeconds(1));
           }
         }).stream("/huge", exchange -> {
           huge.countDown();
-          exchange.out().write(new byte[50_000_000]);
+          exchange.outputStream().write(new byte[50_000_000]);
         }), o -> o);
   }
 
@@ -133,7 +133,7 @@ class ConversationWatchTest {
   }
 
   private int silentPort() {
-    return TcpAcceptor.open(scope.named("silent"), 0, client -> client.getInputStream().read(), o -> o).port();
+    return TcpAcceptor.open(scope.named("silent"), 0, client -> client.inputStream().read(), o -> o).port();
   }
 
   @Promise("19.11")

@@ -10,7 +10,7 @@ import io.fibry.Exitable;
 import io.fibry.Gate;
 import io.fibry.Promise;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
@@ -32,7 +32,7 @@ class CutConnectionTest {
     scope.close();
   }
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("cut", o -> o.withScheduler(clock));
 
   private static UnaryOperator<TcpOptions> options(String how) {
@@ -63,8 +63,8 @@ class CutConnectionTest {
   void ofATcpServer(String how) throws IOException {
     var gate = new Gate();
     var server = TcpAcceptor.open(scope.anonymous(), 0, connection -> {
-      connection.getOutputStream().write(HALF.getBytes());
-      if (how.equals("idle limit")) connection.getInputStream().read();
+      connection.outputStream().write(HALF.getBytes());
+      if (how.equals("idle limit")) connection.inputStream().read();
       else gate.passDeaf();
     }, options(how));
     try (var peer = new Peer(server.port())) {
@@ -91,8 +91,8 @@ class CutConnectionTest {
   void ofAnHttpServer() throws IOException {
     var gate = new Gate();
     var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none().stream("/", exchange -> {
-      exchange.out().write(HALF.getBytes());
-      exchange.out().flush();
+      exchange.outputStream().write(HALF.getBytes());
+      exchange.outputStream().flush();
       gate.passDeaf();
     }), o -> o);
     try (var client = new RawClient(server.port())) {

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Promise;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
+import io.fibry.Promise;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** When an exchange is at work, on a server with one permit. */
 class ExchangePermitTest {
   // time is stopped, so no limit cuts off slow clients
-  private final ActorScope scope = ActorSystem.openScope("permits", o -> o.withScheduler(new ManualClock()));
+  private final ActorScope scope = ActorSystem.openScope("permits", o -> o.withScheduler(new ManualScheduler()));
   private HttpServer server;
 
   private void open(UnaryOperator<HttpRoutes> routes) {
@@ -74,7 +74,7 @@ class ExchangePermitTest {
     var listening = new CountDownLatch(1);
     open(routes -> routes.text("/", exchange -> "").text("/slow", exchange -> {
       begun.countDown();
-      return "took " + exchange.text();
+      return "took " + exchange.bodyAsText();
     }).stream("/news", exchange -> {
       var client = exchange.eventActor();
       listening.countDown();
@@ -105,7 +105,7 @@ class ExchangePermitTest {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();
-      return exchange.text();
+      return exchange.bodyAsText();
     }));
     try (var first = new RawClient(server.port())) {
       first.send(RawClient.get("/"));
@@ -120,7 +120,7 @@ class ExchangePermitTest {
   void clientThatHasItsAnswerIsNoLongerAtWork(@TempDir Path root) throws Exception {
     Files.writeString(root.resolve("index.html"), "x");
     Files.createDirectory(root.resolve("sub"));
-    open(routes -> routes.text("/", exchange -> "x").stream("/stream", exchange -> exchange.out().write('x'))
+    open(routes -> routes.text("/", exchange -> "x").stream("/stream", exchange -> exchange.outputStream().write('x'))
         .files("/files", root).stream("/news", exchange -> exchange.eventActor().waitForExit()));
     for (int i = 0; i < 20; i++) {
       try (var one = new RawClient(server.port());
@@ -141,7 +141,8 @@ class ExchangePermitTest {
   @Promise("27.4")
   @Test
   void permitIsBackWhenTheAnswerIsSent() throws Exception {
-    var routes = HttpRoutes.none().text("/", exchange -> "x").stream("/stream", exchange -> exchange.out().write('x'));
+    var routes =
+        HttpRoutes.none().text("/", exchange -> "x").stream("/stream", exchange -> exchange.outputStream().write('x'));
     for (var path : List.of("/", "/stream")) {
       var places = new ExchangePermit.Places(1);
       var atWorkWhenSent = new AtomicInteger(-1);

@@ -32,7 +32,7 @@ class FloodJvmTest {
 
     public static void main(String[] args) throws IOException {
       var acceptor = Stereotypes.fibers().tcpAcceptor(0, connection -> {
-        for (var line : connection.lines()) connection.getOutputStream().write((line + "\n").getBytes());
+        for (var line : connection.lines()) connection.outputStream().write((line + "\n").getBytes());
       });
       System.out.println("port " + acceptor.port());
       var in = new BufferedReader(new java.io.InputStreamReader(System.in));

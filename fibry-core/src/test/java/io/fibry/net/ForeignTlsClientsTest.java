@@ -33,7 +33,7 @@ class ForeignTlsClientsTest {
     var key = folder.resolve("key.pem");
     Certificates.write(Certificates.of("server", "EC"), authority, key);
     server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().text("/count", exchange -> exchange.method()
-        + " " + exchange.bytes().length + " " + exchange.tls().orElseThrow().getProtocol() + "\n"),
+        + " " + exchange.bodyAsBytes().length + " " + exchange.tls().orElseThrow().getProtocol() + "\n"),
         o -> o.withTls(Tls.ofFiles(authority, key)).withMaxBody(10_000_000));
   }
 

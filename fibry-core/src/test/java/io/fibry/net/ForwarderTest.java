@@ -46,8 +46,8 @@ class ForwarderTest {
   private TcpAcceptor echo() {
     return served.open(connection -> {
       reached.complete(connection);
-      connection.getInputStream().transferTo(connection.getOutputStream());
-      connection.getOutputStream().write("end".getBytes());
+      connection.inputStream().transferTo(connection.outputStream());
+      connection.outputStream().write("end".getBytes());
     });
   }
 
@@ -128,7 +128,7 @@ class ForwarderTest {
     var target = served.open(connection -> {
       reached.complete(connection);
       try {
-        connection.getInputStream().transferTo(OutputStream.nullOutputStream());
+        connection.inputStream().transferTo(OutputStream.nullOutputStream());
         seen.complete("an end");
       } catch (IOException broken) {
         seen.complete("a break");
@@ -181,7 +181,7 @@ class ForwarderTest {
         assertEquals('x', peer.send("x").socket.getInputStream().read());
         for (int i = 0; i < 4; i++) {
           clock.manual.advance(Duration.ofSeconds(40));
-          Patience.value(reached).getOutputStream().write('y'); // from the target only
+          Patience.value(reached).outputStream().write('y'); // from the target only
           assertEquals('y', peer.socket.getInputStream().read());
         }
         assertEquals(1, forwarder.connections().size());

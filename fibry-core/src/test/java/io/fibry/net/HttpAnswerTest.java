@@ -10,7 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Promise;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -30,7 +30,7 @@ class HttpAnswerTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
 
   // time is stopped, so no answer is lost because its client was late
-  private final ActorScope scope = ActorSystem.openScope("answers", o -> o.withScheduler(new ManualClock()));
+  private final ActorScope scope = ActorSystem.openScope("answers", o -> o.withScheduler(new ManualScheduler()));
   private HttpServer server;
 
   private void open(UnaryOperator<HttpRoutes> routes) {
@@ -52,7 +52,8 @@ class HttpAnswerTest {
 
   @Test
   void headIsTheAnswerWithoutItsBody() throws IOException {
-    open(routes -> routes.text("/t", exchange -> "text").stream("/s", exchange -> exchange.out().write(new byte[5])));
+    open(routes -> routes.text("/t", exchange -> "text").stream("/s",
+        exchange -> exchange.outputStream().write(new byte[5])));
 
     assertEquals(
         "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 4\r\nConnection: close\r\n\r\n",
@@ -69,8 +70,8 @@ class HttpAnswerTest {
   @Test
   void answerThatBreaksOffDoesNotLookWholeToAnOldClient() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
-      exchange.out().write(new byte[100]);
-      exchange.out().flush();
+      exchange.outputStream().write(new byte[100]);
+      exchange.outputStream().flush();
       throw new IllegalStateException("for a test");
     }));
     try (var logged = new Logged(); var client = new RawClient(server.port())) {
@@ -88,7 +89,7 @@ class HttpAnswerTest {
     open(routes -> routes.stream("/", exchange -> {
       begun.countDown();
       Patience.await(sent);
-      exchange.out().write(new byte[200_000]);
+      exchange.outputStream().write(new byte[200_000]);
     }));
     try (var socket = new Socket()) {
       // most of the answer is still at the server when it closes
@@ -120,8 +121,8 @@ class HttpAnswerTest {
   @Test
   void oldClientGetsALongAnswerToTheEndOfTheConnection() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
-      exchange.out().write(new byte[10_000]);
-      exchange.out().flush();
+      exchange.outputStream().write(new byte[10_000]);
+      exchange.outputStream().flush();
     }));
 
     var answer = talk("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
@@ -134,7 +135,7 @@ class HttpAnswerTest {
   @Test
   void whatIsFlushedGoesOutInChunks() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
-      var out = exchange.header("Content-Type", "a/b").out();
+      var out = exchange.header("Content-Type", "a/b").outputStream();
       out.write('a');
       out.flush();
       out.flush();
@@ -151,7 +152,7 @@ class HttpAnswerTest {
 
   @Test
   void whatIsShortIsSentWithItsLength() throws IOException {
-    open(routes -> routes.stream("/s", exchange -> exchange.out().write("abc".getBytes()))
+    open(routes -> routes.stream("/s", exchange -> exchange.outputStream().write("abc".getBytes()))
         .stream("/n", exchange -> exchange.status(204)).stream("/e", exchange -> {}));
 
     assertTrue(talk("GET /s" + HOST + "Connection: close\r\n\r\n").contains("\r\nContent-Length: 3\r\n"));
@@ -165,8 +166,9 @@ class HttpAnswerTest {
   @Test
   void resetContentHasNoBody() throws IOException {
     open(routes -> routes.text("/t", exchange -> exchange.status(205).path())
-        .stream("/s", exchange -> exchange.status(205).header("Content-Length", "3").out().write("abc".getBytes()))
-        .stream("/f", exchange -> exchange.status(205).out().flush())
+        .stream("/s",
+            exchange -> exchange.status(205).header("Content-Length", "3").outputStream().write("abc".getBytes()))
+        .stream("/f", exchange -> exchange.status(205).outputStream().flush())
         .stream("/e", exchange -> exchange.status(205).eventActor().sendMessage("abc")));
 
     for (var path : new String[] {"/t", "/s", "/f", "/e"}) {
@@ -181,10 +183,10 @@ class HttpAnswerTest {
   @Test
   void lengthThatWasToldIsKeptTo() throws IOException {
     open(routes -> routes
-        .stream("/less", exchange -> exchange.header("Content-Length", "5").out().write("abc".getBytes()))
+        .stream("/less", exchange -> exchange.header("Content-Length", "5").outputStream().write("abc".getBytes()))
         .stream("/more", exchange -> {
-          exchange.header("Content-Length", "2").out().write("ab".getBytes());
-          assertThrows(IOException.class, () -> exchange.out().write('c'));
+          exchange.header("Content-Length", "2").outputStream().write("ab".getBytes());
+          assertThrows(IOException.class, () -> exchange.outputStream().write('c'));
         }));
 
     // and a close: the client sees that it is incomplete
@@ -195,8 +197,8 @@ class HttpAnswerTest {
   @Test
   void answerThatHadBegunIsCutOffWhenItsHandlerFails() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
-      exchange.out().write("abc".getBytes());
-      exchange.out().flush();
+      exchange.outputStream().write("abc".getBytes());
+      exchange.outputStream().flush();
       throw new IllegalStateException("late");
     }));
     try (var logged = new Logged()) {
@@ -209,7 +211,7 @@ class HttpAnswerTest {
   @Test
   void answerThatHadNotBegunIs500WhenItsHandlerFails() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
-      exchange.header("X-Mine", "1").out().write("abc".getBytes());
+      exchange.header("X-Mine", "1").outputStream().write("abc".getBytes());
       throw new IllegalStateException("early");
     }));
     try (var logged = new Logged(); var client = new RawClient(server.port())) {
@@ -222,7 +224,7 @@ class HttpAnswerTest {
 
   @Test
   void clientThatAsksIsToldToSendItsBodyWhenItIsRead() throws IOException {
-    open(routes -> routes.text("/read", Exchange::text).text("/not", exchange -> "no"));
+    open(routes -> routes.text("/read", HttpExchange::bodyAsText).text("/not", exchange -> "no"));
     try (var client = new RawClient(server.port())) {
       client.send("POST /read" + HOST + "Expect: 100-Continue\r\nContent-Length: 3\r\n\r\n");
       assertEquals("HTTP/1.1 100 Continue\r\n\r\n", client.one());
@@ -251,7 +253,7 @@ class HttpAnswerTest {
   @Promise("27.7")
   @Test
   void halfClosedClientGetsItsAnswer() throws IOException {
-    open(routes -> routes.text("/", Exchange::text));
+    open(routes -> routes.text("/", HttpExchange::bodyAsText));
     try (var client = new RawClient(server.port())) {
       client.send("POST /" + HOST + "Content-Length: 3\r\n\r\nabc");
       client.socket.shutdownOutput();
@@ -262,7 +264,7 @@ class HttpAnswerTest {
 
   @Test
   void bodyThatEndsEarlyIs400() throws IOException {
-    open(routes -> routes.text("/", Exchange::text));
+    open(routes -> routes.text("/", HttpExchange::bodyAsText));
     for (var sent : new String[] {"Content-Length: 3\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n3\r\nab",
       "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"})
       try (var client = new RawClient(server.port())) {
@@ -275,11 +277,11 @@ class HttpAnswerTest {
 
   @Test
   void exchangeIsOverWhenItsHandlerReturns() throws IOException {
-    var kept = new AtomicReference<Exchange>();
+    var kept = new AtomicReference<HttpExchange>();
     var out = new AtomicReference<OutputStream>();
     open(routes -> routes.stream("/", exchange -> {
       kept.set(exchange);
-      out.set(exchange.out());
+      out.set(exchange.outputStream());
     }));
     talk("POST /" + HOST + "Connection: close\r\nContent-Length: 1\r\n\r\na");
 
@@ -301,10 +303,10 @@ class HttpAnswerTest {
         assertThrows(IllegalArgumentException.class, () -> exchange.status(bad));
       assertThrows(NullPointerException.class, () -> exchange.header("X", null));
       exchange.header("Set-Cookie", "a").header("set-cookie", "b").header("X-One", "1").header("x-one", "2").status(299)
-          .out();
+          .outputStream();
       assertThrows(IllegalStateException.class, () -> exchange.status(200));
     }).text("/text", exchange -> {
-      assertThrows(IllegalStateException.class, exchange::out);
+      assertThrows(IllegalStateException.class, exchange::outputStream);
       assertThrows(IllegalStateException.class, exchange::eventActor);
       return "ok";
     }));

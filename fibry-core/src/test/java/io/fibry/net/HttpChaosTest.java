@@ -32,16 +32,17 @@ class HttpChaosTest {
   private final AtomicInteger inHandlers = new AtomicInteger();
 
   private HttpRoutes routes() {
-    return HttpRoutes.none().text("/t", exchange -> counted(exchange::text)).stream("/s", exchange -> counted(() -> {
-      for (int i = 0; i < 100; i++) exchange.out().write(new byte[10_000]);
-      return "";
-    })).stream("/e", exchange -> counted(() -> {
-      var client = exchange.eventActor();
-      for (int i = 0; i < 100; i++) client.sendMessage("x".repeat(10_000));
-      return "";
-    })).text("/f", exchange -> counted(() -> {
-      throw new IllegalStateException("thrown by a test");
-    }));
+    return HttpRoutes.none().text("/t", exchange -> counted(exchange::bodyAsText))
+        .stream("/s", exchange -> counted(() -> {
+          for (int i = 0; i < 100; i++) exchange.outputStream().write(new byte[10_000]);
+          return "";
+        })).stream("/e", exchange -> counted(() -> {
+          var client = exchange.eventActor();
+          for (int i = 0; i < 100; i++) client.sendMessage("x".repeat(10_000));
+          return "";
+        })).text("/f", exchange -> counted(() -> {
+          throw new IllegalStateException("thrown by a test");
+        }));
   }
 
   private String counted(java.util.concurrent.Callable<String> code) throws Exception {

@@ -70,7 +70,8 @@ class HttpContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void textIsAnsweredWithLengthTypeAndDate(String strategy) throws Exception {
-    open(strategy, routes -> routes.text("/hello", exchange -> "Hällo " + exchange.query("name").orElse("World")));
+    open(strategy,
+        routes -> routes.text("/hello", exchange -> "Hällo " + exchange.queryParameter("name").orElse("World")));
 
     var answer = get("/hello?x=1&name=A+%C3%A4%26&name=B");
 
@@ -88,7 +89,7 @@ class HttpContractTest {
     open(strategy,
         routes -> routes.text("/{any...}",
             exchange -> exchange.status(201).header("X-Back", exchange.header("x-OUT").orElseThrow()).method()
-                + exchange.text().toUpperCase(Locale.ROOT)));
+                + exchange.bodyAsText().toUpperCase(Locale.ROOT)));
 
     var sized =
         send(HttpRequest.newBuilder(uri("/a")).header("X-Out", "b").PUT(HttpRequest.BodyPublishers.ofString("sized")));
@@ -105,7 +106,7 @@ class HttpContractTest {
   @MethodSource("strategies")
   void longAnswerComesWhole(String strategy) throws Exception {
     open(strategy, routes -> routes.stream("/", exchange -> {
-      var out = exchange.out();
+      var out = exchange.outputStream();
       for (int i = 0; i < 20_000; i++) out.write(Integer.toString(i).getBytes(StandardCharsets.US_ASCII));
     }));
     var expected = new StringBuilder();
@@ -209,7 +210,7 @@ class HttpContractTest {
     }
   }
 
-  private static String deep(Exchange exchange) {
+  private static String deep(HttpExchange exchange) {
     return deep(exchange) + 1;
   }
 
@@ -273,8 +274,8 @@ class HttpContractTest {
     var shop = scope.anonymous().initialState(() -> new int[1])
         .newActorWithReturn((int[] orders, String what) -> what + ++orders[0]);
     open(strategy, routes -> routes.text("/order", exchange -> {
-      log.sendMessage(exchange.text());
-      return shop.ask(exchange.text(), Patience.LONG);
+      log.sendMessage(exchange.bodyAsText());
+      return shop.ask(exchange.bodyAsText(), Patience.LONG);
     }));
 
     assertEquals("milk1",
@@ -290,7 +291,7 @@ class HttpContractTest {
       Thread.currentThread().interrupt();
       return "text";
     }).stream("/stream", exchange -> {
-      exchange.out().write('s');
+      exchange.outputStream().write('s');
       Thread.currentThread().interrupt();
     }));
 

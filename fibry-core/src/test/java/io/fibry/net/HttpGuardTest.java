@@ -10,7 +10,7 @@ import io.fibry.Gate;
 import io.fibry.Promise;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ class HttpGuardTest {
   private static final Duration NEVER = Duration.ofDays(10_000);
   private static final Duration BODY_LIMIT = Duration.ofSeconds(5);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("guard", o -> o.withScheduler(clock));
   private HttpServer server;
 
@@ -56,7 +56,7 @@ class HttpGuardTest {
   @Promise("27.3")
   @Test
   void codeAroundARouteGoesOnOnce() throws IOException {
-    open(routes -> routes.text("/", exchange -> "x").around((exchange, next) -> {
+    open(routes -> routes.text("/", exchange -> "x").intercept((exchange, next) -> {
       next.run();
       next.run();
     }), o -> o);
@@ -72,10 +72,10 @@ class HttpGuardTest {
   @Test
   void aFailureIsAnsweredThoughTheHandlerHasWrittenAndNotSent() throws IOException {
     open(routes -> routes.stream("/rule", exchange -> {
-      exchange.out().write('x');
+      exchange.outputStream().write('x');
       throw new IllegalStateException("no");
     }).stream("/told", exchange -> {
-      exchange.out();
+      exchange.outputStream();
       throw new HttpException(409, "twice");
     }).onFailure(IllegalStateException.class, 422), o -> o);
 
@@ -120,7 +120,7 @@ class HttpGuardTest {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       begun.incrementAndGet();
-      var text = exchange.text();
+      var text = exchange.bodyAsText();
       most.accumulateAndGet(atWork.incrementAndGet(), Math::max);
       gate.passDeaf();
       atWork.decrementAndGet();

@@ -11,7 +11,7 @@ import io.fibry.Gate;
 import io.fibry.Promise;
 import io.fibry.io.Descriptors;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HttpLimitsTest {
   private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock));
   private HttpServer server;
 
@@ -61,7 +61,7 @@ class HttpLimitsTest {
       strings = {"", "G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\n", POST + "Content-Length: 3\r\n\r\n",
         POST + "Content-Length: 3\r\n\r\nab", POST + "Transfer-Encoding: chunked\r\n\r\n3\r\n"})
   void whoSendsNoMoreIsCutOff(String sent) throws IOException {
-    open(routes -> routes.text("/", Exchange::text), o -> o);
+    open(routes -> routes.text("/", HttpExchange::bodyAsText), o -> o);
     try (var client = new RawClient(server.port())) {
       var all = client.send(sent).allLater();
 
@@ -73,7 +73,7 @@ class HttpLimitsTest {
 
   @Test
   void headMayTakeItsTimeAndNoMore() throws Exception {
-    open(routes -> routes.text("/", Exchange::text),
+    open(routes -> routes.text("/", HttpExchange::bodyAsText),
         o -> o.withHeaderLimit(Duration.ofSeconds(10)).withIdleLimit(Duration.ofHours(1)));
     try (var client = new RawClient(server.port())) {
       var all = client.allLater();
@@ -101,7 +101,7 @@ class HttpLimitsTest {
     open(routes -> routes.stream("/", exchange -> {
       begun.countDown();
       try {
-        while (true) exchange.out().write(new byte[8_192]);
+        while (true) exchange.outputStream().write(new byte[8_192]);
       } catch (IOException gone) {
         failure.complete(gone);
         throw gone;
@@ -141,7 +141,7 @@ class HttpLimitsTest {
     var handled = new AtomicInteger();
     open(routes -> routes.text("/", exchange -> {
       handled.incrementAndGet();
-      return exchange.text();
+      return exchange.bodyAsText();
     }), o -> o.withMaxBody(1_000));
     long sent = upload("Content-Length: 1073741824\r\n\r\n", new byte[65_536]);
 
@@ -151,7 +151,7 @@ class HttpLimitsTest {
 
   @Test
   void clientThatStillSendsCanReadWhyItIsRefused() throws Exception {
-    open(routes -> routes.text("/", Exchange::text), o -> o.withMaxBody(1_000));
+    open(routes -> routes.text("/", HttpExchange::bodyAsText), o -> o.withMaxBody(1_000));
     for (int i = 0; i < 20; i++) {
       try (var client = new RawClient(server.port())) {
         client.send(POST + "Content-Length: 800000\r\n\r\n");
@@ -223,7 +223,7 @@ class HttpLimitsTest {
     var gate = new Gate();
     open(routes -> routes.text("/", exchange -> {
       gate.pass();
-      return exchange.text();
+      return exchange.bodyAsText();
     }), o -> o);
     try (var client = new RawClient(server.port())) {
       client.send(POST + "Content-Length: 3\r\n\r\n");
@@ -294,7 +294,7 @@ class HttpLimitsTest {
       var report = scope.closeWithin(Patience.LONG);
 
       assertEquals("", client.all());
-      assertEquals(List.of(), report.running());
+      assertEquals(List.of(), report.unresponsive());
     }
   }
 }

@@ -32,9 +32,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Which route takes a request, which parts handlers see, and how exceptions are answered. */
 class HttpRoutesTest {
   /** Numbers as texts: a form of bodies that needs no library. */
-  private static final HttpBodies NUMBERS = new HttpBodies() {
+  private static final BodyCodec NUMBERS = new BodyCodec() {
     @Override
-    public String type() {
+    public String mediaType() {
       return "text/x-number; charset=us-ascii";
     }
 
@@ -51,7 +51,7 @@ class HttpRoutesTest {
 
   private final ServerScope net = new ServerScope();
   private final HttpClient client = HttpClient.newHttpClient();
-  private final LinkedBlockingQueue<HttpAccess> log = new LinkedBlockingQueue<>();
+  private final LinkedBlockingQueue<AccessLogEntry> log = new LinkedBlockingQueue<>();
   private HttpServer server;
 
   @AfterEach
@@ -151,8 +151,8 @@ class HttpRoutesTest {
   @Test
   void allOfTheRequest() {
     open(routes -> routes.text("POST /x/{id}",
-        exchange -> exchange.queries() + " " + exchange.headers().get("x-a") + " "
-            + new String(exchange.bytes(), StandardCharsets.UTF_8) + exchange.text() + " "
+        exchange -> exchange.queryParameters() + " " + exchange.headers().get("x-a") + " "
+            + new String(exchange.bodyAsBytes(), StandardCharsets.UTF_8) + exchange.bodyAsText() + " "
             + exchange.remoteAddress().getAddress().equals(InetAddress.getLoopbackAddress()) + " "
             + exchange.path("id")));
 
@@ -191,7 +191,7 @@ class HttpRoutesTest {
   @Promise("27.21")
   @Test
   void objectsHaveTheFormOfTheBodies() {
-    open(routes -> routes.withBodies(NUMBERS).object("POST /twice", exchange -> 2 * exchange.object(Integer.class)));
+    open(routes -> routes.withBodyCodec(NUMBERS).object("POST /twice", exchange -> 2 * exchange.bodyAs(Integer.class)));
 
     var answer = send(request("/twice").header("Content-Type", "text/x-number").POST(BodyPublishers.ofString("21")));
     assertEquals("42", answer.body());
@@ -203,9 +203,9 @@ class HttpRoutesTest {
 
   @Test
   void withoutBodiesThereAreNoObjects() {
-    assertEquals("'/a' answers with objects, and nothing says how they become bytes; call withBodies(..) before",
+    assertEquals("'/a' answers with objects, and nothing says how they become bytes; call withBodyCodec(..) before",
         assertThrows(IllegalStateException.class, () -> HttpRoutes.none().object("/a", exchange -> 1)).getMessage());
-    open(routes -> routes.text("/a", exchange -> "" + exchange.object(Integer.class)));
+    open(routes -> routes.text("/a", exchange -> "" + exchange.bodyAs(Integer.class)));
     assertTrue(call("POST", "/a").startsWith("500 "));
   }
 
@@ -214,8 +214,8 @@ class HttpRoutesTest {
   @Promise("27.21")
   @Test
   void codeAroundRoutes() {
-    open(routes -> routes.text("/a", exchange -> "a").stream("/b", exchange -> exchange.out().write('b'))
-        .around((exchange, next) -> {
+    open(routes -> routes.text("/a", exchange -> "a").stream("/b", exchange -> exchange.outputStream().write('b'))
+        .intercept((exchange, next) -> {
           if (exchange.header("Authorization").isEmpty()) {
             exchange.header("WWW-Authenticate", "Basic realm=\"x\"");
             throw new HttpException(401, "who are you?");
@@ -239,7 +239,7 @@ class HttpRoutesTest {
   @Test
   void codeAroundThatDoesNothingIsAFailure() {
     try (var logged = new Logged()) {
-      open(routes -> routes.text("/a", exchange -> "a").around((exchange, next) -> {}));
+      open(routes -> routes.text("/a", exchange -> "a").intercept((exchange, next) -> {}));
 
       assertTrue(call("GET", "/a").startsWith("500 "));
       assertTrue(logged.text().contains("code around '/a' neither went on nor answered"), logged.text());
@@ -248,7 +248,7 @@ class HttpRoutesTest {
 
   @Test
   void codeAroundMayAnswer() {
-    open(routes -> routes.text("/a", exchange -> "a").around((exchange, next) -> exchange.status(204)));
+    open(routes -> routes.text("/a", exchange -> "a").intercept((exchange, next) -> exchange.status(204)));
 
     assertEquals("204", call("GET", "/a"));
   }
@@ -310,7 +310,7 @@ class HttpRoutesTest {
             "POST /a/2 405 Optional.empty",
             "GET /broken 500 Optional[/broken]", "  400 Optional.empty"),
         log.stream().map(one -> one.method() + " " + one.path() + " " + one.status() + " " + one.route()).toList());
-    assertTrue(log.stream().allMatch(one -> one.sent() > 20 && one.took().isPositive()));
+    assertTrue(log.stream().allMatch(one -> one.bytesSent() > 20 && one.duration().isPositive()));
     assertTrue(log.peek().toString().matches("127.0.0.1 \"GET /a/1\" 200 \\d+ bytes \\d+ ms"), log.peek().toString());
     var counts = server.stats().stream().map(one -> one.route() + " " + one.answered() + " " + one.failed()).toList();
     assertEquals(List.of("GET /a/{id} 2 0", "/broken 1 1", " 2 0"), counts);
@@ -332,7 +332,7 @@ class HttpRoutesTest {
   @Test
   void mapsCannotBeChanged() {
     open(routes -> routes.text("/", exchange -> {
-      for (var map : List.<Map<String, List<String>>>of(exchange.queries(), exchange.headers()))
+      for (var map : List.<Map<String, List<String>>>of(exchange.queryParameters(), exchange.headers()))
         assertThrows(UnsupportedOperationException.class, () -> map.put("a", List.of()));
       return "fine";
     }));

@@ -36,7 +36,7 @@ class HttpsTest {
   private static final SSLContext CONTEXT = Certificates.context();
 
   private final Clock clock = new Clock();
-  private final ServerScope net = new ServerScope(o -> o.withScheduler(clock).withGrace(Patience.LONG));
+  private final ServerScope net = new ServerScope(o -> o.withScheduler(clock).withKillGrace(Patience.LONG));
   private final HttpClient client = HttpClient.newBuilder().sslContext(CONTEXT).build(); // asks for HTTP/2, too
   private final CountDownLatch counts = new CountDownLatch(1);
   private HttpServer server;
@@ -54,10 +54,10 @@ class HttpsTest {
           return "" + exchange.body().readAllBytes().length;
         })
         .stream("/large", exchange -> {
-          for (int i = 0; i < 100; i++) exchange.out().write(new byte[10_000]);
+          for (int i = 0; i < 100; i++) exchange.outputStream().write(new byte[10_000]);
         }).stream("/half", exchange -> {
-          exchange.header("Content-Length", "10").out().write("half".getBytes(StandardCharsets.US_ASCII));
-          exchange.out().flush();
+          exchange.header("Content-Length", "10").outputStream().write("half".getBytes(StandardCharsets.US_ASCII));
+          exchange.outputStream().flush();
           throw new IllegalStateException("made up");
         });
     server = HttpServer.open(net.scope.anonymous(), 0, routes,

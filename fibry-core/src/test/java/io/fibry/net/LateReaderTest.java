@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Promise;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -53,7 +53,7 @@ class LateReaderTest {
     }
   }
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
   private final Socket peer = new Socket(server.getInetAddress(), server.getLocalPort());
   private final ClientSocket client = client(server.accept());

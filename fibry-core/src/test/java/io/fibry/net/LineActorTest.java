@@ -17,9 +17,9 @@ import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
@@ -46,7 +46,7 @@ class LineActorTest {
   private TcpAcceptor open(UnaryOperator<TcpOptions> options) {
     return served.open(connection -> {
       connected.complete(connection);
-      connection.getInputStream().transferTo(java.io.OutputStream.nullOutputStream());
+      connection.inputStream().transferTo(java.io.OutputStream.nullOutputStream());
     }, options);
   }
 
@@ -60,7 +60,7 @@ class LineActorTest {
   void whatIsSentFromAnywhereIsALineEachInTheOrderOfEachSender(String strategy) throws Exception {
     Handler<TcpConnection> handler = connection -> {
       connected.complete(connection);
-      connection.getInputStream().read();
+      connection.inputStream().read();
     };
     var acceptor =
         TcpAcceptor.open(served.scope.named("chat").strategy(Variants.STRATEGIES.get(strategy)), 0, handler, o -> o);
@@ -96,7 +96,7 @@ class LineActorTest {
         client.onExit().thenAccept(ends::complete);
         var line = "x".repeat(9_999);
         for (int i = 0; i < 100_000 && client.sendMessage(line); i++);
-        connection.getInputStream().read();
+        connection.inputStream().read();
       }, o -> o.withMaxUnsent(20_000));
       try (var peer = new Peer(acceptor.port())) {
         assertInstanceOf(ExitReason.Stopped.class, Patience.value(ends));
@@ -135,7 +135,7 @@ class LineActorTest {
 
   @Test
   void aTopicForgetsAClientThatHasGone() {
-    Topic<String> room = Topic.of(served.scope.anonymous());
+    Topic<String> room = Topic.open(served.scope.anonymous());
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var client = of(connected).lineActor();
@@ -216,7 +216,7 @@ class LineActorTest {
     try (var peer = new Peer(acceptor.port())) {
       var connection = of(connected);
       var blocked = Patience.elsewhere(
-          () -> assertThrows(IOException.class, () -> connection.getOutputStream().write(new byte[50_000_000])));
+          () -> assertThrows(IOException.class, () -> connection.outputStream().write(new byte[50_000_000])));
       Patience.parked(blocked); // the client does not read, so nothing else is written
       var client = connection.lineActor();
 
@@ -252,7 +252,7 @@ class LineActorTest {
       var writer = Patience.elsewhere(() -> {
         for (int i = 0; i < 500; i++) connection.lineActor().sendMessage("sent");
       });
-      for (int i = 0; i < 500; i++) connection.getOutputStream().write("written\n".getBytes());
+      for (int i = 0; i < 500; i++) connection.outputStream().write("written\n".getBytes());
       Patience.joined(writer);
       peer.end();
 
@@ -285,7 +285,7 @@ class LineActorTest {
   void whereItIsNamedItIsNamedAfterItsConnection() {
     var acceptor = TcpAcceptor.open(served.scope.named("chat"), 0, connection -> {
       connected.complete(connection);
-      connection.getInputStream().read();
+      connection.inputStream().read();
     }, o -> o);
     try (var peer = new Peer(acceptor.port())) {
       assertEquals("chat/1/lines", of(connected).lineActor().name());

@@ -21,7 +21,8 @@ public final class ServerScope implements AutoCloseable {
 
   public ServerScope(UnaryOperator<ActorScope.Options> options) {
     scope =
-        ActorSystem.openScope("net", o -> options.apply(o.withDeadLetters(letters).withGrace(Duration.ofMillis(200))));
+        ActorSystem.openScope("net",
+            o -> options.apply(o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(200))));
   }
 
   /**

@@ -13,7 +13,7 @@ import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A client as an actor that takes events. */
 @SuppressWarnings("try") // an actor is not always closed where it is made
 class ServerSentEventsTest {
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("events", o -> o.withScheduler(clock));
   private final CompletableFuture<Actor<String>> made = new CompletableFuture<>();
   private final CompletableFuture<Void> returned = new CompletableFuture<>();
@@ -113,7 +113,7 @@ class ServerSentEventsTest {
   @Promise("27.10")
   @Test
   void topicForgetsAClientThatIsGone() throws IOException {
-    Topic<String> news = Topic.of(scope.anonymous());
+    Topic<String> news = Topic.open(scope.anonymous());
     open("FIBER");
     try (var client = subscribe()) {
       var subscription = news.subscribe(Patience.value(made));
@@ -168,7 +168,7 @@ class ServerSentEventsTest {
       exchange.eventActor().sendMessage("hello");
       made.complete(exchange.eventActor());
     }).stream("/late", exchange -> {
-      exchange.out().flush();
+      exchange.outputStream().flush();
       assertThrows(IllegalStateException.class, exchange::eventActor);
     }), o -> o);
     try (var client = subscribe()) {

@@ -48,8 +48,8 @@ class TcpAcceptorTest {
   }
 
   private static void answer(TcpConnection connection) throws IOException {
-    connection.getInputStream().read();
-    connection.getOutputStream().write('k');
+    connection.inputStream().read();
+    connection.outputStream().write('k');
   }
 
   // ---- bad input
@@ -137,7 +137,7 @@ class TcpAcceptorTest {
   void whateverAHandlerThrowsClosesItsConnectionAndFreesItsPermit() {
     var tries = new AtomicInteger();
     var acceptor =
-        TcpAcceptor.open(served.scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 0, connection -> {
+        TcpAcceptor.open(served.scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 0, connection -> {
           switch (tries.incrementAndGet()) {
             case 1 -> throw new IOException("not the connection's");
             case 2 -> throw new AssertionError("an error");
@@ -165,7 +165,7 @@ class TcpAcceptorTest {
   void aPolicyThatTriesAgainFailsWithWhatWasThrownFirst() {
     var tries = new AtomicInteger();
     var acceptor = TcpAcceptor
-        .open(served.scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(3).withoutLog()), 0, connection -> {
+        .open(served.scope.anonymous().onFailure(FailurePolicy.resume().withRetries(3).withoutLog()), 0, connection -> {
           throw new IllegalStateException("try " + tries.incrementAndGet());
         }, o -> o);
 
@@ -181,7 +181,7 @@ class TcpAcceptorTest {
   void anExecutorThatIsShutDownLeavesNoConnectionOpen() {
     var executor = Executors.newSingleThreadExecutor();
     executor.shutdown();
-    var acceptor = TcpAcceptor.open(served.scope.anonymous().strategy(Strategy.on(executor)), 0,
+    var acceptor = TcpAcceptor.open(served.scope.anonymous().strategy(Strategy.of(executor)), 0,
         TcpAcceptorTest::answer, o -> o.withMaxConnections(1));
 
     for (int i = 0; i < 3; i++) {
@@ -211,7 +211,7 @@ class TcpAcceptorTest {
   @Test
   void whatIsAroundIsAroundConversationsAndNotAroundWhatIsSentToClients() {
     var around = new CopyOnWriteArrayList<Object>();
-    var how = served.scope.anonymous().around((message, next) -> {
+    var how = served.scope.anonymous().intercept((message, next) -> {
       around.add(message);
       next.run();
     });
@@ -255,7 +255,7 @@ class TcpAcceptorTest {
   void clientsThatGoAreNoFailuresAndDoNotFloodTheLog() {
     try (var log = new Logged()) {
       var acceptor = TcpAcceptor.open(served.scope.anonymous().onFailure(FailurePolicy.escalate()), 0, connection -> {
-        while (connection.getInputStream().read() >= 0);
+        while (connection.inputStream().read() >= 0);
         answer(connection);
       }, o -> o);
       for (int i = 0; i < 200; i++) new Peer(acceptor.port()).send("x").reset();
@@ -280,7 +280,7 @@ class TcpAcceptorTest {
     var acceptor = served.open(connection -> {
       if (random.nextBoolean()) connection.lineActor().sendMessage("hello");
       for (var line : connection.lines()) {
-        connection.getOutputStream().write(new byte[line.length() * 100]);
+        connection.outputStream().write(new byte[line.length() * 100]);
         connection.lineActor().sendMessage(line);
       }
     }, o -> o.withMaxConnections(20));
@@ -330,16 +330,16 @@ class TcpAcceptorTest {
   void anIdleServerIsQuiet() {
     var gate = new Gate();
     var acceptor = served.open(connection -> gate.passDeaf());
-    assertTrue(served.scope.awaitQuiet(Patience.LONG));
+    assertTrue(served.scope.awaitQuiescence(Patience.LONG));
 
     try (var peer = new Peer(acceptor.port())) {
       Patience.await(gate.entered);
-      assertFalse(served.scope.awaitQuiet(Duration.ofMillis(5)));
+      assertFalse(served.scope.awaitQuiescence(Duration.ofMillis(5)));
       gate.open();
       assertEquals("", peer.rest());
     }
 
-    assertTrue(served.scope.awaitQuiet(Patience.LONG));
+    assertTrue(served.scope.awaitQuiescence(Patience.LONG));
   }
 
   @Test

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TcpContractTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("net", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(200)));
+      ActorSystem.openScope("net", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(200)));
   private TcpAcceptor acceptor;
 
   static List<String> strategies() {
@@ -53,7 +53,7 @@ class TcpContractTest {
   }
 
   private static void echo(TcpConnection connection) throws Exception {
-    for (var line : connection.lines()) connection.getOutputStream().write((line + "\n").getBytes());
+    for (var line : connection.lines()) connection.outputStream().write((line + "\n").getBytes());
   }
 
   private void nothingIsLeft() {
@@ -83,8 +83,8 @@ class TcpContractTest {
   @MethodSource("strategies")
   void aHandlerThatThrowsClosesItsConnectionAndHarmsNobody(String strategy) {
     open(strategy, connection -> {
-      if (connection.getInputStream().read() == 'x') throw new AssertionError("thrown by a test");
-      connection.getOutputStream().write('k');
+      if (connection.inputStream().read() == 'x') throw new AssertionError("thrown by a test");
+      connection.outputStream().write('k');
     });
     try (var bad = new Peer(acceptor.port()).send("x")) {
       assertEquals("", bad.rest());
@@ -140,7 +140,7 @@ class TcpContractTest {
   void askExitEndsTheInputOfThoseWhoRead(String strategy) {
     open(strategy, connection -> {
       echo(connection);
-      connection.getOutputStream().write("bye\n".getBytes());
+      connection.outputStream().write("bye\n".getBytes());
     });
     try (var peer = new Peer(acceptor.port()).send("one\n")) {
       assertEquals("one", peer.line());
@@ -227,7 +227,7 @@ class TcpContractTest {
     open(strategy, connection -> {
       gate.passDeaf();
       if (closed.get()) throw new AssertionError("closed too early");
-      connection.getOutputStream().write('k');
+      connection.outputStream().write('k');
     });
     acceptor.closeOnExit(() -> closed.set(true));
     try (var peer = new Peer(acceptor.port())) {
@@ -248,7 +248,7 @@ class TcpContractTest {
   void closeFromAConversationDoesNotWaitAndTheConversationFinishes(String strategy) {
     open(strategy, connection -> {
       acceptor.close();
-      connection.getOutputStream().write('k');
+      connection.outputStream().write('k');
     });
     try (var peer = new Peer(acceptor.port())) {
       assertEquals("k", peer.rest());

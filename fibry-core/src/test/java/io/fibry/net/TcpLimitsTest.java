@@ -45,10 +45,10 @@ class TcpLimitsTest {
     }
 
     @Override
-    public synchronized Timer after(Duration delay, Runnable task) {
+    public synchronized Timer schedule(Duration delay, Runnable task) {
       var mine = new Object();
       due.add(mine);
-      var timer = super.after(delay, () -> {
+      var timer = super.schedule(delay, () -> {
         due.remove(mine);
         task.run();
       });
@@ -94,8 +94,8 @@ class TcpLimitsTest {
   }
 
   private static void readAll(TcpConnection connection) throws IOException {
-    for (int one = connection.getInputStream().read(); one >= 0; one = connection.getInputStream().read())
-      connection.getOutputStream().write(one);
+    for (int one = connection.inputStream().read(); one >= 0; one = connection.inputStream().read())
+      connection.outputStream().write(one);
   }
 
   private void pass(int seconds) {
@@ -178,7 +178,7 @@ class TcpLimitsTest {
   @Test
   void whoNeverReadsIsCutOffByTheWriteLimit() {
     var acceptor = open(connection -> {
-      while (true) connection.getOutputStream().write(new byte[1 << 20]);
+      while (true) connection.outputStream().write(new byte[1 << 20]);
     }, o -> o.withWriteLimit(Duration.ofSeconds(30)));
     try (var peer = new Peer(acceptor.port())) {
       pass(29);
@@ -203,7 +203,7 @@ class TcpLimitsTest {
   @Test
   void whoNeverReadsIsToldOfABreakAndNotOfAnEnd() {
     var acceptor = open(connection -> {
-      while (true) connection.getOutputStream().write(new byte[1 << 20]);
+      while (true) connection.outputStream().write(new byte[1 << 20]);
     }, o -> o);
     try (var peer = new Peer(acceptor.port())) {
       awaitClient();

@@ -51,15 +51,15 @@ class TcpStackEdgeJvmTest {
 
     private static void theConnectionIsClosed(boolean onFiber) throws Exception {
       for (int i = 0; i < ROUNDS; i++) {
-        var scope = ActorSystem.openScope("edge", o -> o.withGrace(Duration.ofMillis(200)));
+        var scope = ActorSystem.openScope("edge", o -> o.withKillGrace(Duration.ofMillis(200)));
         var how = scope.anonymous().strategy(onFiber ? Strategy.FIBER : Strategy.THREAD)
-            .onFailure(FailurePolicy.goOn().withoutLog());
+            .onFailure(FailurePolicy.resume().withoutLog());
         var server = TcpAcceptor.open(how, 0, connection -> {
           var lines = connection.lineActor(); // writes beside the handler
           Thread.ofPlatform().daemon().start(() -> {
             for (int line = 0; line < 2_000; line++) lines.sendMessage("x");
           });
-          descend(connection.getOutputStream(), 0);
+          descend(connection.outputStream(), 0);
         }, o -> o.withDrainLimit(Duration.ofMillis(200)));
 
         try (var client = new Socket("localhost", server.port())) {
@@ -67,7 +67,7 @@ class TcpStackEdgeJvmTest {
           readToEnd(client);
         }
 
-        assertEquals(List.of(), scope.closeWithin(Patience.LONG).running());
+        assertEquals(List.of(), scope.closeWithin(Patience.LONG).unresponsive());
       }
     }
 
@@ -76,7 +76,7 @@ class TcpStackEdgeJvmTest {
       var full = new byte[64 << 20]; // more than the buffers of the system
       var inLine = new CountDownLatch(1);
       var server = TcpAcceptor.open(scope.anonymous().strategy(Strategy.THREAD), 0, connection -> {
-        var out = connection.getOutputStream();
+        var out = connection.outputStream();
         var first = start(() -> out.write(full));
         Patience.parked(first);
         StackEdge.whereNoParkWorks(() -> assertThrows(StackOverflowError.class, () -> out.write(1)));
@@ -101,9 +101,9 @@ class TcpStackEdgeJvmTest {
 
     private static void aWriteThatAnErrorBreaksOffCutsTheConnection() throws Exception {
       var scope = ActorSystem.openScope("edge");
-      var how = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+      var how = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
       var server = TcpAcceptor.open(how, 0, connection -> {
-        var out = connection.getOutputStream();
+        var out = connection.outputStream();
         StackEdge.whereNoParkWorks(() -> {
           assertThrows(StackOverflowError.class, () -> out.write(new byte[64 << 20]));
           assertThrows(SocketException.class, () -> out.write(1));

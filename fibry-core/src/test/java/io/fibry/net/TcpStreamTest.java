@@ -35,7 +35,7 @@ class TcpStreamTest {
   void aLoopThatForgetsToLookForTheEndIsTold() {
     var ends = new AtomicInteger();
     var acceptor = served.open(connection -> {
-      var in = connection.getInputStream();
+      var in = connection.inputStream();
       while (in.read() != '\n') ends.incrementAndGet();
     });
 
@@ -53,7 +53,7 @@ class TcpStreamTest {
   @Test
   void bothWaysOfReadingCount() {
     var acceptor = served.open(connection -> {
-      var in = connection.getInputStream();
+      var in = connection.inputStream();
       var small = new byte[10];
       var large = new byte[100_000];
       for (int i = 0; i < 250; i++) {
@@ -78,7 +78,7 @@ class TcpStreamTest {
     var random = new Random(seed);
     var sent = new byte[300_000];
     random.nextBytes(sent);
-    var acceptor = served.open(connection -> seen.complete(read(connection.getInputStream(), new Random(seed))));
+    var acceptor = served.open(connection -> seen.complete(read(connection.inputStream(), new Random(seed))));
 
     try (var peer = new Peer(acceptor.port())) {
       for (int at = 0; at < sent.length;) {
@@ -120,9 +120,9 @@ class TcpStreamTest {
   @Test
   void skipAndTransferWorkAsElsewhere() {
     var acceptor = served.open(connection -> {
-      var in = connection.getInputStream();
+      var in = connection.inputStream();
       in.skipNBytes(2);
-      in.transferTo(connection.getOutputStream());
+      in.transferTo(connection.outputStream());
     });
 
     try (var peer = new Peer(acceptor.port()).send("abcde").end()) {
@@ -133,9 +133,9 @@ class TcpStreamTest {
   @Test
   void closingAStreamClosesTheConnectionAndWritingAfterThatThrows() {
     var acceptor = served.open(connection -> {
-      connection.getInputStream().close();
-      seen.complete(assertThrows(SocketException.class, () -> connection.getOutputStream().write('x')));
-      assertThrows(SocketException.class, () -> connection.getInputStream().read());
+      connection.inputStream().close();
+      seen.complete(assertThrows(SocketException.class, () -> connection.outputStream().write('x')));
+      assertThrows(SocketException.class, () -> connection.inputStream().read());
     });
 
     try (var peer = new Peer(acceptor.port())) {
@@ -156,7 +156,7 @@ class TcpStreamTest {
         Arrays.fill(block, (byte) ('a' + i));
         writers[i] = Thread.startVirtualThread(() -> {
           try {
-            connection.getOutputStream().write(block);
+            connection.outputStream().write(block);
           } catch (IOException failure) {
             seen.completeExceptionally(failure);
           }
@@ -181,10 +181,10 @@ class TcpStreamTest {
   @Test
   void aBufferIsSmallUntilItIsFilledAndSmallAgainAfterACalm() throws Exception {
     var acceptor = served.open(connection -> {
-      var in = (ClientInput) connection.getInputStream();
+      var in = (ClientInput) connection.inputStream();
       assertEquals(null, in.buffer);
       for (int one = in.read(); one != '.'; one = in.read())
-        if (one == '!') connection.getOutputStream().write(in.buffer.length >> 10);
+        if (one == '!') connection.outputStream().write(in.buffer.length >> 10);
     });
 
     try (var peer = new Peer(acceptor.port())) {

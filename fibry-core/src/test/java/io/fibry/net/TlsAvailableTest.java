@@ -37,7 +37,7 @@ class TlsAvailableTest {
   void whatIsAvailableCanBeReadWithoutWaiting(String protocol) throws Exception {
     var available = new CompletableFuture<Integer>();
     var acceptor = net.open(client -> {
-      var in = client.getInputStream();
+      var in = client.inputStream();
       Patience.eventually(() -> available(in) > 0);
       available.complete(available(in));
     }, o -> o.withTls(CONTEXT));
@@ -64,7 +64,7 @@ class TlsAvailableTest {
     var sent = new CompletableFuture<Void>();
     var available = new LinkedBlockingQueue<Integer>();
     var acceptor = net.open(client -> {
-      var in = client.getInputStream();
+      var in = client.inputStream();
       Patience.value(sent);
       available.add(available(in));
       Patience.eventually(() -> available(in) > 0);

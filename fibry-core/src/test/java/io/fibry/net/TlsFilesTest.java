@@ -62,7 +62,7 @@ class TlsFilesTest {
   }
 
   private TcpAcceptor open(Tls tls) {
-    return net.open(client -> client.getOutputStream().write('x'), o -> o.withTls(tls));
+    return net.open(client -> client.outputStream().write('x'), o -> o.withTls(tls));
   }
 
   /** The acceptor looks at the files when {@link #letItLook} is called. */

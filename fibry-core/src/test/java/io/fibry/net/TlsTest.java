@@ -11,10 +11,10 @@ import io.fibry.support.Soak;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -99,7 +99,7 @@ class TlsTest {
 
   @Test
   void theServerMaySpeakFirst() throws Exception {
-    var acceptor = net.open(client -> client.getOutputStream().write("welcome\n".getBytes()), o -> o.withTls(CONTEXT));
+    var acceptor = net.open(client -> client.outputStream().write("welcome\n".getBytes()), o -> o.withTls(CONTEXT));
 
     try (var socket = connect(acceptor)) {
       assertEquals("welcome", in(socket).readLine());
@@ -111,8 +111,8 @@ class TlsTest {
   @Test
   void aClientMayEndItsSideFirst() throws Exception {
     var acceptor = net.open(client -> {
-      var all = client.getInputStream().readAllBytes();
-      client.getOutputStream().write((all.length + "\n").getBytes());
+      var all = client.inputStream().readAllBytes();
+      client.outputStream().write((all.length + "\n").getBytes());
     }, o -> o.withTls(CONTEXT));
 
     try (var socket = connect(acceptor, "TLSv1.3")) {
@@ -127,8 +127,8 @@ class TlsTest {
   void muchGoesBothWaysAtOnce() throws Exception {
     var acceptor = net.open(client -> {
       var buffer = new byte[70_000];
-      for (int some; (some = client.getInputStream().read(buffer)) >= 0;)
-        client.getOutputStream().write(buffer, 0, some);
+      for (int some; (some = client.inputStream().read(buffer)) >= 0;)
+        client.outputStream().write(buffer, 0, some);
     }, o -> o.withTls(CONTEXT));
     long seed = System.nanoTime();
     System.out.println("TlsTest: seed " + seed);
@@ -306,7 +306,7 @@ class TlsTest {
     try (var slow = net.open(client -> {
       try (var there = new Peer(acceptor.port())) {
         var back = Thread.startVirtualThread(() -> pump(there.socket, client));
-        for (int one; (one = client.getInputStream().read()) >= 0;) there.socket.getOutputStream().write(one);
+        for (int one; (one = client.inputStream().read()) >= 0;) there.socket.getOutputStream().write(one);
         there.socket.shutdownOutput();
         back.join();
       }
@@ -318,7 +318,7 @@ class TlsTest {
 
   private static void pump(Socket from, TcpConnection to) {
     try {
-      for (int one; (one = from.getInputStream().read()) >= 0;) to.getOutputStream().write(one);
+      for (int one; (one = from.getInputStream().read()) >= 0;) to.outputStream().write(one);
     } catch (IOException gone) {}
   }
 
@@ -340,7 +340,7 @@ class TlsTest {
     var acceptor = net.open(client -> {
       var name = "" + who(client.tls());
       heard.add(name);
-      client.getOutputStream().write((name + "\n").getBytes(StandardCharsets.UTF_8));
+      client.outputStream().write((name + "\n").getBytes(StandardCharsets.UTF_8));
     }, o -> o.withTls(tls.withParameters(p -> p.setNeedClientAuth(true))));
 
     try (var socket = Certificates.connect(Certificates.context(ada, server), acceptor.port())) {
@@ -357,7 +357,7 @@ class TlsTest {
 
   @Test
   void withoutTlsThereIsNoSession() throws Exception {
-    var acceptor = net.open(client -> client.getOutputStream().write((client.tls() + "\n").getBytes()));
+    var acceptor = net.open(client -> client.outputStream().write((client.tls() + "\n").getBytes()));
 
     try (var peer = new Peer(acceptor.port())) {
       assertEquals("Optional.empty", peer.line());

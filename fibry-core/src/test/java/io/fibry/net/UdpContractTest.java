@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class UdpContractTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
   private final UdpPeer peer = new UdpPeer();
 
@@ -41,7 +41,8 @@ class UdpContractTest {
 
   private UdpServer server(String strategy, Handler.Stateful<UdpServer, UdpPacket> handler) {
     return UdpServer.open(
-        scope.named("udp").strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()), 0,
+        scope.named("udp").strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.resume().withoutLog()),
+        0,
         handler, UnaryOperator.identity());
   }
 
@@ -190,7 +191,7 @@ class UdpContractTest {
     peer.send(server.port(), "before");
     Patience.eventually(() -> seen.size() == 1);
 
-    assertDoesNotThrow(() -> scope.awaitQuiet(Patience.LONG));
+    assertDoesNotThrow(() -> scope.awaitQuiescence(Patience.LONG));
     assertEquals(1, scope.report().handled());
   }
 }

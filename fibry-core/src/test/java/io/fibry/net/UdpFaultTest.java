@@ -36,9 +36,9 @@ class UdpFaultTest {
   private final List<Duration> rests = new CopyOnWriteArrayList<>();
   private final Clock clock = new Clock() {
     @Override
-    public Timer after(Duration delay, Runnable task) {
+    public Timer schedule(Duration delay, Runnable task) {
       rests.add(delay);
-      return super.after(delay, task);
+      return super.schedule(delay, task);
     }
   };
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withScheduler(clock));

@@ -17,7 +17,7 @@ import io.fibry.Promise;
 import io.fibry.pool.Pools;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -31,13 +31,13 @@ import org.junit.jupiter.api.Test;
 /** What a UDP server receives and sends. */
 class UdpServerTest {
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<UdpPacket> seen = new CopyOnWriteArrayList<>();
   private final UdpPeer peer = new UdpPeer();
 
   private UdpServer server(UnaryOperator<UdpServer.Options> options) {
-    return UdpServer.open(scope.named("udp").onFailure(FailurePolicy.goOn().withoutLog()), 0,
+    return UdpServer.open(scope.named("udp").onFailure(FailurePolicy.resume().withoutLog()), 0,
         (self, packet) -> seen.add(packet), options);
   }
 
@@ -101,7 +101,7 @@ class UdpServerTest {
     Patience.eventually(() -> seen.size() == 1);
 
     assertArrayEquals(longest, seen.getFirst().data());
-    assertFalse(seen.getFirst().truncated());
+    assertFalse(seen.getFirst().isTruncated());
   }
 
   @Test
@@ -125,7 +125,7 @@ class UdpServerTest {
     Patience.eventually(() -> seen.size() == 3);
 
     assertEquals(List.of("1234", "1234", "1"), seen.stream().map(UdpPeer::text).toList());
-    assertEquals(List.of(false, true, false), seen.stream().map(UdpPacket::truncated).toList());
+    assertEquals(List.of(false, true, false), seen.stream().map(UdpPacket::isTruncated).toList());
   }
 
   @Promise("26.2")

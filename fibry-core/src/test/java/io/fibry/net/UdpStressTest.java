@@ -32,13 +32,14 @@ class UdpStressTest {
     String told = "seed " + seed + ", " + strategy;
     var handled = new AtomicLong();
     // packets that are cut off are in no account
-    try (ActorScope scope = ActorSystem.openScope("stress", o -> o.withGrace(Patience.LONG))) {
+    try (ActorScope scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Patience.LONG))) {
       int most = 1 + random.nextInt(2_000);
       var server = UdpServer.open(
-          scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()), 0,
+          scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.resume().withoutLog()),
+          0,
           (self, packet) -> {
             handled.incrementAndGet();
-            assertTrue(packet.data().length <= most && (!packet.truncated() || packet.data().length == most), told);
+            assertTrue(packet.data().length <= most && (!packet.isTruncated() || packet.data().length == most), told);
             if (packet.data().length > 0 && packet.data()[0] == 0) throw new IllegalStateException("a bad packet");
             self.reply(packet, packet.data());
           }, o -> o.withMaxPacket(most).withRate(1 + random.nextInt(200), Duration.ofSeconds(1)));
@@ -66,7 +67,7 @@ class UdpStressTest {
       var report = scope.closeWithin(Patience.LONG);
 
       long unhandled = report.unhandled().values().stream().mapToLong(Long::longValue).sum();
-      assertEquals(report.sent(), report.handled() + unhandled + report.waiting(), told);
+      assertEquals(report.sent(), report.handled() + unhandled + report.queued(), told);
       assertTrue(handled.get() <= report.sent() && report.sent() <= 100, () -> told + ": " + report);
     }
   }

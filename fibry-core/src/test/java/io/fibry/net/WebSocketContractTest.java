@@ -17,7 +17,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @SuppressWarnings("try") // an unused client
 class WebSocketContractTest {
   // time is stopped: a client has but two seconds to close, too
-  private final ServerScope net = new ServerScope(o -> o.withScheduler(new ManualClock()));
+  private final ServerScope net = new ServerScope(o -> o.withScheduler(new ManualScheduler()));
   private final WatchedWebSocket watched = new WatchedWebSocket();
   private final CompletableFuture<WebSocketConnection> connected = watched.connected;
   private final CompletableFuture<Object> outcome = watched.outcome;
@@ -117,7 +117,7 @@ class WebSocketContractTest {
       peer.text("late").close(1000);
 
       assertEquals(List.of("end"), peer.rest());
-      assertEquals(new WebSocketClose(1000, ""), Patience.value(connected).closedByClient().orElseThrow());
+      assertEquals(new WebSocketClose(1000, ""), Patience.value(connected).peerClose().orElseThrow());
     }
   }
 
@@ -125,9 +125,9 @@ class WebSocketContractTest {
   @Test
   void theHandlerLearnsHowTheClientClosed() {
     try (var peer = open(connection -> {
-      assertTrue(connection.closedByClient().isEmpty());
+      assertTrue(connection.peerClose().isEmpty());
       readAll(connection);
-      assertEquals(new WebSocketClose(4711, "böse"), connection.closedByClient().orElseThrow());
+      assertEquals(new WebSocketClose(4711, "böse"), connection.peerClose().orElseThrow());
     })) {
       peer.text("a").send(WebSocketPeer.close(4711, "böse"));
 
@@ -143,7 +143,7 @@ class WebSocketContractTest {
       peer.close();
 
       assertInstanceOf(EOFException.class, cause(Patience.value(outcome)));
-      assertEquals(1006, Patience.value(connected).closedByClient().orElseThrow().code());
+      assertEquals(1006, Patience.value(connected).peerClose().orElseThrow().code());
       Patience.ended(Patience.value(connected).textActor()::waitForExit);
     }
   }
@@ -156,15 +156,15 @@ class WebSocketContractTest {
       peer.close();
 
       assertInstanceOf(UncheckedIOException.class, Patience.value(outcome));
-      assertEquals(1006, Patience.value(connected).closedByClient().orElseThrow().code());
+      assertEquals(1006, Patience.value(connected).peerClose().orElseThrow().code());
     }
   }
 
   @Test
   void codeAroundARouteMayRefuseAndSetHeaders() throws Exception {
     var routes = HttpRoutes.none().webSocket("/rooms/{room}", connection -> seen.add(connection.path("room")))
-        .around((exchange, next) -> {
-          if (exchange.query("token").isEmpty()) throw new HttpException(401, "who are you?");
+        .intercept((exchange, next) -> {
+          if (exchange.queryParameter("token").isEmpty()) throw new HttpException(401, "who are you?");
           exchange.header("Set-Cookie", "a=b");
           next.run();
         });
@@ -222,7 +222,7 @@ class WebSocketContractTest {
   @Promise("27.16")
   @Test
   void topicForgetsAClientThatIsGoneAndWhatItDidNotReadIsADeadLetter() {
-    Topic<String> news = Topic.of(net.scope.anonymous());
+    Topic<String> news = Topic.open(net.scope.anonymous());
     try (var peer = open(connection -> {
       news.subscribe(connection.textActor());
       readAll(connection);
@@ -352,7 +352,7 @@ class WebSocketContractTest {
       assertThrows(NullPointerException.class, () -> connection.close(1000, null));
       assertThrows(NullPointerException.class, () -> connection.textActor().sendMessage(null));
       assertThrows(NullPointerException.class, () -> connection.texts(null));
-      assertThrows(NullPointerException.class, () -> connection.query(null));
+      assertThrows(NullPointerException.class, () -> connection.queryParameter(null));
       connection.textActor().sendMessage("a\udc00b");
       connection.close(3000, "ä".repeat(61) + "x");
     })) {
@@ -370,7 +370,7 @@ class WebSocketContractTest {
   @Promise("27.13")
   @Test
   void itsExchangeIsOverWhenItIsOpen() {
-    var log = new LinkedBlockingQueue<HttpAccess>();
+    var log = new LinkedBlockingQueue<AccessLogEntry>();
     var routes = HttpRoutes.none().webSocket("/", watched.by(this::readAll));
     server = HttpServer.open(net.scope.anonymous(), 0, routes, o -> o.withAccessLog(log::add));
     try (var peer = new WebSocketPeer(server.port(), "/")) {
@@ -378,13 +378,13 @@ class WebSocketContractTest {
 
       assertEquals(101, log.remove().status());
       var open = server.stats().getFirst();
-      assertEquals("/ 1 0 1", open.route() + " " + open.answered() + " " + open.failed() + " " + open.open());
-      assertTrue(open.time().isPositive());
+      assertEquals("/ 1 0 1", open.route() + " " + open.answered() + " " + open.failed() + " " + open.openWebSockets());
+      assertTrue(open.totalTime().isPositive());
       peer.close(1000);
       assertEquals(List.of("close 1000", "end"), peer.rest());
 
-      Patience.eventually(() -> server.stats().getFirst().open() == 0);
-      assertEquals(open.time(), server.stats().getFirst().time());
+      Patience.eventually(() -> server.stats().getFirst().openWebSockets() == 0);
+      assertEquals(open.totalTime(), server.stats().getFirst().totalTime());
       assertTrue(log.isEmpty());
     }
   }

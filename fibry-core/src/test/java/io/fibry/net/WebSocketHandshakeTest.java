@@ -28,7 +28,7 @@ class WebSocketHandshakeTest {
 
   private void open(UnaryOperator<WebSocketOptions> options) {
     server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().webSocket("/chat", connection -> {
-      connection.textActor().sendMessage(connection.path() + " " + connection.query("name").orElse("?") + " "
+      connection.textActor().sendMessage(connection.path() + " " + connection.queryParameter("name").orElse("?") + " "
           + connection.header("x-y").orElse("?") + " " + connection.subprotocol().orElse("?") + " "
           + connection.tls().isPresent() + " " + connection.remoteAddress().getAddress().isLoopbackAddress());
     }, options).text("/", exchange -> "text"), o -> o);

@@ -14,7 +14,7 @@ import io.fibry.Handler;
 import io.fibry.Letters;
 import io.fibry.Promise;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.SocketTimeoutException;
@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 class WebSocketLimitsTest {
   private static final byte[] PING = WebSocketPeer.frame(0x89, "x".repeat(125));
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final Letters letters = new Letters();
   private final ActorScope scope =
       ActorSystem.openScope("limits", o -> o.withScheduler(clock).withDeadLetters(letters));
@@ -139,7 +139,7 @@ class WebSocketLimitsTest {
     try (var peer = heard(connect()).close(1000)) {
       var actor = (Actor<Object>) (Actor<?>) Patience.value(connected).textActor();
       Patience.ended(actor::waitForExit);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       long before = scope.report().sent();
 
       assertFalse(actor.sendMessage(OpenWebSocket.PING));

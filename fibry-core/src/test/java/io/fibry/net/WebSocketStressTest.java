@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Promise;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,7 +23,7 @@ class WebSocketStressTest {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final Random random = new Random(seed);
   // time is stopped: a client has but two seconds to close, too
-  private final ServerScope net = new ServerScope(o -> o.withScheduler(new ManualClock()));
+  private final ServerScope net = new ServerScope(o -> o.withScheduler(new ManualScheduler()));
   private volatile CompletableFuture<WebSocketConnection> connected;
   private final HttpServer server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().webSocket("/",
       connection -> {

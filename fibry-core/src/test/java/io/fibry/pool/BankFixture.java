@@ -15,7 +15,7 @@ import io.fibry.Letters;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +41,7 @@ final class BankFixture implements AutoCloseable {
   static final Duration IDLE = Duration.ofMinutes(8);
 
   final Letters letters = new Letters();
-  final ManualClock clock = new ManualClock();
+  final ManualScheduler clock = new ManualScheduler();
   final Map<String, Integer> saved = new ConcurrentHashMap<>();
   final List<String> events = new CopyOnWriteArrayList<>();
   final AtomicInteger alive = new AtomicInteger(); // states in use
@@ -52,17 +52,17 @@ final class BankFixture implements AutoCloseable {
 
   BankFixture(Strategy strategy) {
     scope = ActorSystem.openScope("bank",
-        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1))
+        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withKillGrace(Duration.ofMillis(1))
             .withAskLimit(IDLE.multipliedBy(1_000))); // a waiting ask outlives each `idle`
     accounts = accountsIn(scope);
   }
 
   Entities<String, Order> accountsIn(ActorScope scope) {
-    return Entities.of(scope.named("account"), IDLE, this::birth);
+    return Entities.open(scope.named("account"), IDLE, this::birth);
   }
 
   Entities<String, Order> others(Function<String, Actor<Order>> birth) {
-    return Entities.of(scope.anonymous(), IDLE, (how, name) -> birth.apply(name));
+    return Entities.open(scope.anonymous(), IDLE, (how, name) -> birth.apply(name));
   }
 
   Actor<Order> bornInTheScope(String name) {
@@ -105,7 +105,7 @@ final class BankFixture implements AutoCloseable {
 
   private boolean isSwept() {
     var sweepers = scope.actors().stream().filter(one -> one.name().equals("account")).toList();
-    return sweepers.size() == 1 && sweepers.getFirst().doing().equals("idle");
+    return sweepers.size() == 1 && sweepers.getFirst().activity().equals("idle");
   }
 
   /** The time-out of a question, since the time passes while it waits. */

@@ -288,7 +288,7 @@ class EntitiesEndTest {
     all.get().waitForExit();
 
     assertFalse(Patience.value(sent));
-    assertTrue(bank.scope.awaitQuiet(Patience.LONG));
+    assertTrue(bank.scope.awaitQuiescence(Patience.LONG));
     assertEquals(0, bank.alive.get());
     assertFalse(bank.scope.dump().contains("account/ada"), bank.scope.dump());
   }

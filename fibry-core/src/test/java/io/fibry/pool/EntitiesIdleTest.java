@@ -146,9 +146,9 @@ class EntitiesIdleTest {
     var sets = new AtomicInteger();
     var clock = new Clock() {
       @Override
-      public Scheduler.Timer after(Duration delay, Runnable task) {
+      public Scheduler.Timer schedule(Duration delay, Runnable task) {
         if (sets.incrementAndGet() == 2) manual.advance(BankFixture.IDLE.multipliedBy(2));
-        return super.after(delay, task);
+        return super.schedule(delay, task);
       }
     };
     try (var scope = ActorSystem.openScope("other clock", o -> o.withScheduler(clock));
@@ -187,7 +187,7 @@ class EntitiesIdleTest {
 
   @Test
   void byTheSystemsClockItWorksToo() {
-    var quick = Entities.of(ActorSystem.anonymous(), Duration.ofMillis(10), bank::birth);
+    var quick = Entities.open(ActorSystem.anonymous(), Duration.ofMillis(10), bank::birth);
 
     quick.actor("ada").sendMessage(new Pay(1));
     Patience.eventually(() -> quick.size() == 0);
@@ -201,9 +201,9 @@ class EntitiesIdleTest {
     var broken = new AtomicInteger(1);
     var clock = new Clock() {
       @Override
-      public Scheduler.Timer after(Duration delay, Runnable task) {
+      public Scheduler.Timer schedule(Duration delay, Runnable task) {
         if (broken.getAndDecrement() > 0) throw new IllegalStateException("planned");
-        return super.after(delay, task);
+        return super.schedule(delay, task);
       }
     };
     try (var logged = new Logged();
@@ -223,7 +223,7 @@ class EntitiesIdleTest {
   void atMostAThousandLeaveAtOnce(boolean closing) {
     var leaving = new AtomicInteger();
     var gate = new CountDownLatch(1);
-    var many = Entities.of(bank.scope.anonymous(), BankFixture.IDLE,
+    var many = Entities.open(bank.scope.anonymous(), BankFixture.IDLE,
         (ActorBuilder<Object> how, Integer key) -> how.initialState(() -> key).onStop(state -> {
           leaving.incrementAndGet();
           Patience.await(gate);
@@ -249,7 +249,7 @@ class EntitiesIdleTest {
     var leaving = new AtomicInteger();
     var gate = new CountDownLatch(1);
     try (var logged = new Logged()) {
-      var many = Entities.of(bank.scope.anonymous(), BankFixture.IDLE,
+      var many = Entities.open(bank.scope.anonymous(), BankFixture.IDLE,
           (ActorBuilder<Object> how, Integer key) -> how.initialState(() -> key).onStop(state -> {
             leaving.incrementAndGet();
             if (state < 1_000) Patience.await(gate);
@@ -275,7 +275,7 @@ class EntitiesIdleTest {
 
   @Test
   void idleForAsLongAsThereIsTime() {
-    try (var old = Entities.of(ActorSystem.anonymous(), Duration.ofSeconds(Long.MAX_VALUE),
+    try (var old = Entities.open(ActorSystem.anonymous(), Duration.ofSeconds(Long.MAX_VALUE),
         (ActorBuilder<Object> how, String name) -> how.newActor((BankFixture.Order order) -> {}))) {
       assertTrue(old.actor("ada").sendMessage(new Pay(1)));
     }

@@ -54,7 +54,7 @@ class EntitiesInScopeTest {
   }
 
   private Entities<String, Object> named(ActorScope scope) {
-    return Entities.of(scope.named("customer"), IDLE, (how, key) -> how.newActor((message, context) -> {
+    return Entities.open(scope.named("customer"), IDLE, (how, key) -> how.newActor((message, context) -> {
       if (message instanceof Name name) context.reply(name, context.self().name());
     }));
   }
@@ -98,7 +98,7 @@ class EntitiesInScopeTest {
   void theyEndAfterServersAndWhatWasMadeLater() {
     var ended = new CopyOnWriteArrayList<String>();
     app.named("older").newActor(message -> {}).closeOnExit(() -> ended.add("older"));
-    app.named("door").forBlocks().endsFirst().newActor(message -> {}).closeOnExit(() -> ended.add("door"));
+    app.named("door").forBlocks().closesFirst().newActor(message -> {}).closeOnExit(() -> ended.add("door"));
     var customers = named(app);
     customers.actor("ada").ask(new Name());
     customers.actor("ada").closeOnExit(() -> ended.add("ada"));
@@ -142,7 +142,7 @@ class EntitiesInScopeTest {
 
       if (other != null) Patience.joined(other);
       else assertEquals(new ExitReason.Stopped(), Patience.value(customers.onExit()));
-      assertEquals(List.of(), report.leftovers());
+      assertEquals(List.of(), report.undelivered());
       assertEquals(List.of(), letters.messages());
     }
   }
@@ -151,7 +151,7 @@ class EntitiesInScopeTest {
   void manyEndAtTheSameTime() {
     int many = 100;
     var ending = new CountDownLatch(many);
-    Entities<Integer, Object> slow = Entities.of(app.anonymous(), IDLE, (how, key) -> how.initialState(() -> key)
+    Entities<Integer, Object> slow = Entities.open(app.anonymous(), IDLE, (how, key) -> how.initialState(() -> key)
         .onStop(state -> {
           ending.countDown();
           Patience.await(ending);
@@ -184,7 +184,8 @@ class EntitiesInScopeTest {
   @Test
   void theirMembersAnswerWithoutAProtocol() {
     Entities.WithReturn<Integer, String, Integer> lengths =
-        Entities.withReturn(app.anonymous(), IDLE, (how, key) -> how.newActorWithReturn(text -> key + text.length()));
+        Entities.openWithReturn(app.anonymous(), IDLE,
+            (how, key) -> how.newActorWithReturn(text -> key + text.length()));
 
     assertEquals(12, lengths.actor(10).ask("hi"));
     assertEquals(13, lengths.actor(10).ask("hoy", Patience.LONG));
@@ -199,7 +200,7 @@ class EntitiesInScopeTest {
     final Set<String> stopped = ConcurrentHashMap.newKeySet();
 
     Entities<String, Object> in(ActorScope scope) {
-      return Entities.of(scope.anonymous().onFailure(FailurePolicy.escalate().withoutLog()), IDLE, this::birth);
+      return Entities.open(scope.anonymous().onFailure(FailurePolicy.escalate().withoutLog()), IDLE, this::birth);
     }
 
     private Actor<Object> birth(ActorBuilder<Object> how, String key) {
@@ -228,7 +229,7 @@ class EntitiesInScopeTest {
     var failing = escalateOne(FailurePolicy.restart());
 
     Patience.eventually(() -> !failing.stopped.isEmpty());
-    assertTrue(app.awaitQuiet(Patience.LONG));
+    assertTrue(app.awaitQuiescence(Patience.LONG));
     assertEquals(Set.of("ada"), failing.stopped);
   }
 
@@ -236,17 +237,17 @@ class EntitiesInScopeTest {
   @Test
   void theScopeRestartsWhatWasMadeAfterTheOneThatFailed() {
     var failing = new Failing();
-    var scope = app.openScope("inner", o -> o.withFailurePolicy(FailurePolicy.restartRest().withoutLog()));
+    var scope = app.openScope("inner", o -> o.withFailurePolicy(FailurePolicy.restartFromFailed().withoutLog()));
     var all = failing.in(scope);
     for (var name : List.of("ada", "bob", "eve")) all.actor(name).ask(new Name());
     scope.anonymous().initialState(() -> "later").onStop(failing.stopped::add)
         .newActor((String state, Object message) -> {}).sendMessage("makes the state");
-    assertTrue(app.awaitQuiet(Patience.LONG));
+    assertTrue(app.awaitQuiescence(Patience.LONG));
 
     all.actor("bob").sendMessage("fail");
 
     Patience.eventually(() -> failing.stopped.size() == 3);
-    assertTrue(app.awaitQuiet(Patience.LONG));
+    assertTrue(app.awaitQuiescence(Patience.LONG));
     assertEquals(Set.of("bob", "eve", "later"), failing.stopped);
   }
 
@@ -263,7 +264,7 @@ class EntitiesInScopeTest {
   @Test
   void theRootEndsTheOneThatFailed() {
     var failing = new Failing();
-    var free = Entities.of(ActorSystem.named("free").onFailure(FailurePolicy.escalate().withoutLog()), IDLE,
+    var free = Entities.open(ActorSystem.named("free").onFailure(FailurePolicy.escalate().withoutLog()), IDLE,
         failing::birth);
     free.actor("ada").ask(new Name());
     free.actor("bob").ask(new Name());

@@ -11,7 +11,7 @@ import io.fibry.LeakProbe;
 import io.fibry.Strategy;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ class EntitiesLeakTest {
   private static final Duration IDLE = Duration.ofMinutes(8);
   private static final int MANY = Soak.ON ? 1_000_000 : 25_000;
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("leak", o -> o.withScheduler(clock));
   private final ActorBuilder<Object> how = scope.anonymous();
 
@@ -36,7 +36,7 @@ class EntitiesLeakTest {
   }
 
   private static Entities<Integer, String> entities(ActorBuilder<Object> how, Duration idle) {
-    return Entities.of(how, idle, (one, key) -> one.newActor((String message) -> {}));
+    return Entities.open(how, idle, (one, key) -> one.newActor((String message) -> {}));
   }
 
   private WeakReference<Object> usedAndClosed() {
@@ -71,7 +71,7 @@ class EntitiesLeakTest {
   @Test
   void actorsThatWereIdleAreForgotten() {
     var births = new ArrayList<WeakReference<Object>>();
-    lively = Entities.of(how, IDLE, (one, key) -> {
+    lively = Entities.open(how, IDLE, (one, key) -> {
       Actor<String> actor = one.newActor(message -> {});
       births.add(new WeakReference<>(actor));
       return actor;
@@ -95,7 +95,7 @@ class EntitiesLeakTest {
     long before = LeakProbe.used();
     var alone = keys.stream().map(births).toArray();
     long actors = LeakProbe.used();
-    Entities<Integer, String> entities = Entities.of(how, IDLE, (one, key) -> births.apply(key));
+    Entities<Integer, String> entities = Entities.open(how, IDLE, (one, key) -> births.apply(key));
     for (var key : keys) entities.actor(key).sendMessage("a");
     long all = LeakProbe.used();
     long each = ((all - actors) - (actors - before)) / MANY;

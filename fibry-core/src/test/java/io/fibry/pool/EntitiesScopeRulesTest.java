@@ -12,7 +12,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorStoppedException;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.ExitReason;
 import io.fibry.Gate;
 import io.fibry.Letters;
@@ -21,7 +21,7 @@ import io.fibry.Request;
 import io.fibry.flow.Flows;
 import io.fibry.pubsub.Topic;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -48,14 +48,14 @@ class EntitiesScopeRulesTest {
 
   private static final ThreadLocal<String> TENANT = new ThreadLocal<>();
 
-  private static final Carrier<String> CARRIER = new Carrier<>() {
+  private static final ContextPropagator<String> CARRIER = new ContextPropagator<>() {
     @Override
     public String capture() {
       return TENANT.get();
     }
 
     @Override
-    public AutoCloseable set(String captured) {
+    public AutoCloseable restore(String captured) {
       TENANT.set(captured);
       return TENANT::remove;
     }
@@ -64,13 +64,13 @@ class EntitiesScopeRulesTest {
   private final Letters letters = new Letters();
   private final Letters ofRoot = new Letters();
   private final ActorScope.Options root = ActorScope.Options.defaults();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("bank", o -> o.withScheduler(clock).withAskLimit(LIMIT)
-      .withCarrier(CARRIER).withMessageTexts(false).withDeadLetters(letters));
+      .withContextPropagator(CARRIER).withMessageContents(false).withDeadLetters(letters));
   private final Gate making = new Gate();
   private final List<String> handled = new CopyOnWriteArrayList<>();
   private final AtomicInteger made = new AtomicInteger();
-  private final Entities<String, Object> accounts = Entities.of(scope.anonymous(), IDLE, this::birth);
+  private final Entities<String, Object> accounts = Entities.open(scope.anonymous(), IDLE, this::birth);
 
   EntitiesScopeRulesTest() {
     ActorSystem.configure(o -> o.withDeadLetters(ofRoot));
@@ -203,7 +203,7 @@ class EntitiesScopeRulesTest {
     TENANT.set("bob");
     clock.advance(LIMIT);
 
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of("tick of ada"), handled);
   }
 
@@ -213,7 +213,7 @@ class EntitiesScopeRulesTest {
       accounts.actor("key" + i).sendMessageLater("tick " + i, LIMIT);
       clock.advance(LIMIT);
 
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       assertEquals(i + 1, handled.size());
     }
   }
@@ -230,13 +230,13 @@ class EntitiesScopeRulesTest {
   @Promise("23.11")
   @Test
   void anAddressStaysSubscribedWhileItsActorSleeps() {
-    Topic<Object> news = Topic.of(scope.anonymous());
+    Topic<Object> news = Topic.open(scope.anonymous());
     news.subscribe(accounts.actor("ada")); // has no actor yet
     news.publish("one");
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     passivate();
     news.publish("two");
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     accounts.close();
     news.publish("three");
 
@@ -254,10 +254,10 @@ class EntitiesScopeRulesTest {
     try (var publisher = new SubmissionPublisher<Object>(Runnable::run, 16)) {
       publisher.subscribe(Flows.subscriber(accounts.actor("ada"), 4));
       publisher.submit("one");
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       passivate();
       publisher.submit("two");
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(List.of("one of null", "two of null"), handled);
       accounts.close();
@@ -327,7 +327,7 @@ class EntitiesScopeRulesTest {
   @Test
   void aBirthThatClosesItsOwnEntityIsToldSo() {
     var address = new CompletableFuture<Actor<Object>>();
-    Entities<String, Object> own = Entities.of(scope.anonymous(), IDLE, (how, key) -> {
+    Entities<String, Object> own = Entities.open(scope.anonymous(), IDLE, (how, key) -> {
       address.join().close();
       return how.newActor(message -> {});
     });

@@ -10,7 +10,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.StressHarness;
@@ -53,14 +53,14 @@ class EntitiesScopeStressTest {
     }
   }
 
-  private final Carrier<String> carrier = new Carrier<>() {
+  private final ContextPropagator<String> carrier = new ContextPropagator<>() {
     @Override
     public String capture() {
       return TENANT.get();
     }
 
     @Override
-    public AutoCloseable set(String captured) {
+    public AutoCloseable restore(String captured) {
       var before = TENANT.get();
       TENANT.set(captured);
       return () -> TENANT.set(before);
@@ -71,10 +71,11 @@ class EntitiesScopeStressTest {
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final ActorScope.Options before = ActorScope.Options.defaults();
   private final ActorScope scope = ActorSystem.openScope("shop",
-      o -> o.withCarrier(carrier).withMessageTexts(false).withAskLimit(LIMIT).withDeadLetters(letter -> {}));
-  private final Entities.WithReturn<Integer, Order, String> orders = Entities.withReturn(
-      scope.named("order").onFailure(FailurePolicy.goOn()), IDLE, this::birth);
-  private final Topic<Order> topic = Topic.of(scope.anonymous());
+      o -> o.withContextPropagator(carrier).withMessageContents(false).withAskLimit(LIMIT)
+          .withDeadLetters(letter -> {}));
+  private final Entities.WithReturn<Integer, Order, String> orders = Entities.openWithReturn(
+      scope.named("order").onFailure(FailurePolicy.resume()), IDLE, this::birth);
+  private final Topic<Order> topic = Topic.open(scope.anonymous());
 
   @AfterEach
   void close() {
@@ -113,7 +114,7 @@ class EntitiesScopeStressTest {
       users.forEach(Patience::joined);
       orders.close();
       topic.close();
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       assertEquals(List.of(), List.copyOf(faults), () -> "-Dfibry.seed=" + SEED);
       assertFalse(logged.text().contains(SECRET), logged::text);

@@ -32,10 +32,10 @@ class EntitiesStackEdgeFaultTest {
     long seed = StressHarness.seed();
     System.out.println("overflows at entities: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));
-    var how = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+    var how = ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog());
     for (int i = 0; i < ROUNDS; i++) {
       var entities =
-          Entities.of(how, Duration.ofMillis(20), (one, key) -> one.newActor(EntitiesStackEdgeFaultTest::answer));
+          Entities.open(how, Duration.ofMillis(20), (one, key) -> one.newActor(EntitiesStackEdgeFaultTest::answer));
       var used = new TreeSet<Integer>();
       edge.overflow(level -> {
         int key = newKeys ? level : 0;

@@ -14,7 +14,7 @@ import io.fibry.StressHarness;
 import io.fibry.Variants;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -87,7 +87,7 @@ class EntitiesStressTest {
     }
   }
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final Letters letters = new Letters();
   private final AtomicReference<String> wrong = new AtomicReference<>();
   private final Ledger[] ledgers = new Ledger[KEYS];
@@ -97,7 +97,7 @@ class EntitiesStressTest {
   @Promise({"23.5", "23.6"})
   @ParameterizedTest
   @CsvSource({"FIBER, true, false", "FIBER, false, false", "FIBER, true, true", "CALLER, true, false",
-    "on(ForkJoinPool), true, false", "THREAD, true, false"})
+    "of(ForkJoinPool), true, false", "THREAD, true, false"})
   void everyMessageIsHandledOnceInItsOrderByOneActorAtATime(String strategy, boolean byHand, boolean leaving)
       throws Exception {
     long seed = StressHarness.seed();
@@ -109,7 +109,7 @@ class EntitiesStressTest {
 
     try (var scope = ActorSystem.openScope("stress",
         o -> o.withDeadLetters(letters).withScheduler(byHand ? clock : Scheduler.system()))) {
-      var entities = Entities.of(scope.named("entity").strategy(Variants.STRATEGIES.get(strategy)),
+      var entities = Entities.open(scope.named("entity").strategy(Variants.STRATEGIES.get(strategy)),
           byHand ? IDLE : Duration.ofMillis(1), this::birth);
       var senders = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) senders.add(sender(entities, i, random.split(), leaving));

@@ -138,13 +138,15 @@ class EntitiesTest {
   void badInputIsRefused() {
     var how = bank.scope.anonymous();
     assertEquals("entities that are idle after 0 s would end before their first message; give more than zero",
-        assertThrows(IllegalArgumentException.class, () -> Entities.of(how, Duration.ZERO, bank::birth)).getMessage());
+        assertThrows(IllegalArgumentException.class, () -> Entities.open(how, Duration.ZERO, bank::birth))
+            .getMessage());
     assertEquals("idle",
-        assertThrows(NullPointerException.class, () -> Entities.of(how, null, bank::birth)).getMessage());
+        assertThrows(NullPointerException.class, () -> Entities.open(how, null, bank::birth)).getMessage());
     assertEquals("builder",
-        assertThrows(NullPointerException.class, () -> Entities.of(null, BankFixture.IDLE, bank::birth)).getMessage());
+        assertThrows(NullPointerException.class, () -> Entities.open(null, BankFixture.IDLE, bank::birth))
+            .getMessage());
     assertEquals("birth",
-        assertThrows(NullPointerException.class, () -> Entities.of(how, BankFixture.IDLE, null)).getMessage());
+        assertThrows(NullPointerException.class, () -> Entities.open(how, BankFixture.IDLE, null)).getMessage());
     assertEquals("key", assertThrows(NullPointerException.class, () -> bank.accounts.actor(null)).getMessage());
     assertEquals("message", assertThrows(NullPointerException.class, () -> bank.ada().sendMessage(null)).getMessage());
     assertEquals("block", assertThrows(NullPointerException.class, () -> bank.ada().sendMessages(null)).getMessage());

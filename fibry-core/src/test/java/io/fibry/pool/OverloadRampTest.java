@@ -46,7 +46,7 @@ class OverloadRampTest {
   private final Semaphore resources = new Semaphore(LoadGenerator.RESOURCES, true);
 
   private final Side bounded = asked(Mailbox.bounded(ROOM, Overflow.REJECT));
-  private final Side timely = asked(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100)));
+  private final Side timely = asked(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100)));
   private final Side unbounded = new Side(this::onThreadOfItsOwn);
 
   private Span low;

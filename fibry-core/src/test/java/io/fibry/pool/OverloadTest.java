@@ -15,7 +15,7 @@ import io.fibry.pool.LoadGenerator.End;
 import io.fibry.pool.LoadGenerator.Outcome;
 import io.fibry.pool.LoadGenerator.Span;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -124,12 +124,12 @@ class OverloadTest {
 
   private final long seed = Long.getLong("fibry.seed", 1);
   private final SplittableRandom random = new SplittableRandom(seed);
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("overload", o -> o.withScheduler(clock));
 
   private final Service bounded = new Service(Mailbox.bounded(ROOM, Overflow.REJECT), true);
   private final Service timely =
-      new Service(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100)), true);
+      new Service(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100)), true);
   private final Service unbounded = new Service(Mailbox.unbounded(), false);
 
   private Span low;
@@ -168,7 +168,7 @@ class OverloadTest {
    */
   private void moveTo(long time) {
     for (;;) {
-      assertTrue(scope.awaitQuiet(Patience.LONG), scope::dump);
+      assertTrue(scope.awaitQuiescence(Patience.LONG), scope::dump);
       long left = time - clock.nanoTime();
       long next = clock.untilNext().map(Duration::toNanos).orElse(left);
       if (left <= 0) return;

@@ -159,7 +159,7 @@ class PoolAsActorTest extends PoolFixture {
 
     for (int i = 1; i <= 200; i++) {
       for (int j = 0; j < 10; j++) pool.sendMessage(j);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       assertEquals(10 * i, handled.get());
     }
   }
@@ -167,10 +167,10 @@ class PoolAsActorTest extends PoolFixture {
   @Test
   void whereItsExecutorIsShutDownThePoolHasFailed() {
     var executor = Executors.newFixedThreadPool(2);
-    var pool = echo(Pools.fixed(how.strategy(Strategy.on(executor)), 2));
+    var pool = echo(Pools.fixed(how.strategy(Strategy.of(executor)), 2));
     assertEquals(1, pool.ask(1));
     // a worker that is about to rest would take the next message along
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     executor.shutdown();
     pool.sendMessage(2);

@@ -45,12 +45,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PoolContractTest {
   record Variant(String label, Strategy strategy, UnaryOperator<ActorBuilder<Object>> kind) {
     ActorBuilder<Object> builder(ActorScope scope) {
-      return kind.apply(scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()));
+      return kind.apply(scope.anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog()));
     }
 
     /** Handlers that can block at the same time: some executors have two threads. */
     int blocking() {
-      return label.contains("on(") ? 2 : 3;
+      return label.contains("of(") ? 2 : 3;
     }
 
     @Override
@@ -61,7 +61,7 @@ class PoolContractTest {
 
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("pools", o -> o.withDeadLetters(letters).withGrace(Patience.LONG));
+      ActorSystem.openScope("pools", o -> o.withDeadLetters(letters).withKillGrace(Patience.LONG));
 
   static Map<String, UnaryOperator<ActorBuilder<Object>>> kinds() {
     var kinds = new LinkedHashMap<String, UnaryOperator<ActorBuilder<Object>>>();
@@ -85,8 +85,8 @@ class PoolContractTest {
 
     var report = scope.closeWithin(Patience.LONG);
 
-    assertEquals(List.of(), report.running());
-    assertEquals(0, report.waiting());
+    assertEquals(List.of(), report.unresponsive());
+    assertEquals(0, report.queued());
   }
 
   private ActorWithReturn<Object, Object> echo(Variant variant) {
@@ -206,7 +206,7 @@ class PoolContractTest {
   @MethodSource("variants")
   void killInterruptsWhatItIsAt(Variant variant) {
     boolean own = variant.strategy == Strategy.FIBER || variant.strategy == Strategy.THREAD
-        || variant.strategy == Strategy.residentFiber();
+        || variant.strategy == Strategy.RESIDENT_FIBER;
     if (!own) return; // foreign threads are not interrupted
     var pool = echo(variant);
     var gates = IntStream.range(0, 3).mapToObj(i -> new Gate()).toList();
@@ -293,7 +293,7 @@ class PoolContractTest {
 
     for (int i = 1; i < 20; i += 2) assertEquals(i, Patience.value(requests.get(i)));
     assertThrows(CancellationException.class, () -> requests.get(2).join());
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(10 + variant.blocking(), handled.size());
     assertEquals(10, scope.report().unhandled().get(Reason.CANCELLED));
   }
@@ -311,7 +311,7 @@ class PoolContractTest {
     var report = scope.closeWithin(Patience.LONG);
 
     assertTrue(pool.onExit().isDone());
-    assertEquals(0, report.leftovers().size());
+    assertEquals(0, report.undelivered().size());
     for (int i = 0; i < 50; i++) assertEquals(i, Patience.value(sent.get(i)));
   }
 }

@@ -19,7 +19,7 @@ abstract class PoolFixture {
   final Clock clock = new Clock();
   final ActorScope scope = ActorSystem.openScope("pools", o -> o.withDeadLetters(letters));
   final ActorScope still = ActorSystem.openScope("still", o -> o.withScheduler(clock));
-  final ActorBuilder<Object> how = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+  final ActorBuilder<Object> how = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog());
 
   @AfterEach
   void close() {

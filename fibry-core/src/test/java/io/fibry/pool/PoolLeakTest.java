@@ -76,7 +76,7 @@ class PoolLeakTest {
 
     var probes = work(pool);
 
-    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertTrue(still.awaitQuiescence(Patience.LONG));
     assertTrue(LeakProbe.collected(probes), () -> variant + " keeps " + IntStream.range(0, probes.size())
         .filter(i -> probes.get(i).get() != null).mapToObj(i -> i + " " + probes.get(i).get()).toList());
     assertEquals(1, Stream.of(pool).filter(known -> !known.onExit().isDone()).count());
@@ -91,7 +91,7 @@ class PoolLeakTest {
     var futures = Stream.generate(() -> send(pool, probes)).limit(10).toList();
 
     futures.forEach(Patience::value);
-    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertTrue(still.awaitQuiescence(Patience.LONG));
     assertTrue(LeakProbe.collected(probes));
     assertEquals("answer", futures.getFirst().join());
   }
@@ -115,7 +115,7 @@ class PoolLeakTest {
     futures.forEach(future -> future.cancel(true));
 
     assertTrue(LeakProbe.collected(probes));
-    assertEquals(0, still.report().waiting());
+    assertEquals(0, still.report().queued());
   }
 
   @Test
@@ -138,7 +138,7 @@ class PoolLeakTest {
 
   @Test
   void threadsOfWorkersEndWithTheirPool() {
-    for (var strategy : List.of(Strategy.THREAD, Strategy.residentFiber())) {
+    for (var strategy : List.of(Strategy.THREAD, Strategy.RESIDENT_FIBER)) {
       var threads = new ConcurrentLinkedQueue<Thread>();
       var pool = Pools.fixed(still.anonymous().strategy(strategy), 8).newActor((Object message) -> {
         threads.add(Thread.currentThread());
@@ -158,7 +158,7 @@ class PoolLeakTest {
   void aPoolThatEndedLeavesNoTimer() {
     var pool = Pools.scaling(still.anonymous(), 0, 4).newActorWithReturn((Object message) -> message);
     assertEquals(1, Patience.value(pool.sendMessageReturn((Object) 1)));
-    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertTrue(still.awaitQuiescence(Patience.LONG));
     var probe = new WeakReference<Object>(pool);
 
     pool.close();

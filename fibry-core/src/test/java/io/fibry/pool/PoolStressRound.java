@@ -97,9 +97,9 @@ final class PoolStressRound {
     this.policy = List.copyOf(policies.keySet()).get(random.nextInt(policies.size()));
     this.retries = policy.equals("retries") ? 2 : 0;
     boolean all = random.nextBoolean();
-    this.scope = ActorSystem.openScope("stress", o -> o.withGrace(Patience.LONG).withDeadLetters(this::bury)
+    this.scope = ActorSystem.openScope("stress", o -> o.withKillGrace(Patience.LONG).withDeadLetters(this::bury)
         .withFailurePolicy((all ? FailurePolicy.restartAll() : FailurePolicy.restart())
-            .withBackOff(Duration.ofNanos(50_000), Duration.ofMillis(1))));
+            .withBackoff(Duration.ofNanos(50_000), Duration.ofMillis(1))));
     this.pool = sharing(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
         .onFailure(policies.get(policy).withoutLog()).mailbox(mailbox)).initialState(this::state).onStop(this::leave)
         .newActor(this::handle);
@@ -117,11 +117,11 @@ final class PoolStressRound {
 
   private static Map<String, FailurePolicy> policies() {
     var all = new LinkedHashMap<String, FailurePolicy>();
-    all.put("goOn", FailurePolicy.goOn());
+    all.put("resume", FailurePolicy.resume());
     all.put("restart", FailurePolicy.restart());
-    all.put("rest", FailurePolicy.restart().withBackOff(Duration.ofNanos(50_000), Duration.ofMillis(2)));
+    all.put("rest", FailurePolicy.restart().withBackoff(Duration.ofNanos(50_000), Duration.ofMillis(2)));
     all.put("stop", FailurePolicy.stop());
-    all.put("retries", FailurePolicy.goOn().withRetries(2));
+    all.put("retries", FailurePolicy.resume().withRetries(2));
     all.put("escalate", FailurePolicy.escalate());
     return all;
   }
@@ -304,10 +304,11 @@ final class PoolStressRound {
     Waits.explained(() -> Patience.ended(pool::waitForExit), this::describe);
     over = true;
     for (var item : items) item.settle();
-    if (!scope.awaitQuiet(Patience.LONG)) fault("its scope does not come to rest");
+    if (!scope.awaitQuiescence(Patience.LONG)) fault("its scope does not come to rest");
     check();
     var report = scope.closeWithin(Patience.LONG);
-    if (!report.running().isEmpty()) throw new AssertionError("still running: " + report.running() + describe());
+    if (!report.unresponsive().isEmpty())
+      throw new AssertionError("still running: " + report.unresponsive() + describe());
   }
 
   private void check() {
@@ -329,7 +330,7 @@ final class PoolStressRound {
     compare(text, "failed", report.unhandled().get(Reason.FAILED),
         items.stream().filter(item -> item.fails && item.begun.get() > 0).count());
     compare(text, "all", report.sent(), items.stream().filter(PoolStressItem::hasOutcome).count());
-    compare(text, "waiting", report.waiting(), 0);
+    compare(text, "waiting", report.queued(), 0);
     return text.toString();
   }
 

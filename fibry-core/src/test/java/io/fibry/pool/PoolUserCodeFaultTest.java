@@ -137,7 +137,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
 
     assertEquals("x", heavy.ask("x"));
     assertEquals("x", keyed.ask("x"));
-    assertTrue(scope.awaitQuiet(Patience.LONG)); // a worker counts its message after the answer
+    assertTrue(scope.awaitQuiescence(Patience.LONG)); // a worker counts its message after the answer
     assertEquals(2, scope.report().sent());
   }
 
@@ -154,7 +154,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
 
     IntStream.range(0, 100).forEach(pool::sendMessage);
     Patience.eventually(() -> handled.size() == 100);
-    assertEquals(0, scope.report().waiting());
+    assertEquals(0, scope.report().queued());
   }
 
   @Test

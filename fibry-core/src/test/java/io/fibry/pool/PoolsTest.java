@@ -40,7 +40,7 @@ class PoolsTest extends PoolFixture {
 
     pool.sendMessage(fourth);
 
-    assertEquals(1, scope.report().waiting());
+    assertEquals(1, scope.report().queued());
     assertEquals(1, fourth.entered.getCount());
   }
 
@@ -72,7 +72,7 @@ class PoolsTest extends PoolFixture {
 
     assertEquals(3, pool.ask("three"));
     gate.open();
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(3, made.get());
   }
 
@@ -97,7 +97,7 @@ class PoolsTest extends PoolFixture {
   @Promise("20.3")
   @Test
   void aBackOffRestsOneWorkerAndTheOthersGoOn() {
-    var policy = FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
+    var policy = FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
     var pool = Pools.byKey(still.anonymous().onFailure(policy), 2, (String message) -> "one key")
         .initialState(() -> "state").newActorWithReturn((String state, String message) -> {
           if (message.equals("fail")) throw new IllegalStateException("fail");
@@ -141,7 +141,7 @@ class PoolsTest extends PoolFixture {
 
     assertEquals(51, answer);
     gates.forEach(Gate::open);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(51, left.size());
     assertEquals(52, pool.ask("a fresh one"));
   }
@@ -157,10 +157,10 @@ class PoolsTest extends PoolFixture {
         .newActor((Integer state, Object message) -> pass(message));
     var gates = occupy(pool, 4);
     pool.sendMessage("waits");
-    assertEquals(1, still.report().waiting());
+    assertEquals(1, still.report().queued());
 
     gates.forEach(Gate::open);
-    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertTrue(still.awaitQuiescence(Patience.LONG));
     assertEquals(List.of(), left);
     clock.manual.advance(Duration.ofSeconds(9));
     assertEquals(List.of(), left);
@@ -168,7 +168,7 @@ class PoolsTest extends PoolFixture {
 
     Patience.eventually(() -> left.size() == 3);
     clock.manual.advance(Duration.ofHours(1));
-    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertTrue(still.awaitQuiescence(Patience.LONG));
     assertEquals(3, left.size());
     pool.close();
     assertEquals(Set.of(1, 2, 3, 4), Set.copyOf(left));
@@ -184,7 +184,7 @@ class PoolsTest extends PoolFixture {
         });
     assertEquals(1, pool.ask(1));
     clock.manual.advance(Duration.ofSeconds(11));
-    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertTrue(still.awaitQuiescence(Patience.LONG));
 
     assertEquals(2, pool.ask(2));
     occupy(pool, 2);
@@ -198,10 +198,10 @@ class PoolsTest extends PoolFixture {
     Actor<Object> pool = Pools.scaling(still.anonymous(), 0, 2).initialState(() -> "state")
         .newActor((state, message, context) -> context.replyWhen((Question) message, later));
     var answer = pool.sendMessageReturn(new Question());
-    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertTrue(still.awaitQuiescence(Patience.LONG));
 
     clock.manual.advance(Duration.ofSeconds(11));
-    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertTrue(still.awaitQuiescence(Patience.LONG));
     later.complete("late");
 
     assertEquals("late", Patience.value(answer));
@@ -224,7 +224,7 @@ class PoolsTest extends PoolFixture {
     pool.sendMessage(10); // more than are free
     pool.sendMessage(1); // would fit, but is later
 
-    assertEquals(2, scope.report().waiting());
+    assertEquals(2, scope.report().queued());
     gates.get(6).open();
     Patience.await(gates.get(10).entered);
     gates.get(10).open();

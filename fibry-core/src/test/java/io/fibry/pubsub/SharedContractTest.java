@@ -12,7 +12,7 @@ import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Promise;
 import io.fibry.Variants;
-import io.fibry.pubsub.SharedMap.Change;
+import io.fibry.pubsub.ObservableMap.Change;
 import io.fibry.support.Patience;
 import java.util.List;
 import java.util.Optional;
@@ -34,12 +34,12 @@ class SharedContractTest {
   }
 
   private ActorBuilder<Object> builder(String strategy) {
-    return scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog());
+    return scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.resume().withoutLog());
   }
 
   private void sees(Object... all) {
     Patience.eventually(() -> seen.size() >= all.length);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of(all), seen);
   }
 
@@ -55,7 +55,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aFollowerIsToldThePresentValueThenEachChange(String strategy) {
-    var value = SharedValue.of(builder(strategy), 0);
+    var value = ObservableValue.of(builder(strategy), 0);
     value.subscribe(seen::add);
     sees(0);
 
@@ -70,7 +70,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aSlowFollowerIsToldTheLatestOnly(String strategy) {
-    var value = SharedValue.of(builder(strategy), 0);
+    var value = ObservableValue.of(builder(strategy), 0);
     var gate = new Gate();
     Patience.elsewhere(() -> value.subscribe(now -> {
       if (now == 0) gate.pass();
@@ -79,7 +79,7 @@ class SharedContractTest {
     Patience.await(gate.entered);
 
     for (int i = 1; i <= 1_000; i++) value.set(i);
-    long waiting = scope.report().waiting();
+    long waiting = scope.report().queued();
     gate.open();
 
     sees(0, 1_000);
@@ -90,7 +90,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aFollowerMayChangeTheValueItself(String strategy) {
-    var value = SharedValue.of(builder(strategy), 0);
+    var value = ObservableValue.of(builder(strategy), 0);
     value.subscribe(now -> {
       seen.add(now);
       if (now < 5) value.set(now + 1);
@@ -102,7 +102,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aValueThatAFollowerFailedAtIsADeadLetterAndNotToldAgain(String strategy) {
-    var value = SharedValue.of(builder(strategy), 0);
+    var value = ObservableValue.of(builder(strategy), 0);
     value.subscribe(now -> {
       seen.add(now);
       if (now == 1) throw new IllegalStateException("no");
@@ -120,7 +120,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whoHasLeftIsToldNothingMore(String strategy) {
-    var value = SharedValue.of(builder(strategy), 0);
+    var value = ObservableValue.of(builder(strategy), 0);
     var subscription = new CompletableFuture<Subscription>();
     subscription.complete(value.subscribe(now -> {
       seen.add(now);
@@ -143,7 +143,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whoFollowsAMapIsToldWhatIsThereThenEachChange(String strategy) {
-    SharedMap<String, Integer> map = SharedMap.of(builder(strategy));
+    ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
     map.put("a", 1);
     map.subscribe(seen::add);
     sees(change("a", 1));
@@ -158,7 +158,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whoFollowsOneKeyIsToldOfThatOne(String strategy) {
-    SharedMap<String, Integer> map = SharedMap.of(builder(strategy));
+    ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
     map.subscribe("a", seen::add);
     sees(Optional.empty());
 
@@ -174,7 +174,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aSlowFollowerOfAMapIsToldTheLatestOfEachKey(String strategy) {
-    SharedMap<String, Integer> map = SharedMap.of(builder(strategy));
+    ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
     map.put("gate", 0);
     var gate = new Gate();
     Patience.elsewhere(() -> map.subscribe(change -> {
@@ -195,7 +195,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aFollowerMayChangeTheMapItself(String strategy) {
-    SharedMap<String, Integer> map = SharedMap.of(builder(strategy));
+    ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
     map.subscribe("a", now -> {
       seen.add(now.orElse(0));
       if (now.orElse(0) < 3) map.update("a", any -> Optional.of(any.orElse(0) + 1));

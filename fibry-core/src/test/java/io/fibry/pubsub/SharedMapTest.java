@@ -11,7 +11,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Strategy;
-import io.fibry.pubsub.SharedMap.Change;
+import io.fibry.pubsub.ObservableMap.Change;
 import io.fibry.support.Patience;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 class SharedMapTest {
   private final ActorScope scope = ActorSystem.openScope("test");
-  private final SharedMap<String, Integer> map = SharedMap.of(scope.named("stock").strategy(Strategy.CALLER));
+  private final ObservableMap<String, Integer> map = ObservableMap.of(scope.named("stock").strategy(Strategy.CALLER));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -107,7 +107,7 @@ class SharedMapTest {
 
   @Test
   void newsOfTheKeyThatHasWaitedLongestComeFirst() {
-    SharedMap<String, Integer> fibers = SharedMap.of(scope.anonymous());
+    ObservableMap<String, Integer> fibers = ObservableMap.of(scope.anonymous());
     var gate = new Gate();
     fibers.put("gate", 0);
     fibers.subscribe(change -> {
@@ -125,7 +125,7 @@ class SharedMapTest {
 
   @Test
   void keysThatComeAndGoDoNotPileUpForASlowFollower() {
-    SharedMap<Integer, Integer> fibers = SharedMap.of(scope.anonymous());
+    ObservableMap<Integer, Integer> fibers = ObservableMap.of(scope.anonymous());
     var gate = new Gate();
     fibers.put(-1, 0);
     fibers.subscribe(change -> {
@@ -159,7 +159,7 @@ class SharedMapTest {
   void nullIsRefusedByName() {
     Handler<Optional<Integer>> follower = seen::add;
 
-    assertEquals("builder", refused(() -> SharedMap.of(null)));
+    assertEquals("builder", refused(() -> ObservableMap.of(null)));
     assertEquals("key", refused(() -> map.value(null)));
     assertEquals("key", refused(() -> map.put(null, 1)));
     assertEquals("value", refused(() -> map.put("a", null)));

@@ -28,7 +28,7 @@ class SharedStackEdgeFaultTest {
   @Test
   void aValueTellsLaterChanges() {
     for (int i = 0; i < ROUNDS; i++) {
-      var value = SharedValue.of(ActorSystem.anonymous(), -1);
+      var value = ObservableValue.of(ActorSystem.anonymous(), -1);
       var seen = new AtomicInteger();
       value.subscribe(seen::set);
       edge.overflow(value::set);
@@ -43,7 +43,7 @@ class SharedStackEdgeFaultTest {
   @Test
   void aMapTellsLaterChanges() {
     for (int i = 0; i < ROUNDS; i++) {
-      var map = SharedMap.<String, Integer>of(ActorSystem.anonymous());
+      var map = ObservableMap.<String, Integer>of(ActorSystem.anonymous());
       var seen = new AtomicInteger();
       map.subscribe("key", now -> seen.set(now.orElse(0)));
       edge.overflow(level -> map.put("key", level));

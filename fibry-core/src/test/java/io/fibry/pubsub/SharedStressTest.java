@@ -8,7 +8,7 @@ import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.StressHarness;
 import io.fibry.Variants;
-import io.fibry.pubsub.SharedMap.Change;
+import io.fibry.pubsub.ObservableMap.Change;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.util.ArrayList;
@@ -76,7 +76,7 @@ class SharedStressTest {
 
   static void values(SplittableRandom random, Strategy strategy) {
     try (var scope = ActorSystem.openScope("stress")) {
-      var value = SharedValue.of(scope.anonymous().strategy(strategy), 0);
+      var value = ObservableValue.of(scope.anonymous().strategy(strategy), 0);
       var told = new ArrayList<ConcurrentLinkedQueue<Integer>>();
       for (int i = 0; i < 3; i++) told.add(new ConcurrentLinkedQueue<>());
       told.forEach(one -> value.subscribe(now -> one.add(now)));
@@ -88,7 +88,7 @@ class SharedStressTest {
       });
 
       assertEquals(CHANGERS * CHANGES, value.value());
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       for (var one : told) {
         var all = List.copyOf(one);
         assertEquals(all.stream().sorted().distinct().toList(), all);
@@ -102,7 +102,7 @@ class SharedStressTest {
   @Test
   void noChangeIsLostAsTheFollowerComesToRest() {
     play("rests", (random, strategy) -> {
-      var value = SharedValue.of(ActorSystem.anonymous().strategy(strategy), 0);
+      var value = ObservableValue.of(ActorSystem.anonymous().strategy(strategy), 0);
       var told = new AtomicInteger();
       var subscription = value.subscribe(told::set);
       for (int i = 1; i <= 2_000; i += 2) {
@@ -125,7 +125,7 @@ class SharedStressTest {
 
   static void maps(SplittableRandom random, Strategy strategy) {
     try (var scope = ActorSystem.openScope("stress")) {
-      SharedMap<Integer, Integer> map = SharedMap.of(scope.anonymous().strategy(strategy));
+      ObservableMap<Integer, Integer> map = ObservableMap.of(scope.anonymous().strategy(strategy));
       var ofAll = new ConcurrentLinkedQueue<Change<Integer, Integer>>();
       var ofOne = new ConcurrentLinkedQueue<Change<Integer, Integer>>();
       map.subscribe(change -> ofAll.add(change));
@@ -139,7 +139,7 @@ class SharedStressTest {
         jitter(own);
       });
 
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       var last = check(ofAll);
       last.values().removeIf(Optional::isEmpty);
       var there = new HashMap<Integer, Optional<Integer>>();

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Test;
 class SharedValueTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
-  private final SharedValue<Integer> value = SharedValue.of(scope.named("level").strategy(Strategy.CALLER), 0);
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
+  private final ObservableValue<Integer> value = ObservableValue.of(scope.named("level").strategy(Strategy.CALLER), 0);
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -53,7 +53,7 @@ class SharedValueTest {
 
   @Test
   void compareAndSetComparesByEquals() {
-    SharedValue<String> text = SharedValue.of(scope.anonymous(), "a");
+    ObservableValue<String> text = ObservableValue.of(scope.anonymous(), "a");
 
     assertTrue(text.compareAndSet(new String("a"), "b"));
     assertFalse(text.compareAndSet("a", "c"));
@@ -62,7 +62,7 @@ class SharedValueTest {
 
   @Test
   void anEqualValueIsNoChange() {
-    SharedValue<String> text = SharedValue.of(scope.anonymous().strategy(Strategy.CALLER), "a");
+    ObservableValue<String> text = ObservableValue.of(scope.anonymous().strategy(Strategy.CALLER), "a");
     text.subscribe(seen::add);
     var before = text.value();
 
@@ -112,7 +112,7 @@ class SharedValueTest {
 
   @Test
   void whatTheScopeOrTheBuilderSaysOfMailboxesIsOfNoAccount() {
-    var full = SharedValue.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 0);
+    var full = ObservableValue.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 0);
     var gate = new Gate();
     full.subscribe(now -> {
       gate.pass();
@@ -130,7 +130,7 @@ class SharedValueTest {
 
   @Test
   void codeAroundSeesTheValuesAndMayKeepThemFromTheFollower() {
-    var even = SharedValue.of(scope.anonymous().strategy(Strategy.CALLER).<Integer>around((now, next) -> {
+    var even = ObservableValue.of(scope.anonymous().strategy(Strategy.CALLER).<Integer>intercept((now, next) -> {
       if (now % 2 == 0) next.run();
     }), 0);
     even.subscribe(seen::add);
@@ -142,8 +142,9 @@ class SharedValueTest {
 
   @Test
   void aPolicyThatTriesAgainTellsTheSameValueAgain() {
-    var thrice = SharedValue
-        .of(scope.anonymous().strategy(Strategy.CALLER).onFailure(FailurePolicy.goOn().withRetries(2).withoutLog()), 0);
+    var thrice = ObservableValue
+        .of(scope.anonymous().strategy(Strategy.CALLER).onFailure(FailurePolicy.resume().withRetries(2).withoutLog()),
+            0);
     var tries = new AtomicInteger();
     thrice.subscribe(now -> {
       seen.add(now);
@@ -158,10 +159,10 @@ class SharedValueTest {
 
   @Test
   void aFollowerThatRestsBeforeItsRestartIsToldTheLatest() {
-    var clock = new io.fibry.time.ManualClock();
+    var clock = new io.fibry.time.ManualScheduler();
     try (var inner = scope.openScope("inner", o -> o.withScheduler(clock))) {
-      var restarts = SharedValue.of(inner.anonymous().strategy(Strategy.CALLER).onFailure(
-          FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog()), 0);
+      var restarts = ObservableValue.of(inner.anonymous().strategy(Strategy.CALLER).onFailure(
+          FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog()), 0);
       restarts.subscribe(now -> {
         seen.add(now);
         if (now == 1) throw new IllegalStateException("no");
@@ -178,7 +179,7 @@ class SharedValueTest {
   @Test
   void aFollowerThatItsPolicyStoppedIsForgotten() {
     var stops =
-        SharedValue.of(scope.anonymous().strategy(Strategy.CALLER).onFailure(FailurePolicy.stop().withoutLog()), 0);
+        ObservableValue.of(scope.anonymous().strategy(Strategy.CALLER).onFailure(FailurePolicy.stop().withoutLog()), 0);
     stops.subscribe(now -> {
       throw new IllegalStateException("no");
     });
@@ -190,9 +191,9 @@ class SharedValueTest {
 
   @Test
   void itOutlivesTheScopeOfItsFollowers() {
-    SharedValue<Integer> outside;
+    ObservableValue<Integer> outside;
     try (var inner = scope.openScope("inner")) {
-      outside = SharedValue.of(inner.anonymous(), 0);
+      outside = ObservableValue.of(inner.anonymous(), 0);
       outside.subscribe(seen::add);
     }
 
@@ -206,7 +207,7 @@ class SharedValueTest {
 
   @Test
   void whatWasUnderWayToOneThatLeftIsUndelivered() {
-    var fibers = SharedValue.of(scope.anonymous(), 0);
+    var fibers = ObservableValue.of(scope.anonymous(), 0);
     var gate = new Gate();
     var subscription = fibers.subscribe(now -> gate.pass());
     Patience.await(gate.entered);
@@ -214,7 +215,7 @@ class SharedValueTest {
 
     subscription.close();
     gate.open();
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     assertTrue(letters.messages(Reason.UNDELIVERED).size() <= 1, letters.messages()::toString);
     assertEquals(List.of(), seen);
@@ -223,7 +224,7 @@ class SharedValueTest {
   @Test
   void aKilledFollowerHarmsNobody() {
     try (var inner = scope.openScope("inner"); var log = new Logged()) {
-      var fibers = SharedValue.of(inner.anonymous(), 0);
+      var fibers = ObservableValue.of(inner.anonymous(), 0);
       var gate = new Gate();
       fibers.subscribe(now -> gate.pass());
       Patience.await(gate.entered);
@@ -238,11 +239,11 @@ class SharedValueTest {
 
   @Test
   void aFollowerMayBeAPool() {
-    var pooled = SharedValue.of(Pools.weighted(scope.anonymous(), 2, (Integer now) -> now), 1);
+    var pooled = ObservableValue.of(Pools.weighted(scope.anonymous(), 2, (Integer now) -> now), 1);
     try (var log = new Logged()) {
       pooled.subscribe(seen::add);
       Patience.eventually(() -> seen.size() == 1);
-      assertTrue(scope.awaitQuiet(Patience.LONG)); // else it may be told the 2 only
+      assertTrue(scope.awaitQuiescence(Patience.LONG)); // else it may be told the 2 only
 
       pooled.set(3); // too heavy
       pooled.set(2);
@@ -255,8 +256,8 @@ class SharedValueTest {
 
   @Test
   void nullIsRefusedByName() {
-    assertEquals("builder", refused(() -> SharedValue.of(null, 0)));
-    assertEquals("initial", refused(() -> SharedValue.of(scope.anonymous(), null)));
+    assertEquals("builder", refused(() -> ObservableValue.of(null, 0)));
+    assertEquals("initial", refused(() -> ObservableValue.of(scope.anonymous(), null)));
     assertEquals("value", refused(() -> value.set(null)));
     assertEquals("expected", refused(() -> value.compareAndSet(null, 1)));
     assertEquals("value", refused(() -> value.compareAndSet(0, null)));

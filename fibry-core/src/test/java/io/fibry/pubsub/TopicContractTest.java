@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class TopicContractTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   static Stream<String> strategies() {
@@ -42,8 +42,9 @@ class TopicContractTest {
   }
 
   private Topic<Object> topic(String strategy) {
-    return Topic.of(
-        scope.named("topic").strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()));
+    return Topic.open(
+        scope.named("topic").strategy(Variants.STRATEGIES.get(strategy))
+            .onFailure(FailurePolicy.resume().withoutLog()));
   }
 
   @AfterEach
@@ -195,7 +196,8 @@ class TopicContractTest {
   @MethodSource("strategies")
   void oneOfItsOwnThatFailedForGoodIsForgotten(String strategy) {
     Topic<Object> topic = Topic
-        .of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.stop().withoutLog()));
+        .open(
+            scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.stop().withoutLog()));
     topic.subscribeToLatest(m -> {
       throw new IllegalStateException("no");
     });
@@ -228,7 +230,7 @@ class TopicContractTest {
     assertEquals(100, seen.size());
     assertEquals(new ExitReason.Finished(), topic.onExit().resultNow());
     assertFalse(desk.onExit().isDone());
-    assertEquals(0, scope.report().running().size());
+    assertEquals(0, scope.report().unresponsive().size());
     Patience.eventually(() -> !scope.dump().contains("topic")); // its thread leaves a little later
   }
 
@@ -322,7 +324,7 @@ class TopicContractTest {
   void itEndsWithItsScopeAfterWhatWasPublished(String strategy) {
     Topic<Object> topic;
     try (var inner = scope.openScope("inner")) {
-      topic = Topic.of(inner.named("topic").strategy(Variants.STRATEGIES.get(strategy)));
+      topic = Topic.open(inner.named("topic").strategy(Variants.STRATEGIES.get(strategy)));
       topic.subscribeToLatest(seen::add);
       for (int i = 0; i < 100; i++) topic.publish(i);
     }

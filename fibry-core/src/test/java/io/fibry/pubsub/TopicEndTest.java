@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 class TopicEndTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
-  private final Topic<Object> topic = Topic.of(scope.named("topic"));
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
+  private final Topic<Object> topic = Topic.open(scope.named("topic"));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -87,14 +87,14 @@ class TopicEndTest {
   @Test
   void aSubscriberMayCloseTheScopeOfItsTopic() {
     var inner = scope.openScope("inner");
-    Topic<Object> below = Topic.of(inner.named("below"));
+    Topic<Object> below = Topic.open(inner.named("below"));
     var report = new CompletableFuture<ActorScope.Report>();
     below.subscribeToLatest(m -> report.complete(inner.closeWithin(Patience.LONG)));
     try (var log = new Logged()) {
 
       below.publish(1);
 
-      assertEquals(List.of(), Patience.value(report).leftovers());
+      assertEquals(List.of(), Patience.value(report).undelivered());
       Patience.ended(below::waitForExit);
       assertFalse(log.text().contains("could not"), log::text);
     }
@@ -123,15 +123,15 @@ class TopicEndTest {
       topic.publish(1);
       Patience.ended(topic::waitForExit);
 
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       assertFalse(log.text().contains("could not"), log::text);
     }
   }
 
   @Test
   void aKillWaitsForASubscriberThatTakesItsTime() {
-    try (var patient = scope.openScope("patient", o -> o.withGrace(Patience.LONG))) {
-      Topic<Object> slow = Topic.of(patient.anonymous().onFailure(FailurePolicy.goOn().withoutLog()));
+    try (var patient = scope.openScope("patient", o -> o.withKillGrace(Patience.LONG))) {
+      Topic<Object> slow = Topic.open(patient.anonymous().onFailure(FailurePolicy.resume().withoutLog()));
       var gate = new Gate();
       slow.subscribeToLatest(m -> gate.passDeaf());
       slow.publish(1);
@@ -151,7 +151,7 @@ class TopicEndTest {
   @Test
   void anActorMadeWhileTheTopicEndsEndsWithIt() {
     var ends = new CompletableFuture<Topic<Object>>();
-    Topic<Object> ending = Topic.of(scope.named("ending").strategy(new Strategy() {
+    Topic<Object> ending = Topic.open(scope.named("ending").strategy(new Strategy() {
       @Override
       public void activate(Runnable activation) {
         ends.join().askExit();
@@ -159,7 +159,7 @@ class TopicEndTest {
       }
 
       @Override
-      public boolean resident() {
+      public boolean isResident() {
         return true;
       }
     }));
@@ -187,7 +187,7 @@ class TopicEndTest {
   @Test
   void theOnlyThreadOfAnExecutorIsEnough() {
     try (var single = Executors.newSingleThreadExecutor()) {
-      Topic<Object> one = Topic.of(scope.named("single").strategy(Strategy.on(single)));
+      Topic<Object> one = Topic.open(scope.named("single").strategy(Strategy.of(single)));
       one.subscribeToLatest(seen::add);
       one.subscribeToLatest(seen::add);
       one.publish(1);
@@ -200,7 +200,7 @@ class TopicEndTest {
 
   @Test
   void itsPlatformThreadsAreGoneWhenItEnded() {
-    Topic<Object> threads = Topic.of(scope.named("platform").strategy(Strategy.THREAD));
+    Topic<Object> threads = Topic.open(scope.named("platform").strategy(Strategy.THREAD));
     threads.subscribeToLatest(seen::add);
     threads.subscribeToLatest(seen::add).close();
 

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 class TopicExecutorTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
-  private final Topic<Object> topic = Topic.of(scope.named("topic"));
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
+  private final Topic<Object> topic = Topic.open(scope.named("topic"));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -86,7 +86,7 @@ class TopicExecutorTest {
 
   @Test
   void topicsCanBeChained() {
-    Topic<Object> second = Topic.of(scope.anonymous());
+    Topic<Object> second = Topic.open(scope.anonymous());
     second.subscribeToLatest(seen::add);
     topic.subscribeOn(Runnable::run, second::publish);
 
@@ -127,7 +127,7 @@ class TopicExecutorTest {
 
   @Test
   void onAnActorWhatIsThrownIsForItsPolicy() {
-    var shared = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {});
+    var shared = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {});
     topic.subscribeOn(shared, m -> {
       throw new java.io.IOException("cannot do " + m);
     });

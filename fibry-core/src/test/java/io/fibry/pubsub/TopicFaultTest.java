@@ -29,9 +29,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class TopicFaultTest {
   private final ActorScope scope = ActorSystem.openScope("test");
   private final Actor<Object> shared =
-      scope.named("shared").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {});
+      scope.named("shared").onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {});
   private final ExecutorService perMessage = Executors.newVirtualThreadPerTaskExecutor();
-  private final Topic<Object> topic = Topic.of(scope.named("topic").onFailure(FailurePolicy.goOn().withoutLog()));
+  private final Topic<Object> topic = Topic.open(scope.named("topic").onFailure(FailurePolicy.resume().withoutLog()));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   enum Way { PUBLISHERS_THREAD, SHARED_ACTOR, ACTOR_OF_THE_TOPIC, ACTOR_PER_SUBSCRIBER, THREAD_PER_MESSAGE }
@@ -41,7 +41,7 @@ class TopicFaultTest {
       case PUBLISHERS_THREAD -> topic.subscribeOn(Runnable::run, handler);
       case SHARED_ACTOR -> topic.subscribeOn(shared, handler);
       case ACTOR_OF_THE_TOPIC -> topic
-          .subscribe(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(handler));
+          .subscribe(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor(handler));
       case ACTOR_PER_SUBSCRIBER -> topic.subscribeToLatest(handler);
       case THREAD_PER_MESSAGE -> topic.subscribeOn(perMessage, handler);
     };
@@ -49,7 +49,7 @@ class TopicFaultTest {
 
   private void told(Object... all) {
     Patience.eventually(() -> seen.size() >= all.length);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(List.of(all), seen.stream().sorted().toList());
   }
 
@@ -64,7 +64,7 @@ class TopicFaultTest {
   @EnumSource
   void topicsAreIndependent(Way way) {
     try (var other = scope.openScope("other")) {
-      Topic<Object> namesake = Topic.of(other.named("topic"));
+      Topic<Object> namesake = Topic.open(other.named("topic"));
       subscribe(way, topic, m -> seen.add("first " + m));
       subscribe(way, namesake, m -> seen.add("second " + m));
 
@@ -150,14 +150,14 @@ class TopicFaultTest {
 
   @Test
   void aSubscriberThatCannotBeMadeLeavesNothing() {
-    Topic<Object> threadless = Topic.of(scope.named("threadless").strategy(new Strategy() {
+    Topic<Object> threadless = Topic.open(scope.named("threadless").strategy(new Strategy() {
       @Override
       public void activate(Runnable activation) {
         throw new IllegalStateException("no thread");
       }
 
       @Override
-      public boolean resident() {
+      public boolean isResident() {
         return true;
       }
     }));
@@ -186,7 +186,7 @@ class TopicFaultTest {
 
   @Test
   void theActorOfASubscriberMayBeAPool() {
-    Topic<Object> pools = Topic.of(Pools.fixed(scope.named("pools"), 2));
+    Topic<Object> pools = Topic.open(Pools.fixed(scope.named("pools"), 2));
     var gate = new Gate();
     pools.subscribeToLatest(m -> {
       if (m.equals(1)) gate.pass();

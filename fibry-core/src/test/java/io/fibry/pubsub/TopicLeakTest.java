@@ -25,7 +25,7 @@ class TopicLeakTest {
   @Promise("21.3")
   @Test
   void placesThatWereClosedLeaveNothingAtALivingActor() {
-    Topic<Object> topic = Topic.of(ActorSystem.anonymous());
+    Topic<Object> topic = Topic.open(ActorSystem.anonymous());
     subscribeAndLeave(topic, 1_000);
 
     LeakProbe.assertLeavesAtMost(EACH * TIMES, () -> subscribeAndLeave(topic, TIMES));
@@ -43,7 +43,7 @@ class TopicLeakTest {
   @Promise("21.3")
   @Test
   void actorsThatEndedLeaveNothingAtALivingTopic() {
-    Topic<Object> topic = Topic.of(ActorSystem.anonymous().strategy(Strategy.CALLER));
+    Topic<Object> topic = Topic.open(ActorSystem.anonymous().strategy(Strategy.CALLER));
     subscribeAndEnd(topic, 1_000);
 
     LeakProbe.assertLeavesAtMost(EACH * TIMES, () -> subscribeAndEnd(topic, TIMES));
@@ -62,7 +62,7 @@ class TopicLeakTest {
 
   @Test
   void actorsOfItsOwnThatEndedLeaveNothingThoughNobodyPublishes() {
-    Topic<Object> topic = Topic.of(ActorSystem.named("leak").protocol(Object.class));
+    Topic<Object> topic = Topic.open(ActorSystem.named("leak").protocol(Object.class));
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 1; i <= 10; i++) probes.add(endedSubscriber(topic, "leak/" + i));
 
@@ -87,7 +87,7 @@ class TopicLeakTest {
   }
 
   private WeakReference<?> ended() {
-    Topic<Object> topic = Topic.of(ActorSystem.anonymous());
+    Topic<Object> topic = Topic.open(ActorSystem.anonymous());
     topic.subscribe(desk);
     topic.subscribeToLatest(m -> {});
     topic.close();
@@ -103,7 +103,7 @@ class TopicLeakTest {
 
   private void subscribeAndClose(int times) {
     for (int i = 0; i < times; i++) {
-      Topic<Object> topic = Topic.of(ActorSystem.anonymous());
+      Topic<Object> topic = Topic.open(ActorSystem.anonymous());
       topic.subscribe(desk);
       topic.close();
     }
@@ -119,7 +119,7 @@ class TopicLeakTest {
   }
 
   private List<WeakReference<?>> forgotten() {
-    Topic<Object> topic = Topic.of(ActorSystem.anonymous());
+    Topic<Object> topic = Topic.open(ActorSystem.anonymous());
     var handler = new Marker();
     var handled = new CountDownLatch(1);
     topic.subscribe(desk);
@@ -142,7 +142,7 @@ class TopicLeakTest {
 
   private void subscribeAndForget(int times) {
     for (int i = 0; i < times; i++) {
-      Topic<Object> topic = Topic.of(ActorSystem.anonymous());
+      Topic<Object> topic = Topic.open(ActorSystem.anonymous());
       topic.subscribe(desk);
       topic.subscribeOn(desk, m -> {});
     }
@@ -151,7 +151,7 @@ class TopicLeakTest {
   /** Making a topic removes the forgotten topics that a collection has found. */
   private static void sweep() {
     System.gc();
-    Topic.of(ActorSystem.anonymous());
+    Topic.open(ActorSystem.anonymous());
   }
 
   @Test
@@ -164,8 +164,8 @@ class TopicLeakTest {
 
   private static List<WeakReference<?>> values() {
     var handled = new CountDownLatch(3);
-    var value = SharedValue.of(ActorSystem.anonymous(), 0);
-    SharedMap<String, Integer> map = SharedMap.of(ActorSystem.anonymous());
+    var value = ObservableValue.of(ActorSystem.anonymous(), 0);
+    ObservableMap<String, Integer> map = ObservableMap.of(ActorSystem.anonymous());
     var follower = new Marker();
     value.subscribe(now -> handled.countDown());
     value.subscribe(now -> follower.mark());
@@ -178,14 +178,14 @@ class TopicLeakTest {
 
   @Test
   void followersThatLeftLeaveNothing() {
-    var value = SharedValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 0);
-    SharedMap<Integer, Integer> map = SharedMap.of(ActorSystem.anonymous().strategy(Strategy.CALLER));
+    var value = ObservableValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 0);
+    ObservableMap<Integer, Integer> map = ObservableMap.of(ActorSystem.anonymous().strategy(Strategy.CALLER));
     followAndLeave(value, map, 1_000);
 
     LeakProbe.assertLeavesAtMost(EACH * TIMES, () -> followAndLeave(value, map, TIMES));
   }
 
-  private static void followAndLeave(SharedValue<Integer> value, SharedMap<Integer, Integer> map, int times) {
+  private static void followAndLeave(ObservableValue<Integer> value, ObservableMap<Integer, Integer> map, int times) {
     for (int i = 0; i < times; i++) {
       value.subscribe(now -> {}).close();
       map.subscribe(i, now -> {}).close();

@@ -84,7 +84,7 @@ class TopicStressTest {
       done.set(p, 0);
     }
     try (var scope = ActorSystem.openScope("stress")) {
-      topic = Topic.of(scope.anonymous().strategy(strategy));
+      topic = Topic.open(scope.anonymous().strategy(strategy));
       var publishers = new ArrayList<Thread>();
       var over = new AtomicBoolean();
       come(scope, strategy, random);
@@ -95,7 +95,7 @@ class TopicStressTest {
       over.set(true);
       Patience.joined(churn);
       topic.close();
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       boxes.forEach(Box::check);
       assertTrue(boxes.stream().anyMatch(box -> !box.told.isEmpty()));

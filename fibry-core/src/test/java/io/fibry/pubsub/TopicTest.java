@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Test;
 class TopicTest {
   private final Letters letters = new Letters();
   private final ActorScope scope =
-      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
-  private final Topic<Object> topic = Topic.of(scope.named("topic"));
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withKillGrace(Duration.ofMillis(50)));
+  private final Topic<Object> topic = Topic.open(scope.named("topic"));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -170,7 +170,7 @@ class TopicTest {
   @Test
   void itsSubscribersKeepWhatTheBuilderSays() {
     var gate = new Gate();
-    publishWhileBusy(Topic.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT))), gate, 3);
+    publishWhileBusy(Topic.open(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT))), gate, 3);
 
     assertEquals(List.of(2, 3), letters.messages(Reason.REJECTED));
   }
@@ -179,7 +179,7 @@ class TopicTest {
   void itsSubscribersKeepWhatTheScopeSays() {
     var inner = scope.openScope("inner", o -> o.withMailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST)));
     var gate = new Gate();
-    publishWhileBusy(Topic.of(inner.anonymous()), gate, 3);
+    publishWhileBusy(Topic.open(inner.anonymous()), gate, 3);
 
     assertEquals(List.of(2, 3), letters.messages(Reason.DROPPED));
   }
@@ -205,11 +205,11 @@ class TopicTest {
 
   @Test
   void twoOfOneNameAreRefusedUntilTheFirstEnded() {
-    assertThrows(IllegalArgumentException.class, () -> Topic.of(scope.named("topic")));
+    assertThrows(IllegalArgumentException.class, () -> Topic.open(scope.named("topic")));
 
     topic.subscribeToLatest(seen::add);
     topic.close();
-    var second = Topic.of(scope.named("topic"));
+    var second = Topic.open(scope.named("topic"));
     second.subscribeToLatest(seen::add);
 
     assertEquals("topic", second.name());
@@ -217,7 +217,7 @@ class TopicTest {
 
   @Test
   void foundByItsNameItPublishesWhatItIsSent() {
-    Topic<String> found = Topic.of(scope.named("found").protocol(String.class));
+    Topic<String> found = Topic.open(scope.named("found").protocol(String.class));
     found.subscribeToLatest(seen::add);
 
     scope.find("found", String.class).orElseThrow().sendMessage("hello");
@@ -229,7 +229,7 @@ class TopicTest {
   @Test
   void codeAroundMessagesSeesMessagesOnly() {
     var around = new CopyOnWriteArrayList<String>();
-    Topic<String> narrow = Topic.of(scope.anonymous().<String>around((m, next) -> {
+    Topic<String> narrow = Topic.open(scope.anonymous().<String>intercept((m, next) -> {
       around.add(m.toUpperCase(java.util.Locale.ROOT));
       next.run();
     }));
@@ -252,7 +252,7 @@ class TopicTest {
     Handler<Object> handler = seen::add;
     var actor = scope.anonymous().newActor(handler);
 
-    assertEquals("builder", refused(() -> Topic.of(null)));
+    assertEquals("builder", refused(() -> Topic.open(null)));
     assertEquals("message", refused(() -> topic.publish(null)));
     assertEquals("subscriber", refused(() -> topic.subscribe((Actor<Object>) null)));
     assertEquals("subscriber", refused(() -> topic.subscribeToLatest((Handler<Object>) null)));

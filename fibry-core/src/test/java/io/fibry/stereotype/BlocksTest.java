@@ -31,12 +31,12 @@ class BlocksTest {
 
   @Test
   void poolsAreMadeAsTheBuilderSays() {
-    assertTrue(here.workers().newActorWithReturn((String m) -> onThread()).ask("?"));
+    assertTrue(here.poolPerMessage().newActorWithReturn((String m) -> onThread()).ask("?"));
     assertTrue(here.pool(2).newActorWithReturn((String m) -> onThread()).ask("?"));
     assertTrue(here.scalingPool(0, 2).newActorWithReturn((String m) -> onThread()).ask("?"));
     assertTrue(here.weightedPool(9, String::length).newActorWithReturn((String m) -> onThread()).ask("?"));
     assertTrue(here.poolByKey(2, String::length).newActorWithReturn((String m) -> onThread()).ask("?"));
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     assertEquals(5, scope.report().handled());
   }
 
@@ -53,8 +53,8 @@ class BlocksTest {
 
   @Test
   void valuesAreFollowed() {
-    var level = here.sharedValue(1);
-    var levels = here.<String, Integer>sharedMap();
+    var level = here.observableValue(1);
+    var levels = here.<String, Integer>observableMap();
     level.subscribe(now -> seen.add(now));
     levels.subscribe("a", now -> now.ifPresent(seen::add));
 

@@ -44,9 +44,9 @@ class ScheduleTest {
     final AtomicInteger due = new AtomicInteger();
 
     @Override
-    public Timer after(Duration delay, Runnable task) {
+    public Timer schedule(Duration delay, Runnable task) {
       due.incrementAndGet();
-      var timer = super.after(delay, () -> {
+      var timer = super.schedule(delay, () -> {
         due.decrementAndGet();
         task.run();
       });
@@ -231,7 +231,8 @@ class ScheduleTest {
 
   @Test
   void aRetryIsPartOfItsRun() {
-    Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1))).scheduleAtFixedRate(Duration.ZERO,
+    Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1))).scheduleAtFixedRate(
+        Duration.ZERO,
         SECOND, () -> {
           runs();
           if (times.size() % 2 == 1) throw new IOException("no");
@@ -308,7 +309,7 @@ class ScheduleTest {
     Patience.ended(schedule::waitForExit);
 
     gate.open();
-    Patience.eventually(() -> times.size() == 1 && scope.report().running().isEmpty());
+    Patience.eventually(() -> times.size() == 1 && scope.report().unresponsive().isEmpty());
 
     assertEquals(List.of(), letters.all);
   }

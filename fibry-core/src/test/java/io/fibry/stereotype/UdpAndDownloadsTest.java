@@ -45,7 +45,7 @@ class UdpAndDownloadsTest {
 
   @Test
   void aDownloader() {
-    try (var deaf = new DeafPort(); var downloader = Stereotypes.fibers().downloader(o -> o.withTries(1))) {
+    try (var deaf = new DeafPort(); var downloader = Stereotypes.fibers().downloader(o -> o.withMaxAttempts(1))) {
       assertThrows(ConnectException.class, () -> downloader.ask(deaf.uri()));
     }
   }

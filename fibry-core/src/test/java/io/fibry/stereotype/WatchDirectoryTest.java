@@ -44,7 +44,7 @@ class WatchDirectoryTest {
 
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("watches",
-      o -> o.withDeadLetters(letters).withGrace(Duration.ofHours(1)).withDrainLimit(Duration.ofHours(1)));
+      o -> o.withDeadLetters(letters).withKillGrace(Duration.ofHours(1)).withDrainLimit(Duration.ofHours(1)));
   private final Set<Path> told = new ConcurrentSkipListSet<>();
 
   static List<String> strategies() {
@@ -130,7 +130,7 @@ class WatchDirectoryTest {
 
   @Test
   void aHandlerThatFailsIsForThePolicyAndTheNextChangeIsTold() throws Exception {
-    Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())).watchDirectory(temporary, path -> {
+    Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())).watchDirectory(temporary, path -> {
       told.add(path);
       if (path.endsWith("bad")) throw new IOException("bad");
     });
@@ -181,7 +181,8 @@ class WatchDirectoryTest {
   void oneThatIsHeldUpByAFullMailboxEndsToo(String how) throws Exception {
     var gate = new Gate();
     var watch = Stereotypes
-        .of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).onFailure(FailurePolicy.goOn().withoutLog()))
+        .of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
+            .onFailure(FailurePolicy.resume().withoutLog()))
         .watchDirectory(temporary, path -> gate.pass());
     for (int i = 0; i < 10; i++) Files.createFile(temporary.resolve("file" + i));
     Patience.await(gate.entered);
@@ -245,7 +246,7 @@ class WatchDirectoryTest {
   @Test
   void codeAroundMessagesSeesEachChangeAndNothingElse() throws Exception {
     var seen = new ConcurrentSkipListSet<Path>();
-    Stereotypes.of(scope.anonymous().around((Path path, Handler.Task next) -> {
+    Stereotypes.of(scope.anonymous().intercept((Path path, Handler.Task next) -> {
       seen.add(path);
       next.run();
     })).watchDirectory(temporary, told::add);

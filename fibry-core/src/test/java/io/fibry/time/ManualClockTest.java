@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** A clock that a test moves. */
 class ManualClockTest {
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final List<String> log = new ArrayList<>();
 
   private Runnable note(String what) {
@@ -30,7 +30,7 @@ class ManualClockTest {
   void timeStandsStillUntilItIsMoved() {
     long before = clock.nanoTime();
 
-    clock.after(Duration.ZERO, note("due"));
+    clock.schedule(Duration.ZERO, note("due"));
     boolean ranEarly = !log.isEmpty();
     seconds(3);
 
@@ -41,9 +41,9 @@ class ManualClockTest {
 
   @Test
   void whatFallsDueRunsInOrderAtItsOwnTime() {
-    clock.after(Duration.ofSeconds(2), note("two"));
-    clock.after(Duration.ofSeconds(1), note("one"));
-    clock.after(Duration.ofSeconds(2), note("two too"));
+    clock.schedule(Duration.ofSeconds(2), note("two"));
+    clock.schedule(Duration.ofSeconds(1), note("one"));
+    clock.schedule(Duration.ofSeconds(2), note("two too"));
 
     seconds(5);
 
@@ -52,7 +52,7 @@ class ManualClockTest {
 
   @Test
   void whatATaskSchedulesRunsInTheSameMove() {
-    clock.after(Duration.ofSeconds(1), () -> clock.after(Duration.ofSeconds(1), note("second")));
+    clock.schedule(Duration.ofSeconds(1), () -> clock.schedule(Duration.ofSeconds(1), note("second")));
 
     seconds(5);
 
@@ -61,7 +61,7 @@ class ManualClockTest {
 
   @Test
   void aFixedRateRunsAtEachPeriod() {
-    clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), note("tick"));
+    clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), note("tick"));
 
     seconds(6);
 
@@ -71,7 +71,7 @@ class ManualClockTest {
   @Promise("12.2")
   @Test
   void aLateRunKeepsTheRhythmAndMakesNoBurst() {
-    clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
+    clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
       note("tick").run();
       if (log.size() == 1) seconds(5); // until 6: skips 3 and 5
     });
@@ -83,7 +83,7 @@ class ManualClockTest {
 
   @Test
   void aFixedDelayCountsFromTheEndOfTheRunBefore() {
-    clock.withFixedDelay(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
+    clock.scheduleWithFixedDelay(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
       note("tick").run();
       if (log.size() == 1) seconds(5);
     });
@@ -95,8 +95,8 @@ class ManualClockTest {
 
   @Test
   void aCancelledTimerDoesNotRun() {
-    var once = clock.after(Duration.ofSeconds(1), note("once"));
-    var again = clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), note("again"));
+    var once = clock.schedule(Duration.ofSeconds(1), note("once"));
+    var again = clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), note("again"));
     seconds(1);
 
     assertFalse(once.cancel());
@@ -110,7 +110,7 @@ class ManualClockTest {
   @Test
   void aTaskMayCancelItself() {
     var timer = new Scheduler.Timer[1];
-    timer[0] = clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), () -> {
+    timer[0] = clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), () -> {
       note("tick").run();
       timer[0].cancel();
     });
@@ -122,7 +122,7 @@ class ManualClockTest {
 
   @Test
   void aRepeatedTaskThatThrowsGoesOn() {
-    clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), () -> {
+    clock.scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), () -> {
       note("tick").run();
       throw new IllegalStateException("made up, for a test");
     });
@@ -134,11 +134,12 @@ class ManualClockTest {
 
   @Test
   void timesThatMakeNoSenseAreRefused() {
-    assertText("lies in the past", () -> clock.after(Duration.ofSeconds(-1), () -> {}));
+    assertText("lies in the past", () -> clock.schedule(Duration.ofSeconds(-1), () -> {}));
     assertText("lies in the past", () -> clock.advance(Duration.ofSeconds(-1)));
-    assertText("more than zero", () -> clock.atFixedRate(Duration.ZERO, Duration.ZERO, () -> {}));
-    assertText("more than zero", () -> clock.withFixedDelay(Duration.ZERO, Duration.ofSeconds(-1), () -> {}));
-    assertEquals("task", assertThrows(NullPointerException.class, () -> clock.after(Duration.ZERO, null)).getMessage());
+    assertText("more than zero", () -> clock.scheduleAtFixedRate(Duration.ZERO, Duration.ZERO, () -> {}));
+    assertText("more than zero", () -> clock.scheduleWithFixedDelay(Duration.ZERO, Duration.ofSeconds(-1), () -> {}));
+    assertEquals("task",
+        assertThrows(NullPointerException.class, () -> clock.schedule(Duration.ZERO, null)).getMessage());
   }
 
   private static void assertText(String text, Runnable code) {
@@ -169,7 +170,7 @@ class ManualClockTest {
 
   @Test
   void aVeryLongDelayIsOneThatNeverComes() {
-    clock.after(Duration.ofSeconds(Long.MAX_VALUE), note("never"));
+    clock.schedule(Duration.ofSeconds(Long.MAX_VALUE), note("never"));
 
     clock.advance(Duration.ofDays(36_500));
 
@@ -180,7 +181,7 @@ class ManualClockTest {
 
   @Test
   void aWaitForAFutureEndsWhenTheClockHasReachedItsLimit() throws InterruptedException {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var never = new CompletableFuture<String>();
     var done = new CompletableFuture<Boolean>();
     var waiting = Patience.elsewhere(() -> {
@@ -205,12 +206,12 @@ class ManualClockTest {
     var failed = CompletableFuture.failedFuture(new IllegalStateException());
     var cancelled = new CompletableFuture<String>();
     cancelled.cancel(true);
-    for (var clock : List.of(new ManualClock(), Scheduler.system()))
+    for (var clock : List.of(new ManualScheduler(), Scheduler.system()))
       for (var future : List.of(failed, cancelled, CompletableFuture.completedFuture("a")))
         assertTrue(clock.awaitDone(future, Duration.ofHours(1)));
 
     var later = new CompletableFuture<String>();
     Patience.elsewhere(() -> later.completeExceptionally(new IllegalStateException()));
-    assertTrue(new ManualClock().awaitDone(later, Duration.ofHours(1)));
+    assertTrue(new ManualScheduler().awaitDone(later, Duration.ofHours(1)));
   }
 }

@@ -17,9 +17,9 @@ final class MovedClock extends Clock {
   }
 
   @Override
-  public Timer after(Duration delay, Runnable task) {
+  public Timer schedule(Duration delay, Runnable task) {
     var by = move.getAndSet(null);
     if (by != null) manual.advance(by);
-    return super.after(delay, task);
+    return super.schedule(delay, task);
   }
 }

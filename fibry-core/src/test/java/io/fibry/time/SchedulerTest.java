@@ -30,8 +30,8 @@ class SchedulerTest {
     var first = new CompletableFuture<Thread>();
     var second = new CompletableFuture<Thread>();
 
-    clock.after(SOON, () -> first.complete(Thread.currentThread()));
-    clock.after(SOON, () -> second.complete(Thread.currentThread()));
+    clock.schedule(SOON, () -> first.complete(Thread.currentThread()));
+    clock.schedule(SOON, () -> second.complete(Thread.currentThread()));
 
     assertSame(Scheduler.system(), clock);
     assertSame(Patience.value(first), Patience.value(second));
@@ -44,7 +44,7 @@ class SchedulerTest {
     var ran = new CompletableFuture<Long>();
     long before = clock.nanoTime();
 
-    clock.after(Duration.ofMillis(20), () -> ran.complete(clock.nanoTime()));
+    clock.schedule(Duration.ofMillis(20), () -> ran.complete(clock.nanoTime()));
 
     assertTrue(Patience.value(ran) - before >= 20_000_000);
   }
@@ -53,9 +53,9 @@ class SchedulerTest {
   void aTaskDoesNotSeeTheInterruptOfTheOneBefore() throws Exception {
     var seen = new CompletableFuture<Boolean>();
 
-    clock.after(Duration.ZERO, () -> { // so that the thread does not sleep between the two
-      clock.after(Duration.ZERO, () -> Thread.currentThread().interrupt());
-      clock.after(Duration.ZERO, () -> seen.complete(Thread.currentThread().isInterrupted()));
+    clock.schedule(Duration.ZERO, () -> { // so that the thread does not sleep between the two
+      clock.schedule(Duration.ZERO, () -> Thread.currentThread().interrupt());
+      clock.schedule(Duration.ZERO, () -> seen.complete(Thread.currentThread().isInterrupted()));
     });
 
     assertFalse(Patience.value(seen));
@@ -65,7 +65,7 @@ class SchedulerTest {
   void aFixedRateGoesOnUntilCancelled() throws Exception {
     var ticks = new Semaphore(0);
 
-    var timer = clock.atFixedRate(SOON, SOON, ticks::release);
+    var timer = clock.scheduleAtFixedRate(SOON, SOON, ticks::release);
 
     Patience.acquired(ticks, 5);
     assertTrue(timer.cancel());
@@ -76,7 +76,7 @@ class SchedulerTest {
   void aFixedDelayGoesOnAlsoAfterAFailure() throws Exception {
     var ticks = new CountDownLatch(3);
 
-    var timer = clock.withFixedDelay(SOON, SOON, () -> {
+    var timer = clock.scheduleWithFixedDelay(SOON, SOON, () -> {
       ticks.countDown();
       throw new IllegalStateException("made up, for a test");
     });
@@ -89,14 +89,14 @@ class SchedulerTest {
   void aCancelledTaskDoesNotRun() {
     var own = new SystemScheduler();
     var gate = new Gate(); // holds the thread that would run it
-    own.after(Duration.ZERO, gate::passDeaf);
+    own.schedule(Duration.ZERO, gate::passDeaf);
     Patience.await(gate.entered);
     var ran = new CompletableFuture<Boolean>();
-    var timer = own.after(Duration.ZERO, () -> ran.complete(true));
+    var timer = own.schedule(Duration.ZERO, () -> ran.complete(true));
 
     assertTrue(timer.cancel());
     var later = new CountDownLatch(1);
-    own.after(Duration.ZERO, later::countDown);
+    own.schedule(Duration.ZERO, later::countDown);
     gate.open();
 
     Patience.await(later);
@@ -118,13 +118,13 @@ class SchedulerTest {
     }
 
     var left = new CompletableFuture<Integer>();
-    own.after(Duration.ZERO, () -> left.complete(own.queue.size()));
+    own.schedule(Duration.ZERO, () -> left.complete(own.queue.size()));
     assertEquals(0, Patience.value(left), "seed " + seed);
   }
 
   private static void setAndCancel(Scheduler clock, SplittableRandom random) {
     for (int i = 0; i < 100_000; i++) {
-      var timer = clock.atFixedRate(Duration.ofHours(random.nextInt(2)), Duration.ofHours(1), () -> {});
+      var timer = clock.scheduleAtFixedRate(Duration.ofHours(random.nextInt(2)), Duration.ofHours(1), () -> {});
       for (int turns = random.nextInt(200); turns > 0; turns--) Thread.onSpinWait();
       timer.cancel();
     }
@@ -132,8 +132,8 @@ class SchedulerTest {
 
   @Test
   void timesThatMakeNoSenseAreRefused() {
-    assertThrows(IllegalArgumentException.class, () -> clock.after(Duration.ofSeconds(-1), () -> {}));
-    assertThrows(IllegalArgumentException.class, () -> clock.atFixedRate(SOON, Duration.ZERO, () -> {}));
-    assertThrows(NullPointerException.class, () -> clock.withFixedDelay(SOON, SOON, null));
+    assertThrows(IllegalArgumentException.class, () -> clock.schedule(Duration.ofSeconds(-1), () -> {}));
+    assertThrows(IllegalArgumentException.class, () -> clock.scheduleAtFixedRate(SOON, Duration.ZERO, () -> {}));
+    assertThrows(NullPointerException.class, () -> clock.scheduleWithFixedDelay(SOON, SOON, null));
   }
 }

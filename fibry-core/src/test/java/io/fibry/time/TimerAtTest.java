@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 class TimerAtTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  private final ManualClock manual = new ManualClock();
+  private final ManualScheduler manual = new ManualScheduler();
   private final MovedClock moved = new MovedClock();
   private final ActorScope scope = ActorSystem.openScope("moved", o -> o.withScheduler(moved));
   private final List<String> log = new CopyOnWriteArrayList<>();
@@ -53,7 +53,7 @@ class TimerAtTest {
   @Test
   void manualClockRunsTaskAtItsTime() {
     manual.advance(seconds(3));
-    manual.at(at(10), () -> log.add("at " + manual.nanoTime() / SECOND.toNanos()));
+    manual.scheduleAt(at(10), () -> log.add("at " + manual.nanoTime() / SECOND.toNanos()));
 
     manual.advance(seconds(6));
     assertEquals(List.of(), log);
@@ -66,8 +66,8 @@ class TimerAtTest {
   void manualClockRunsTaskAtOnceWhenTimeHasCome() {
     manual.advance(seconds(10));
 
-    var due = manual.at(at(10), () -> log.add("due"));
-    var late = manual.at(at(5), () -> log.add("late"));
+    var due = manual.scheduleAt(at(10), () -> log.add("due"));
+    var late = manual.scheduleAt(at(5), () -> log.add("late"));
 
     assertEquals(List.of("due", "late"), log);
     assertFalse(due.cancel() || late.cancel());
@@ -77,9 +77,9 @@ class TimerAtTest {
 
   @Test
   void cancelledTimerDoesNotRun() {
-    assertTrue(manual.at(at(1), () -> log.add("manual")).cancel());
-    assertTrue(moved.at(at(1), () -> log.add("moved")).cancel());
-    assertTrue(Scheduler.system().at(System.nanoTime() + at(3_600), () -> log.add("system")).cancel());
+    assertTrue(manual.scheduleAt(at(1), () -> log.add("manual")).cancel());
+    assertTrue(moved.scheduleAt(at(1), () -> log.add("moved")).cancel());
+    assertTrue(Scheduler.system().scheduleAt(System.nanoTime() + at(3_600), () -> log.add("system")).cancel());
 
     manual.advance(seconds(2));
     moved.manual.advance(seconds(2));
@@ -93,8 +93,8 @@ class TimerAtTest {
     var soon = new CompletableFuture<Long>();
     long time = System.nanoTime() + 5_000_000;
 
-    Scheduler.system().at(System.nanoTime() - at(1), () -> late.complete(null));
-    Scheduler.system().at(time, () -> soon.complete(System.nanoTime()));
+    Scheduler.system().scheduleAt(System.nanoTime() - at(1), () -> late.complete(null));
+    Scheduler.system().scheduleAt(time, () -> soon.complete(System.nanoTime()));
 
     assertNull(Patience.value(late));
     assertTrue(Patience.value(soon) - time >= 0);
@@ -104,13 +104,13 @@ class TimerAtTest {
   void taskIsRequired() {
     for (var clock : List.of(manual, moved, Scheduler.system()))
       for (long time : new long[] {clock.nanoTime(), clock.nanoTime() + at(1)})
-        assertThrows(NullPointerException.class, () -> clock.at(time, null));
+        assertThrows(NullPointerException.class, () -> clock.scheduleAt(time, null));
   }
 
   @Test
   void userClockThatMovesMeanwhileRunsTaskAtItsTime() {
     moved.moveBeforeNextTimer(seconds(4));
-    moved.at(at(10), () -> log.add("due"));
+    moved.scheduleAt(at(10), () -> log.add("due"));
 
     moved.manual.advance(seconds(5));
     assertEquals(List.of(), log);
@@ -195,7 +195,7 @@ class TimerAtTest {
     moved.manual.advance(seconds(6));
 
     Patience.eventually(() -> log.equals(List.of("due")));
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Test
@@ -214,7 +214,7 @@ class TimerAtTest {
 
   @Test
   void batchIsHandedOverAtItsTimeWhenClockMovesMeanwhile() {
-    Actor<String> batch = Batch.lists(scope.named("batch"), 100, seconds(10), texts -> log.addAll(texts));
+    Actor<String> batch = Batch.ofLists(scope.named("batch"), 100, seconds(10), texts -> log.addAll(texts));
     moved.moveBeforeNextTimer(seconds(4));
     batch.sendMessage("gathered");
     awaitMove(seconds(6));
@@ -226,7 +226,7 @@ class TimerAtTest {
 
   @Test
   void idleEntityEndsAtItsTickWhenClockMovesMeanwhile() {
-    Entities<String, String> entities = Entities.of(scope.named("account"), seconds(8), (how, key) -> how
+    Entities<String, String> entities = Entities.open(scope.named("account"), seconds(8), (how, key) -> how
         .initialState(() -> key).onStop((String name) -> log.add(name)).newActor((String state, String message) -> {}));
     entities.actor("ada").sendMessage("used");
     for (int second = 1; second < 8; second++) {

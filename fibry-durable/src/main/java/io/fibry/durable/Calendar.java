@@ -53,7 +53,7 @@ final class Calendar {
   private void setTimer() {
     if (timer != null) timer.cancel();
     timer = null;
-    var fresh = scheduler.at(nextLook(queue.peek().at), this::look);
+    var fresh = scheduler.scheduleAt(nextLook(queue.peek().at), this::look);
     if (timer == null) timer = fresh;
   }
 

@@ -90,7 +90,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
 
   private <B> Entities<String, M> entitiesOf(ActorBuilder<B> how, Delivery delivery, Duration idle) {
     Entities<String, Object> entities =
-        Entities.of(how.forBlocks().orName(kind.name()), idle,
+        Entities.open(how.forBlocks().defaultName(kind.name()), idle,
             (ActorBuilder<B> builder, String key) -> living(builder, delivery, key));
     entities.closeOnExit(delivery);
     start(entities, () -> delivery.start(entities::actor));
@@ -112,10 +112,10 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
     Objects.requireNonNull(how, "how");
     Home.checkWhole(store);
     Recorder.prepare();
-    if (how.forBlocks().isShared()) throw kind.refused("a pool handles several messages at a time; make entities");
+    if (how.forBlocks().isPooled()) throw kind.refused("a pool handles several messages at a time; make entities");
     if (how.forBlocks().mailbox().isSelective())
       throw kind.refused("what it does with one message is a turn, so its mailbox cannot be selective");
-    if (how.forBlocks().mailbox().ordered())
+    if (how.forBlocks().mailbox().isOrdered())
       throw kind.refused("messages that wait at the store keep their order, so its mailbox cannot have another");
     kind.history().ifPresent(age -> store.forget(kind.name(), age));
   }

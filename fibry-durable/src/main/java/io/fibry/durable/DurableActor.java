@@ -6,7 +6,7 @@ import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.AskTimeoutException;
 import io.fibry.Exitable;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.LastingAddress;
 import io.fibry.Request;
 import io.fibry.RequestException;
@@ -31,7 +31,7 @@ import java.util.function.Supplier;
  * The address of a durable actor. Where its kind keeps messages, they are stored on the sender's
  * thread, and then sent.
  */
-final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, LastingAddress {
+final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Actor<M>, LastingAddress {
   private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
 
   private final Actor<Object> front;
@@ -55,7 +55,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
   }
 
   @Override
-  protected Actor<Object> front() {
+  protected Actor<Object> target() {
     return front;
   }
 
@@ -71,7 +71,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
 
   static Exitable behind(Exitable one) {
     return one instanceof DurableActor<?> actor ? actor.front
-        : one instanceof DurableEntities<?> entities ? entities.front() : one;
+        : one instanceof DurableEntities<?> entities ? entities.target() : one;
   }
 
   /** For one message, which is stored as these bytes: newer code has written them. */
@@ -94,7 +94,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
   public boolean sendMessage(M message) {
     if (!isKept()) return front.sendMessage(message);
     long since = System.nanoTime();
-    String context = delivery.how.carriedText(this, message);
+    String context = delivery.how.contextText(this, message);
     var waiting = waiting(message, context);
     try {
       if (!keep(waiting, FOR_EVER)) return false;
@@ -241,7 +241,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     long begin = delivery.how.scheduler().nanoTime();
     var answer = new CompletableFuture<R>();
     if (limit != FOR_EVER) {
-      var late = delivery.how.scheduler().after(limit, // code of the asker may be chained to it
+      var late = delivery.how.scheduler().schedule(limit, // code of the asker may be chained to it
           () -> Thread.startVirtualThread(() -> answer.completeExceptionally(late(request, limit))));
       order.thenRun(late::cancel);
     }
@@ -253,7 +253,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
 
   private AskTimeoutException late(Request<?, ?> request, Duration limit) {
     return new AskTimeoutException(
-        "actor '" + name() + "' was not asked " + delivery.how.asked(request) + " within " + limit.toMillis()
+        "actor '" + name() + "' was not asked " + delivery.how.describeRequest(request) + " within " + limit.toMillis()
             + " ms, since messages that wait for it at the store come first",
         name(), request, limit, null);
   }
@@ -271,13 +271,13 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
 
   private CancellationException interrupted(Kept<?> kept, Throwable cause) {
     var told = new CancellationException("interrupted while waiting for the answer of " + id() + " to "
-        + delivery.how.asked(kept) + ", which is stored, and is handled without being sent again");
+        + delivery.how.describeRequest(kept) + ", which is stored, and is handled without being sent again");
     told.initCause(cause);
     return told;
   }
 
   private NotStoredException notStored(Object request, StoreException why) {
-    return NotStoredException.ofMessage(id().toString(), delivery.how.asked(request), request, why);
+    return NotStoredException.ofMessage(id().toString(), delivery.how.describeRequest(request), request, why);
   }
 
   private Duration left(Duration limit, long begin) {
@@ -308,7 +308,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     if (!Objects.requireNonNull(limit, "limit").isPositive()) // before it is kept
       throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     long since = System.nanoTime();
-    String context = delivery.how.carriedText(this, request);
+    String context = delivery.how.contextText(this, request);
     var waiting = waiting((M) request, context);
     try {
       if (keep(waiting, limit)) return kept(waiting, request, context, true, since);
@@ -351,7 +351,7 @@ final class DurableActor<M> extends Fronted<Actor<M>> implements Actor<M>, Lasti
     try {
       front.waitForExit();
     } catch (AskCycleException ring) {
-      if (ring.ring().size() > own) throw ring;
+      if (ring.cycle().size() > own) throw ring;
     }
   }
 

@@ -1,11 +1,11 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
-import io.fibry.Fronted;
+import io.fibry.ForwardingExitable;
 import io.fibry.pool.Entities;
 
 /** Entities whose addresses keep messages. */
-final class DurableEntities<M> extends Fronted<Entities<String, M>> implements Entities<String, M> {
+final class DurableEntities<M> extends ForwardingExitable<Entities<String, M>> implements Entities<String, M> {
   private final Entities<String, Object> entities;
   private final Kinds<M> kind;
   private final Delivery delivery;
@@ -17,7 +17,7 @@ final class DurableEntities<M> extends Fronted<Entities<String, M>> implements E
   }
 
   @Override
-  protected Entities<String, Object> front() {
+  protected Entities<String, Object> target() {
     return entities;
   }
 

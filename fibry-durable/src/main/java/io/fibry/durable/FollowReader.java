@@ -124,7 +124,7 @@ final class FollowReader<E> implements AutoCloseable {
   private void pause(int tries) throws InterruptedException {
     wake.drainPermits();
     if (closing) return;
-    var timer = scheduler.after(Duration.ofSeconds(1L << Math.min(tries, MOST_PAUSE)), wake::release);
+    var timer = scheduler.schedule(Duration.ofSeconds(1L << Math.min(tries, MOST_PAUSE)), wake::release);
     wake.acquire();
     timer.cancel();
   }

@@ -57,7 +57,7 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler
   @SuppressWarnings("unchecked") // its messages are given here only
   private Actor<FollowReader.Told> begin(ActorBuilder<?> how, Store store, Optional<Store.Id> id,
       Handler<Fact<E>> handler) {
-    if (how.forBlocks().isShared())
+    if (how.forBlocks().isPooled())
       throw new IllegalArgumentException(this + " gives one event after the other; a pool has no order");
     var actor = ((ActorBuilder<FollowReader.Told>) how)
         .newActor((FollowReader.Told told, ActorContext<FollowReader.Told> context) -> {

@@ -45,7 +45,7 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
    */
   <A> A inContext(ActorBuilder.ForBlocks<?> how, Actor<Object> to, Supplier<A> sending) {
     var answer = new ArrayList<A>(1);
-    how.carrying(to, message, mail.context().orElse("")).execute(() -> answer.add(sending.get()));
+    how.contextExecutor(to, message, mail.context().orElse("")).execute(() -> answer.add(sending.get()));
     return answer.getFirst();
   }
 

@@ -20,7 +20,7 @@ public final class KeptException extends UnansweredException {
   }
 
   static KeptException of(Store.Id actor, Delivery delivery, Object request, Throwable cause) {
-    return new KeptException(actor + " keeps " + delivery.how.asked(request)
+    return new KeptException(actor + " keeps " + delivery.how.describeRequest(request)
         + ", and handles it once without being sent it again, but does not answer: " + why(cause), actor.toString(),
         request, cause);
   }

@@ -105,7 +105,7 @@ final class Live<S, E, M> {
   }
 
   Mail mail(ActorContext<Object> core, M message, Optional<Duration> every) {
-    return Mail.of(encodeMessage(message), every, delivery.how.carriedText(core.self(), message));
+    return Mail.of(encodeMessage(message), every, delivery.how.contextText(core.self(), message));
   }
 
   // ---- messages
@@ -136,7 +136,8 @@ final class Live<S, E, M> {
     }
     if (waits) handle(turn);
     else core.replyWhen(asked, CompletableFuture.failedFuture(new NoReplyException(
-        delivery.how.asked(asked) + " was handled by another life of " + id + ", whose answer is not known here",
+        delivery.how.describeRequest(asked) + " was handled by another life of " + id
+            + ", whose answer is not known here",
         id.toString(), asked)));
   }
 
@@ -403,7 +404,7 @@ final class Live<S, E, M> {
   NotStoredException notStored(Turn<S, E, M> turn, Throwable refused, boolean failed) {
     var cause = Turns.cause(refused);
     boolean kept = turn.kept().filter(Kept::asked).isPresent() && !(failed && cause.outcome() == Outcome.UNKNOWN);
-    return NotStoredException.ofTurn(id.toString(), delivery.how.asked(turn.message()), turn.message(), cause,
+    return NotStoredException.ofTurn(id.toString(), delivery.how.describeRequest(turn.message()), turn.message(), cause,
         kept ? Outcome.WILL_BE_DONE : cause.outcome());
   }
 

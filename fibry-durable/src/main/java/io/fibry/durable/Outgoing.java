@@ -31,7 +31,7 @@ final class Outgoing {
 
   <N> void send(Durable<N> to, String key, N message, Actor<?> self) {
     var kind = ((Definition<?, ?, N>) Objects.requireNonNull(to, "to")).kind();
-    messages.add(kind.waiting(key, message, delivery.now(), delivery.how.carriedText(self, message)));
+    messages.add(kind.waiting(key, message, delivery.now(), delivery.how.contextText(self, message)));
   }
 
   void remind(String name, Mail mail, Duration delay) {

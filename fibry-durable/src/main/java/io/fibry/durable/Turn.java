@@ -215,15 +215,15 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   }
 
   @Override
-  public boolean cancelled() {
+  public boolean isCancelled() {
     check();
-    return core.cancelled();
+    return core.isCancelled();
   }
 
   @Override
-  public Optional<Duration> timeLeft() {
+  public Optional<Duration> remainingTime() {
     check();
-    return core.timeLeft();
+    return core.remainingTime();
   }
 
   @Override
@@ -275,7 +275,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** Its asker does not wait any more. */
   boolean isGivenUp() {
-    return core.cancelled();
+    return core.isCancelled();
   }
 
   S state() {

@@ -5,7 +5,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.store.Store;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,7 +25,7 @@ abstract class AtAStore {
   static final Duration IDLE = Duration.ofDays(100_000);
   private static final Instant START = Instant.parse("2026-02-28T23:59:00Z");
 
-  final ManualClock clock = new ManualClock();
+  final ManualScheduler clock = new ManualScheduler();
   final ActorScope scope = ActorSystem.openScope("bank", options -> options.withScheduler(scheduler()));
   Store store;
 

@@ -152,7 +152,7 @@ class BadStepTest extends AtATurn {
   @Test
   void aStepMayKnowItsKeyAndItsActor() {
     try (var ada = ada(KIND.keepsMessages(9), context -> context.step("s", String.class,
-        () -> context.key() + " " + context.self().name() + " " + context.cancelled()))) {
+        () -> context.key() + " " + context.self().name() + " " + context.isCancelled()))) {
       assertEquals("ada ada false", ada.ask(new Ask("?")));
     }
   }

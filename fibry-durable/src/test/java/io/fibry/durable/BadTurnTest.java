@@ -62,8 +62,8 @@ class BadTurnTest extends AtATurn {
     CALLS.put("replyWhen", context -> none(() -> context.replyWhen(ask, new CompletableFuture<>())));
     CALLS.put("replyFailure", context -> none(() -> context.replyFailure(ask, new Exception("made up"))));
     CALLS.put("self", context -> context.self());
-    CALLS.put("cancelled", context -> context.cancelled());
-    CALLS.put("timeLeft", context -> context.timeLeft());
+    CALLS.put("cancelled", context -> context.isCancelled());
+    CALLS.put("remainingTime", context -> context.remainingTime());
     CALLS.put("receive", context -> context.receive(Ask.class, Duration.ZERO));
     CALLS.put("stash", context -> none(context::stash));
     CALLS.put("unstash", context -> none(context::unstash));

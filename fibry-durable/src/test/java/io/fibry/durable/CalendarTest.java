@@ -3,7 +3,7 @@ package io.fibry.durable;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class CalendarTest {
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final AtomicLong ahead = new AtomicLong(); // of the clock, in seconds
   private final List<String> due = new ArrayList<>();
   private final Calendar calendar =

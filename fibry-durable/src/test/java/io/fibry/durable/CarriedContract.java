@@ -28,7 +28,7 @@ abstract class CarriedContract extends AtAStore {
   private static final Duration HOUR = Duration.ofHours(1);
 
   private final ActorScope tenants = ActorSystem.openScope("tenants",
-      options -> options.withScheduler(scheduler()).withCarrier(new Tenant()));
+      options -> options.withScheduler(scheduler()).withContextPropagator(new Tenant()));
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch free = new CountDownLatch(1);
   private final Durable<Errand> errands =

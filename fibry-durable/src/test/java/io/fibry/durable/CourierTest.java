@@ -17,7 +17,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -45,7 +45,7 @@ class CourierTest {
     return items + add.item();
   });
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
       ActorSystem.openScope("courier-test", options -> options.withScheduler(clock).withAskLimit(LIMIT));
   private final MemoryStore memory = MemoryStore.open(() -> Instant.EPOCH.plusNanos(clock.nanoTime()));

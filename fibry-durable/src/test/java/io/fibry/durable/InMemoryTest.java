@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorFigures;
+import io.fibry.ActorStats;
 import io.fibry.Outcome;
 import io.fibry.durable.Bank.Balance;
 import io.fibry.durable.Bank.Deposit;
@@ -37,7 +37,7 @@ class InMemoryTest extends DurableContract {
 
   @Test
   void aScopeThatKeepsTextsToItselfDoesSoForWhatIsNotStored() {
-    try (var hidden = scope.openScope("hidden", options -> options.withMessageTexts(false))) {
+    try (var hidden = scope.openScope("hidden", options -> options.withMessageContents(false))) {
       var ada = Bank.ACCOUNT.newActor(hidden.named("ada"), store);
       ada.sendMessage(new Deposit(5_000));
       assertEquals(5_000, ada.ask(new Balance()));
@@ -58,7 +58,7 @@ class InMemoryTest extends DurableContract {
       accounts.actor("ada").ask(new Balance());
       others.actor("bob").ask(new Balance());
 
-      var names = scope.actors().stream().map(ActorFigures::name).toList();
+      var names = scope.actors().stream().map(ActorStats::name).toList();
       assertTrue(names.containsAll(List.of("account/ada", "others/bob")), names::toString);
     }
   }

@@ -50,7 +50,7 @@ class LateRemovalTest extends AtAStore {
     var kind = Durable.kind("list", Put.class).keepsMessages(9).state(0L).by((state, put, context) -> {
       throw new IllegalArgumentException("broken");
     });
-    var ada = kind.newActor(scope.named("ada").onFailure(FailurePolicy.goOn().withoutLog()), slow());
+    var ada = kind.newActor(scope.named("ada").onFailure(FailurePolicy.resume().withoutLog()), slow());
     var put = new Put("a");
     var answer = ada.sendMessageReturn(put, Duration.ofSeconds(5));
     eventually(() -> store.waiting(ADA, instants().instant(), 9).isEmpty());

@@ -74,7 +74,7 @@ abstract class OldFormsContract extends AtAStore {
   }
 
   <M> Actor<M> ada(Durable<M> kind) {
-    return kind.newActor(scope.named("ada").onFailure(FailurePolicy.goOn()), store);
+    return kind.newActor(scope.named("ada").onFailure(FailurePolicy.resume()), store);
   }
 
   static void end(Actor<?> actor) {

@@ -83,7 +83,7 @@ abstract class OutcomeContract extends AtAStore {
 
   private Entities<String, Put> lists(Durable<Put> kind, Store at) {
     return kind.entities(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.REJECT))
-        .onFailure(FailurePolicy.goOn().withoutLog()), at, IDLE);
+        .onFailure(FailurePolicy.resume().withoutLog()), at, IDLE);
   }
 
   private void checkDone(String... items) {

@@ -49,7 +49,7 @@ class UnreadableTest {
   }
 
   private Entities<String, Add> lists(Durable<Add> kind) {
-    return kind.entities(scope.anonymous().onFailure(FailurePolicy.goOn()), store, Duration.ofMinutes(5));
+    return kind.entities(scope.anonymous().onFailure(FailurePolicy.resume()), store, Duration.ofMinutes(5));
   }
 
   @Test

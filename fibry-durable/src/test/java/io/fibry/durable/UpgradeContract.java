@@ -125,7 +125,7 @@ abstract class UpgradeContract extends AtAStore {
   }
 
   private Actor<Message> ada(Durable<Message> kind) {
-    return kind.newActor(scope.named("ada").onFailure(FailurePolicy.goOn()), store);
+    return kind.newActor(scope.named("ada").onFailure(FailurePolicy.resume()), store);
   }
 
   private static void end(Actor<Message> actor) {

@@ -60,17 +60,17 @@ final class PausedOwnersRound {
     }
 
     @Override
-    public Timer after(Duration delay, Runnable task) {
+    public Timer schedule(Duration delay, Runnable task) {
       return begin(delay, task);
     }
 
     @Override
-    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-      return withFixedDelay(initial, period, task);
+    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
+      return scheduleWithFixedDelay(initial, period, task);
     }
 
     @Override
-    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+    public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
       var last = new Timer[1];
       last[0] = begin(initial, new Runnable() {
         @Override
@@ -84,7 +84,7 @@ final class PausedOwnersRound {
 
     private Timer begin(Duration delay, Runnable task) {
       long due = nanoTime() + delay.toNanos();
-      return Scheduler.system().after(delay, () -> {
+      return Scheduler.system().schedule(delay, () -> {
         long left = due - nanoTime();
         if (left > 0) begin(Duration.ofNanos(left), task);
         else task.run();

@@ -115,7 +115,7 @@ final class Remote implements Engine {
   public CompletionStage<Wire> request(Wire message, Duration limit) {
     message.checkSize(mostBytes());
     var answer = new CompletableFuture<Wire>();
-    var timer = Scheduler.system().after(limit, () -> answer
+    var timer = Scheduler.system().schedule(limit, () -> answer
         .completeExceptionally(new LostException(Loss.LATE, "no answer from " + message.subject() + " in time")));
     answer.whenComplete((wire, failure) -> timer.cancel());
     var back = back(new Line(machine.scope()));

@@ -45,7 +45,7 @@ final class RemoteStore {
 
   private <T> CompletionStage<T> later(String what, Supplier<CompletionStage<T>> code) {
     var answer = new CompletableFuture<T>();
-    var timer = Scheduler.system().after(Remote.PATIENCE, () -> answer.completeExceptionally(unknown(what)));
+    var timer = Scheduler.system().schedule(Remote.PATIENCE, () -> answer.completeExceptionally(unknown(what)));
     answer.whenComplete((value, failure) -> timer.cancel());
     there.add(network.delay(), () -> {
       if (!reaches()) return;

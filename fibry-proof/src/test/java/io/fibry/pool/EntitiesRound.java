@@ -63,14 +63,14 @@ final class EntitiesRound {
     this.leaving = random.nextInt(3) == 0;
     this.onTime = random.nextBoolean();
     this.strategy = Seeds.anyStrategy(random);
-    this.madeWithThread = strategy == Strategy.THREAD || strategy == Strategy.residentFiber();
+    this.madeWithThread = strategy == Strategy.THREAD || strategy == Strategy.RESIDENT_FIBER;
     for (int key = 0; key < KEYS; key++) ledgers[key] = new Ledger();
   }
 
   void play() throws InterruptedException {
     try (var scope = ActorSystem.openScope("entities", options -> options.withDeadLetters(this::bury))) {
       Entities<Integer, Work> entities =
-          Entities.of(scope.anonymous().strategy(strategy), IDLE, this::birth);
+          Entities.open(scope.anonymous().strategy(strategy), IDLE, this::birth);
       var threads = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) {
         int sender = i;

@@ -150,7 +150,7 @@ final class OverloadRound {
     this.simulation = simulation;
     this.random = simulation.random().split();
     this.bounded = asked(Mailbox.bounded(ROOM, Overflow.REJECT));
-    this.timely = asked(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100)));
+    this.timely = asked(Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100)));
   }
 
   /** A pool with a worker for each resource. */

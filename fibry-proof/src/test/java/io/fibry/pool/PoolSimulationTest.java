@@ -40,12 +40,12 @@ class PoolSimulationTest {
   @Test
   void aPoolEndsThoughNoThreadIsToBeHad() {
     Seeds.play("pool without threads", 300, simulation -> {
-      var crew = Pools.perMessage(simulation.scope().anonymous().strategy(Strategy.residentFiber()))
+      var crew = Pools.perMessage(simulation.scope().anonymous().strategy(Strategy.RESIDENT_FIBER))
           .newActor((Integer millis) -> Thread.sleep(millis));
       simulation.faults().always().noThreads(0.5);
       for (int i = 0; i < 10; i++) crew.sendMessage(1);
       crew.kill();
-      assertTrue(simulation.scope().awaitQuiet(Duration.ofHours(1)));
+      assertTrue(simulation.scope().awaitQuiescence(Duration.ofHours(1)));
     });
   }
 }

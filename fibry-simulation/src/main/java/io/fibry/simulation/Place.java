@@ -89,7 +89,7 @@ final class Place {
   private Object made(Object single) {
     if (single instanceof Scheduler) return run.scheduler;
     if (single instanceof Scope root)
-      root.configure(options -> options.withScheduler(run.scheduler).withCarrier(new Witness(run, this)));
+      root.configure(options -> options.withScheduler(run.scheduler).withContextPropagator(new Witness(run, this)));
     return single;
   }
 }

@@ -21,17 +21,17 @@ final class RunScheduler implements Scheduler {
   }
 
   @Override
-  public Timer after(Duration delay, Runnable task) {
+  public Timer schedule(Duration delay, Runnable task) {
     return start(delay, null, false, task);
   }
 
   @Override
-  public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+  public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
     return start(initial, Objects.requireNonNull(period, "period"), true, task);
   }
 
   @Override
-  public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+  public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
     return start(initial, Objects.requireNonNull(delay, "delay"), false, task);
   }
 

@@ -66,7 +66,7 @@ final class Trial {
   /** A handler that was cut off may take some more time. */
   private static ActorScope.Report closed(ActorScope scope) {
     var report = scope.closeWithin(CLOSE);
-    for (int look = 0; look < LOOKS && !report.running().isEmpty(); look++) {
+    for (int look = 0; look < LOOKS && !report.unresponsive().isEmpty(); look++) {
       Thread.interrupted(); // else it would not park
       LockSupport.parkNanos(CLOSE.toNanos() / LOOKS);
       report = scope.report();
@@ -75,8 +75,8 @@ final class Trial {
   }
 
   private void check(ActorScope.Report report, ActorScope scope) {
-    if (!report.running().isEmpty()) leftover("handlers still run: " + report.running());
-    else if (report.waiting() > 0) leftover("messages still wait: " + report);
+    if (!report.unresponsive().isEmpty()) leftover("handlers still run: " + report.unresponsive());
+    else if (report.queued() > 0) leftover("messages still wait: " + report);
     else if (report.sent() != report.handled() + report.unhandled().values().stream().mapToLong(n -> n).sum())
       leftover("the accounts do not add up: " + report);
     else if (options.noDeadLetters() && !scope.deadLetters().isEmpty())

@@ -1,14 +1,14 @@
 package io.fibry.simulation;
 
 import io.fibry.Actor;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.simulation.tap.Taps;
 
 /**
  * Travels with each message: others may run before it is sent, the trace sees it, and its handler's
  * thread is at the place of its actor.
  */
-final class Witness implements Carrier<String> {
+final class Witness implements ContextPropagator<String> {
   private final Run run;
   private final Place place; // of the actors that have it
 
@@ -47,12 +47,12 @@ final class Witness implements Carrier<String> {
   }
 
   @Override
-  public AutoCloseable set(String sender) {
+  public AutoCloseable restore(String sender) {
     return () -> {};
   }
 
   @Override
-  public AutoCloseable set(String sender, Actor<?> at, Object message) {
+  public AutoCloseable restore(String sender, Actor<?> at, Object message) {
     var task = run.current();
     if (Taps.machine() != run || task == null) return () -> {};
     var before = task.actor;

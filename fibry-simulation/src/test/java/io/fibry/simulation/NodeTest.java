@@ -102,7 +102,7 @@ class NodeTest {
       while (sim.random().nextInt(4) > 0) sim.point();
       node.crash();
       actor.sendMessage("b");
-      assertTrue(sim.scope().awaitQuiet(Duration.ofMinutes(1)));
+      assertTrue(sim.scope().awaitQuiescence(Duration.ofMinutes(1)));
       assertTrue(got.contains("b"));
     });
   }

@@ -87,7 +87,7 @@ enum Programs {
       });
       sim.always("nobody pays twice", () -> charged.values().stream().allMatch(times -> times == 1));
       for (int i = 0; i < 5; i++) shop.ask("order" + i);
-      sim.scope().awaitQuiet(Duration.ofMinutes(1));
+      sim.scope().awaitQuiescence(Duration.ofMinutes(1));
     }
   },
 
@@ -100,7 +100,7 @@ enum Programs {
         Actor<Book> actor;
       };
       Runnable open = () -> door.actor = sim.scope().anonymous()
-          .onFailure(FailurePolicy.restart().withBackOff(Duration.ofMillis(10), Duration.ofSeconds(1)).withoutLog())
+          .onFailure(FailurePolicy.restart().withBackoff(Duration.ofMillis(10), Duration.ofSeconds(1)).withoutLog())
           .initialState(() -> booked)
           .newActor((TreeMap<Integer, Integer> books, Book book, ActorContext<Book> context) -> {
             if (sim.random().nextInt(4) == 0) throw new IllegalStateException("no ink");

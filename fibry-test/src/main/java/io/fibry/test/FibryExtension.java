@@ -1,7 +1,7 @@
 package io.fibry.test;
 
 import io.fibry.ActorScope;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
  * {@snippet class="io.fibry.test.SnippetsTest" region="extension"}
  *
  * <p>Tests, {@code @BeforeEach} and {@code @AfterEach} methods may have parameters of type
- * {@link TestScope}, {@link ActorScope} (the same object) and {@link ManualClock} (its clock).
+ * {@link TestScope}, {@link ActorScope} (the same object) and {@link ManualScheduler} (its clock).
  *
  * <p>An actor of the scope that must be interrupted after the test is a leak. It fails the test
  * with a text that says what each actor was doing. Other actors end after their waiting messages.
@@ -59,13 +59,13 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   @Override
   public boolean supportsParameter(ParameterContext parameter, ExtensionContext test) {
     var type = parameter.getParameter().getType();
-    return type == TestScope.class || type == ActorScope.class || type == ManualClock.class;
+    return type == TestScope.class || type == ActorScope.class || type == ManualScheduler.class;
   }
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext test) {
     var scope = scope(test);
-    return parameter.getParameter().getType() == ManualClock.class ? scope.clock() : scope;
+    return parameter.getParameter().getType() == ManualScheduler.class ? scope.clock() : scope;
   }
 
   private TestScope scope(ExtensionContext test) {

@@ -314,7 +314,7 @@ public final class NatsServer implements AutoCloseable {
     withOtherPorts(this::started); // the same ports, because a program that has one meanwhile soon gives it back
   }
 
-  /** Pauses the server until {@link #goOn}; it is stopped when this method returns. */
+  /** Pauses the server until {@link #resume}; it is stopped when this method returns. */
   public void pause() {
     signal("STOP");
     awaitStandstill();

@@ -41,7 +41,7 @@ public final class Probe<M> {
   private Probe(ActorScope scope, String name) {
     this.scope = scope;
     this.name = name;
-    this.actor = scope.named(name).onFailure(FailurePolicy.goOn().withoutLog())
+    this.actor = scope.named(name).onFailure(FailurePolicy.resume().withoutLog())
         .newActor((M message, ActorContext<M> context) -> handle(message, context));
   }
 
@@ -89,7 +89,7 @@ public final class Probe<M> {
    * @return a changed copy
    */
   public <N extends M> ActorBuilder<N> recording(ActorBuilder<N> how) {
-    return how.<N>around((message, next) -> {
+    return how.<N>intercept((message, next) -> {
       note(message);
       next.run();
     });
@@ -186,7 +186,7 @@ public final class Probe<M> {
    */
   public void expectNothing() {
     var limit = limit();
-    if (!scope.awaitQuiet(limit))
+    if (!scope.awaitQuiescence(limit))
       throw failure("nothing", "no certainty within " + TestScope.shown(limit) + ": the scope did not become quiet");
     if (!unseen.isEmpty()) throw failure("nothing", List.copyOf(unseen).toString());
   }

@@ -2,12 +2,12 @@ package io.fibry.test;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.ActorFigures;
 import io.fibry.ActorScope;
+import io.fibry.ActorStats;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
 import io.fibry.Strategy;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -34,7 +34,7 @@ public final class TestScope implements ActorScope {
 
   private static final int MOST_STEPS = 1_000_000;
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope;
   // dead letters that assertions have found; used by the threads of the test
   private final Set<DeadLetter> asserted =
@@ -83,7 +83,7 @@ public final class TestScope implements ActorScope {
    *
    * @return always the same
    */
-  public ManualClock clock() {
+  public ManualScheduler clock() {
     return clock;
   }
 
@@ -100,12 +100,12 @@ public final class TestScope implements ActorScope {
     if (Objects.requireNonNull(by, "by").isNegative())
       throw new IllegalArgumentException("time cannot go back by " + shown(by) + "; give zero or more");
     long end = clock.nanoTime() + TimeUnit.NANOSECONDS.convert(by);
-    boolean quiet = scope.awaitQuiet(limit);
+    boolean quiet = scope.awaitQuiescence(limit);
     for (int steps = 0; isDueUntil(end); steps++) {
       if (steps == MOST_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MOST_STEPS
           + " steps within " + shown(by) + ", so that never ends:\n" + scope.dump());
       clock.advance(clock.untilNext().orElse(Duration.ZERO));
-      quiet = quiet && scope.awaitQuiet(limit); // a handler that waits for something else costs one limit only
+      quiet = quiet && scope.awaitQuiescence(limit); // a handler that waits for something else costs one limit only
     }
     clock.advance(Duration.ofNanos(Math.max(0, end - clock.nanoTime())));
     assertQuiet();
@@ -128,7 +128,7 @@ public final class TestScope implements ActorScope {
    * @throws AssertionError if that takes too long, with what each actor is doing
    */
   public void assertQuiet() {
-    if (!scope.awaitQuiet(limit)) throw new AssertionError(
+    if (!scope.awaitQuiescence(limit)) throw new AssertionError(
         "scope '" + name() + "' did not become quiet within " + shown(limit) + ":\n" + scope.dump());
   }
 
@@ -158,7 +158,7 @@ public final class TestScope implements ActorScope {
   public DeadLetter assertDeadLetter(DeadLetter.Reason reason, Object message) {
     var found = take(reason, message);
     if (found.isPresent()) return found.get();
-    boolean quiet = scope.awaitQuiet(limit);
+    boolean quiet = scope.awaitQuiescence(limit);
     return take(reason, message)
         .orElseThrow(() -> new AssertionError("scope '" + name() + "'" + (quiet ? "" : ", which is not quiet yet,")
             + " has no dead letter " + reason + ": "
@@ -183,11 +183,11 @@ public final class TestScope implements ActorScope {
   public void close() {
     var late = new AtomicReference<>("");
     var report = end(limit, () -> late.set(scope.dump()));
-    if (late.get().isEmpty() && report.running().isEmpty()) return;
+    if (late.get().isEmpty() && report.unresponsive().isEmpty()) return;
     var before = late.get().isEmpty() ? "" : "; before the interrupt:\n" + late.get();
     throw new AssertionError("scope '" + name() + "' did not end by itself within " + shown(limit)
         + ": before the test ends, end its actors, release what they wait for, or move the clock. Messages left: "
-        + report.leftovers() + ", handlers that still run: " + report.running() + before);
+        + report.undelivered() + ", handlers that still run: " + report.unresponsive() + before);
   }
 
   /** Closes the scope like any other, but {@code limit} is real time. */
@@ -256,8 +256,8 @@ public final class TestScope implements ActorScope {
   }
 
   @Override
-  public Farewell whenClosing(Runnable farewell) {
-    return scope.whenClosing(farewell);
+  public CloseHook onClosing(Runnable farewell) {
+    return scope.onClosing(farewell);
   }
 
   @Override
@@ -271,7 +271,7 @@ public final class TestScope implements ActorScope {
   }
 
   @Override
-  public List<ActorFigures> actors() {
+  public List<ActorStats> actors() {
     return scope.actors();
   }
 
@@ -281,8 +281,8 @@ public final class TestScope implements ActorScope {
   }
 
   @Override
-  public boolean awaitQuiet(Duration limit) {
-    return scope.awaitQuiet(limit);
+  public boolean awaitQuiescence(Duration limit) {
+    return scope.awaitQuiescence(limit);
   }
 
   @Override

@@ -15,7 +15,7 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -77,7 +77,7 @@ class FibryExtensionTest {
   }
 
   private static Actor<String> failing(ActorScope scope) {
-    return scope.named("kitchen").onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
+    return scope.named("kitchen").onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
       throw new IllegalStateException("planned");
     });
   }
@@ -92,7 +92,7 @@ class FibryExtensionTest {
     }
 
     @Test
-    void one(ActorScope scope, ManualClock clock) {
+    void one(ActorScope scope, ManualScheduler clock) {
       assertSame(before, scope);
       assertSame(before.clock(), clock);
       SEEN.add(scope);

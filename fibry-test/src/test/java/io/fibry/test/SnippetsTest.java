@@ -40,7 +40,7 @@ class SnippetsTest {
     try (var scope = TestScope.fibers()) {
       var tries = new AtomicInteger();
       var printer = scope.anonymous()
-          .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofMinutes(1)).withoutLog())
+          .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofMinutes(1)).withoutLog())
           .newActor((String page) -> {
             if (tries.incrementAndGet() < 4) throw new IOException("no paper");
           });
@@ -83,7 +83,7 @@ class SnippetsTest {
 
   @Test
   void whatCannotBeCookedIsADeadLetter(TestScope scope) {
-    var kitchen = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String dish) -> {
+    var kitchen = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((String dish) -> {
       throw new IllegalArgumentException("no " + dish + " today");
     });
 

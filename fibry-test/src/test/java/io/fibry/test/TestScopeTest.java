@@ -54,7 +54,7 @@ class TestScopeTest {
   }
 
   private static Actor<String> failing(ActorBuilder<Object> how) {
-    return how.onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
+    return how.onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
       throw new IllegalStateException("planned");
     });
   }
@@ -117,7 +117,7 @@ class TestScopeTest {
       below.sendMessage("hello");
 
       assertEquals(Optional.of(clerk), scope.find("clerk", String.class));
-      assertTrue(scope.awaitQuiet(TestScope.LIMIT));
+      assertTrue(scope.awaitQuiescence(TestScope.LIMIT));
       assertEquals(1, scope.report().handled());
       assertContains("clerk", scope.dump());
     }
@@ -205,7 +205,7 @@ class TestScopeTest {
 
   @Test
   void closingFailsWhereAnActorHadToBeInterrupted() {
-    var scope = TestScope.open("test", options -> options.withGrace(Patience.LONG));
+    var scope = TestScope.open("test", options -> options.withKillGrace(Patience.LONG));
     var clerk = waiting(scope);
     clerk.sendMessage("wait");
     Patience.await(waits);
@@ -229,7 +229,7 @@ class TestScopeTest {
 
   @Test
   void anActorThatWasCutOffBeforeIsNamedToo() {
-    var scope = TestScope.open("test", o -> o.withGrace(Duration.ZERO));
+    var scope = TestScope.open("test", o -> o.withKillGrace(Duration.ZERO));
     var begun = new CompletableFuture<Void>();
     var clerk = scope.named("clerk").newActor((String message) -> {
       begun.complete(null);
@@ -252,7 +252,7 @@ class TestScopeTest {
 
     var report = scope.closeWithin(Duration.ofMillis(1));
 
-    assertTrue(report.leftovers().stream().anyMatch(letter -> letter.message().equals("never begun")),
+    assertTrue(report.undelivered().stream().anyMatch(letter -> letter.message().equals("never begun")),
         report.toString());
     assertFalse(clerk.sendMessage("too late"));
   }

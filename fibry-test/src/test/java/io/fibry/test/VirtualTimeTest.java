@@ -41,7 +41,7 @@ class VirtualTimeTest {
 
   private ActorWithReturn<String, String> failingUntil(int good) {
     return scope.anonymous()
-        .onFailure(FailurePolicy.restart().withBackOff(SECOND, SECOND.multipliedBy(100)).withoutLog())
+        .onFailure(FailurePolicy.restart().withBackoff(SECOND, SECOND.multipliedBy(100)).withoutLog())
         .newActorWithReturn(message -> {
           if (tries.incrementAndGet() < good) throw new IllegalStateException("planned");
           return message;
@@ -72,7 +72,7 @@ class VirtualTimeTest {
 
   @RepeatedTest(RUNS)
   void aRateLimitKeepsItsPaceInOneStep() {
-    var mail = RateLimit.of(scope.anonymous(), 1, SECOND).newActor((Integer letter) -> {
+    var mail = RateLimit.around(scope.anonymous(), 1, SECOND).newActor((Integer letter) -> {
       log.add(letter + " at " + Duration.ofNanos(scope.clock().nanoTime()).toSeconds());
     });
     for (int i = 0; i < 4; i++) mail.sendMessage(i);
@@ -86,7 +86,7 @@ class VirtualTimeTest {
 
   @RepeatedTest(RUNS)
   void aHandlerThatAsksALimitedPoolIsQuietToo() throws Exception {
-    var pool = Pools.fixed(RateLimit.of(scope.anonymous(), 1, SECOND), 2).newActorWithReturn((Integer i) -> i + 1);
+    var pool = Pools.fixed(RateLimit.around(scope.anonymous(), 1, SECOND), 2).newActorWithReturn((Integer i) -> i + 1);
     ActorWithReturn<Integer, Integer> front = scope.anonymous().newActorWithReturn(i -> pool.ask(i) + pool.ask(i));
     var answers = List.of(front.sendMessageReturn(1), front.sendMessageReturn(2));
 
@@ -98,7 +98,7 @@ class VirtualTimeTest {
 
   @RepeatedTest(RUNS)
   void anIdleEntityIsPassivatedInTheStep() {
-    Entities<String, String> carts = Entities.of(scope.anonymous(), Duration.ofMinutes(1),
+    Entities<String, String> carts = Entities.open(scope.anonymous(), Duration.ofMinutes(1),
         (how, key) -> how.initialState(() -> key).onStop(log::add).newActor((String state, String message) -> {}));
     carts.actor("ada").sendMessage("milk");
 
@@ -152,10 +152,11 @@ class VirtualTimeTest {
 
   @Test
   void aHandlerSleepsByTheClockAndIsInterruptedByAKill() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((String message) -> {
-      scope.clock().sleepUntil(SECOND.toNanos());
-      return message;
-    });
+    var actor =
+        scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((String message) -> {
+          scope.clock().sleepUntil(SECOND.toNanos());
+          return message;
+        });
     var first = actor.sendMessageReturn("first");
     scope.assertQuiet();
 

@@ -36,7 +36,7 @@ final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.Priority
   static Fibry onForkJoinPool() {
     var pool = new ForkJoinPool(Runtime.getRuntime().availableProcessors(),
         ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
-    return new Fibry(Strategy.on(pool), pool::shutdownNow);
+    return new Fibry(Strategy.of(pool), pool::shutdownNow);
   }
 
   private record FibryReceiver<M>(Actor<M> actor, boolean resident) implements Receiver<M> {
@@ -57,7 +57,7 @@ final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.Priority
   }
 
   private <M> Receiver<M> ours(Actor<M> actor) {
-    return new FibryReceiver<>(actor, builder.forBlocks().strategy().resident());
+    return new FibryReceiver<>(actor, builder.forBlocks().strategy().isResident());
   }
 
   @Override

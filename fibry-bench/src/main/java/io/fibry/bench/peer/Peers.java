@@ -10,7 +10,7 @@ public final class Peers {
     return switch (who) {
       case "fiber" -> Fibry.on(Strategy.FIBER);
       case "thread" -> Fibry.on(Strategy.THREAD);
-      case "resident" -> Fibry.on(Strategy.residentFiber());
+      case "resident" -> Fibry.on(Strategy.RESIDENT_FIBER);
       case "forkjoin" -> Fibry.onForkJoinPool();
       case "caller" -> Fibry.on(Strategy.CALLER);
       case "sink" -> new FibrySink();

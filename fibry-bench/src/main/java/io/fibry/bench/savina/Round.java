@@ -26,7 +26,7 @@ final class Round implements AutoCloseable {
   static final ActorBuilder<Object> FIBERS = ActorSystem.anonymous();
   /** For handlers that do not block: a thread per processor, first in, first out. */
   static final ActorBuilder<Object> POOL =
-      ActorSystem.anonymous().strategy(Strategy.on(new ForkJoinPool(Runtime.getRuntime().availableProcessors(),
+      ActorSystem.anonymous().strategy(Strategy.of(new ForkJoinPool(Runtime.getRuntime().availableProcessors(),
           ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true)));
   private static final int LIMIT = 60; // seconds
 

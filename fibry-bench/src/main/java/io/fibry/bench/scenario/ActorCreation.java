@@ -20,7 +20,7 @@ public final class ActorCreation {
     int many = Experiment.size(1_000_000);
     int fewer = many / 5;
     int threads = Math.max(1, many * 3 / 1_000);
-    Supplier<Sink<?>> resident = () -> ActorSystem.anonymous().strategy(Strategy.residentFiber()).newSink();
+    Supplier<Sink<?>> resident = () -> ActorSystem.anonymous().strategy(Strategy.RESIDENT_FIBER).newSink();
     for (boolean working : new boolean[] {false, true}) {
       String each =
           String.format("%,d actors on fibers, %,d with a virtual thread each, %,d with a platform thread each", many,

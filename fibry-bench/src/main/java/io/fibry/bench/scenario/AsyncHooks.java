@@ -7,7 +7,7 @@ import io.fibry.Strategy;
 import io.fibry.bench.ChildJvm;
 import io.fibry.bench.PoissonArrivals;
 import io.fibry.bench.report.Row;
-import io.fibry.flow.Hooks;
+import io.fibry.flow.HookedFunction;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
 import java.nio.file.Files;
@@ -73,7 +73,7 @@ public final class AsyncHooks {
   }
 
   private static Handler.Returning<Integer, Integer> function(String where, CountDownLatch done) {
-    Hooks.After<Integer, Integer> hook = (n, reply) -> aSecond(done);
+    HookedFunction.After<Integer, Integer> hook = (n, reply) -> aSecond(done);
     return switch (where) {
       case "fibers" -> hooked(ActorSystem.anonymous().strategy(Strategy.FIBER)).afterAsync(hook);
       case "threads" -> hooked(ActorSystem.anonymous().strategy(Strategy.THREAD)).afterAsync(hook);
@@ -86,8 +86,8 @@ public final class AsyncHooks {
     };
   }
 
-  private static Hooks<Integer, Integer> hooked(ActorBuilder<?> builder) {
-    return Hooks.around(builder, (Integer n) -> n + 1);
+  private static HookedFunction<Integer, Integer> hooked(ActorBuilder<?> builder) {
+    return HookedFunction.around(builder, (Integer n) -> n + 1);
   }
 
   private static void aSecond(CountDownLatch done) {

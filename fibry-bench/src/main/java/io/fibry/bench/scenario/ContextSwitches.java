@@ -15,7 +15,7 @@ public final class ContextSwitches {
     int requests = Experiment.size(250_000);
     new Experiment("switches", String.format("%,d requests from one actor to another, one after the other", requests))
         .side("fibry, fibers", "ms", "1,500 ms for 250,000", () -> actors(Strategy.FIBER, requests))
-        .side("fibry, resident fibers", "ms", "", () -> actors(Strategy.residentFiber(), requests))
+        .side("fibry, resident fibers", "ms", "", () -> actors(Strategy.RESIDENT_FIBER, requests))
         .side("fibry, platform threads", "ms", "4,700 ms for 250,000", () -> actors(Strategy.THREAD, requests))
         .side("by hand: two virtual threads, queue and future", "ms", "", () -> byHand(Thread.ofVirtual(), requests))
         .side("by hand: two platform threads, queue and future", "ms", "",

@@ -20,7 +20,7 @@ public final class MessageRate {
           String.format("%,d messages to one actor, from %s", messages,
               senders == 1 ? "one sender" : senders + " senders at once"))
           .side("fibry, fibers", "M/s", senders == 1 ? "7.5 M/s" : "", () -> actor(Strategy.FIBER, senders, messages))
-          .side("fibry, resident fibers", "M/s", "", () -> actor(Strategy.residentFiber(), senders, messages))
+          .side("fibry, resident fibers", "M/s", "", () -> actor(Strategy.RESIDENT_FIBER, senders, messages))
           .side("fibry, platform threads", "M/s", senders == 1 ? "8.5 M/s" : "degraded less than fibers",
               () -> actor(Strategy.THREAD, senders, messages))
           .side("by hand: virtual threads and a queue", "M/s", "", () -> byHand(Thread.ofVirtual(), senders, messages))

@@ -3,7 +3,7 @@ package io.fibry.bench.scenario;
 import io.fibry.ActorSystem;
 import io.fibry.bench.ChildJvm;
 import io.fibry.bench.report.Row;
-import io.fibry.net.Exchange;
+import io.fibry.net.HttpExchange;
 import io.fibry.pool.Pools;
 import io.fibry.stereotype.Stereotypes;
 import java.io.IOException;
@@ -83,7 +83,7 @@ public final class SlowCalls {
     while (System.in.read() >= 0); // until the parent closes it
   }
 
-  private static String slow(Exchange exchange) throws InterruptedException {
+  private static String slow(HttpExchange exchange) throws InterruptedException {
     TimeUnit.MICROSECONDS.sleep(1_500);
     return "Hello";
   }

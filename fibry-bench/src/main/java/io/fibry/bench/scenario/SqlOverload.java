@@ -49,7 +49,7 @@ public final class SqlOverload {
         CAPACITY, Arrays.toString(LOADS)));
     var latency = new ArrayList<Row>();
     ramp(experiment, latency, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms",
-        actors(Strategy.FIBER, Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100))), seconds,
+        actors(Strategy.FIBER, Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100))), seconds,
         "a service that refuses keeps serving at capacity");
     ramp(experiment, latency, "fibry, 4 workers, mailbox 16 REJECT",
         actors(Strategy.FIBER, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");

@@ -24,7 +24,7 @@ import io.fibry.engine.queue.GuardedQueue;
 import io.fibry.engine.queue.SharedQueue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
@@ -46,10 +46,10 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   private String label;
   private Strategy strategy;
   private Mailbox<?> mailbox;
-  private FailurePolicy policy = FailurePolicy.goOn();
+  private FailurePolicy policy = FailurePolicy.resume();
   private Class<?> type;
-  private Handler.Around<Object> around; // null: none
-  private Sharing<?> sharing; // null: no pool
+  private Handler.Interceptor<Object> around; // null: none
+  private PoolPolicy<?> sharing; // null: no pool
   private boolean inline;
   private boolean endsFirst;
   private boolean uncounted;
@@ -115,11 +115,11 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public <N extends M> ActorBuilder<N> around(Handler.Around<? super N> around) {
-    var outer = (Handler.Around<Object>) Objects.requireNonNull(around, "around");
+  public <N extends M> ActorBuilder<N> intercept(Handler.Interceptor<? super N> around) {
+    var outer = (Handler.Interceptor<Object>) Objects.requireNonNull(around, "around");
     var inner = this.around;
     return with(copy -> copy.around =
-        inner == null ? outer : (message, next) -> outer.around(message, () -> inner.around(message, next)));
+        inner == null ? outer : (message, next) -> outer.intercept(message, () -> inner.intercept(message, next)));
   }
 
   @Override
@@ -128,11 +128,11 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public <N extends M> ForBlocks<N> shared(Sharing<? super N> sharing) {
+  public <N extends M> ForBlocks<N> pooled(PoolPolicy<? super N> sharing) {
     Objects.requireNonNull(sharing, "sharing");
-    if (isShared()) throw new IllegalArgumentException(
+    if (isPooled()) throw new IllegalArgumentException(
         "this is a builder of pools already (" + this.sharing + "); make the " + sharing + " of a builder of actors");
-    return this.<N>with(copy -> copy.sharing = sharing).orMailbox(POOL_MAILBOX);
+    return this.<N>with(copy -> copy.sharing = sharing).defaultMailbox(POOL_MAILBOX);
   }
 
   @Override
@@ -141,32 +141,32 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public boolean isShared() {
+  public boolean isPooled() {
     return sharing != null;
   }
 
   @Override
-  public ForBlocks<M> endsFirst() {
+  public ForBlocks<M> closesFirst() {
     return changed(copy -> copy.endsFirst = true);
   }
 
   @Override
-  public ForBlocks<M> uncounted() {
+  public ForBlocks<M> excludedFromAccounts() {
     return changed(copy -> copy.uncounted = true);
   }
 
   @Override
-  public ForBlocks<M> toClient(Predicate<Object> own) {
+  public ForBlocks<M> countLostAsDisconnected(Predicate<Object> own) {
     return changed(copy -> copy.toClient = Objects.requireNonNull(own, "own"));
   }
 
   @Override
-  public ForBlocks<M> outside() {
+  public ForBlocks<M> inOuterScope() {
     return changed(copy -> copy.owner = new Outside(owner));
   }
 
   @Override
-  public ForBlocks<M> inside(String kind) {
+  public ForBlocks<M> inNewScope(String kind) {
     var part = owner.openPart(Objects.requireNonNull(kind, "kind"), label);
     return changed(copy -> copy.owner = part);
   }
@@ -177,13 +177,13 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public ForBlocks<M> part(String part) {
+  public ForBlocks<M> child(String part) {
     Objects.requireNonNull(part, "part");
     return label == null ? this : with(copy -> copy.label = label + "/" + Owner.checkedName(Lines.escaped(part)));
   }
 
   @Override
-  public ForBlocks<M> orName(String otherwise) {
+  public ForBlocks<M> defaultName(String otherwise) {
     return label != null ? this : named(Owner.checkedName(otherwise));
   }
 
@@ -203,7 +203,7 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public ForBlocks<M> orMailbox(Mailbox<Object> otherwise) {
+  public ForBlocks<M> defaultMailbox(Mailbox<Object> otherwise) {
     Objects.requireNonNull(otherwise, "otherwise");
     return mailbox == null && mailbox() == Mailbox.unbounded() ? with(copy -> copy.mailbox = otherwise) : this;
   }
@@ -214,33 +214,33 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public boolean showsMessages() {
-    return owner.options().messageTexts();
+  public boolean mayShowMessages() {
+    return owner.options().hasMessageContents();
   }
 
   @Override
-  public String shown(Object message) {
-    return Texts.shown(message, showsMessages());
+  public String describe(Object message) {
+    return Texts.shown(message, mayShowMessages());
   }
 
   @Override
-  public String asked(Object request) {
-    return Texts.asked(request, showsMessages());
+  public String describeRequest(Object request) {
+    return Texts.asked(request, mayShowMessages());
   }
 
   @Override
-  public Executor carrying(Actor<?> to, Object message) {
-    return Luggage.of(owner.options().carriers(), to, message);
+  public Executor contextExecutor(Actor<?> to, Object message) {
+    return Luggage.of(owner.options().contextPropagators(), to, message);
   }
 
   @Override
-  public String carriedText(Actor<?> to, Object message) {
-    return CarriedText.of(owner.options().carriers(), to, message);
+  public String contextText(Actor<?> to, Object message) {
+    return CarriedText.of(owner.options().contextPropagators(), to, message);
   }
 
   @Override
-  public Executor carrying(Actor<?> to, Object message, String text) {
-    return Luggage.ofText(owner.options().carriers(), to, message, text);
+  public Executor contextExecutor(Actor<?> to, Object message, String text) {
+    return Luggage.ofText(owner.options().contextPropagators(), to, message, text);
   }
 
   @Override
@@ -256,8 +256,8 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public <N extends M> Actor<N> newActor(Handler.InContext<N> handler) {
-    return (Actor<N>) make(Behaviour.inContext(settings(), (Handler.InContext<Object>) checked(handler)));
+  public <N extends M> Actor<N> newActor(Handler.WithContext<N> handler) {
+    return (Actor<N>) make(Behaviour.inContext(settings(), (Handler.WithContext<Object>) checked(handler)));
   }
 
   @Override
@@ -267,9 +267,9 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningInContext<N, R> handler) {
+  public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningWithContext<N, R> handler) {
     return (ActorWithReturn<N, R>) make(
-        Behaviour.returningInContext(settings(), (Handler.ReturningInContext<Object, Object>) checked(handler)));
+        Behaviour.returningInContext(settings(), (Handler.ReturningWithContext<Object, Object>) checked(handler)));
   }
 
   static <H> H checked(H handler) {
@@ -291,7 +291,7 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
 
   Settings settings() {
     var strategy = strategy();
-    var carriers = owner.options().carriers();
+    var carriers = owner.options().contextPropagators();
     if (!carriers.isEmpty()) Baggage.used = true;
     var shared = settings;
     if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers)
@@ -309,7 +309,7 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   ActorCell admitted(Behaviour behaviour) {
-    if (isShared()) return makePool(behaviour);
+    if (isPooled()) return makePool(behaviour);
     var mailbox = mailbox();
     var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox,
         scheduler()::nanoTime, (message, baggage) -> new Envelope(message, (Baggage) baggage)))
@@ -336,7 +336,7 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
     var mailbox = mailbox();
     if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox
         + "), so none of them can choose from it; give it one that is not selective");
-    if (mailbox.ordered() && sharing.byKey())
+    if (mailbox.isOrdered() && sharing.isByKey())
       throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a "
           + "priority mailbox does not; give it another mailbox");
     var pool = new PoolCell(behaviour, new SharedQueue<>(mailbox, sharing, scheduler()::nanoTime));
@@ -346,9 +346,9 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   ActorCell makeSink(Behaviour behaviour) {
-    if (isShared() && sharing.looks()) throw new IllegalArgumentException(
+    if (isPooled() && sharing.isContentAware()) throw new IllegalArgumentException(
         "a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
-    if (mailbox().ordered()) throw new IllegalArgumentException(
+    if (mailbox().isOrdered()) throw new IllegalArgumentException(
         "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
     return admitted(behaviour);
   }

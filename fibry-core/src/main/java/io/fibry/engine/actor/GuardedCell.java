@@ -58,7 +58,7 @@ class GuardedCell extends ActorCell {
 
   @Override
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
-    if (queue.mailbox().ordered()) throw new UnsupportedOperationException("actor '" + name()
+    if (queue.mailbox().isOrdered()) throw new UnsupportedOperationException("actor '" + name()
         + "' has a priority mailbox, which cannot keep a block together; send the messages one by one");
     if (messages.size() > capacity())
       throw new IllegalArgumentException("a block of " + messages.size()
@@ -97,7 +97,7 @@ class GuardedCell extends ActorCell {
         yield refusal;
       }
       case FULL -> {
-        var refusal = queue.mailbox().drops() || deadline == Deadline.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
+        var refusal = queue.mailbox().isLossy() || deadline == Deadline.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
         Events.pressure(this, capacity(), refusal, entry.foreseen());
         yield refusal;
       }
@@ -204,7 +204,7 @@ class GuardedCell extends ActorCell {
 
   @Override
   protected boolean onlyQueues() {
-    return super.onlyQueues() && !queue.mailbox().ordered();
+    return super.onlyQueues() && !queue.mailbox().isOrdered();
   }
 
   // ---- drain
@@ -319,7 +319,7 @@ class GuardedCell extends ActorCell {
     var entry = request.entry;
     long foreseen = entry == null ? 0 : entry.foreseen();
     return foreseen == 0 ? super.full(request, message)
-        : Refusals.slow(this, message, capacity(), foreseen, queue.mailbox().target());
+        : Refusals.slow(this, message, capacity(), foreseen, queue.mailbox().maxWait());
   }
 
   @Override

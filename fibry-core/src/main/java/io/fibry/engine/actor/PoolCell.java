@@ -52,9 +52,9 @@ final class PoolCell extends GuardedCell {
 
   /** Makes the workers that keep a thread. */
   void open() {
-    if (!work.settings.strategy().resident()) return;
+    if (!work.settings.strategy().isResident()) return;
     try {
-      for (int i = 0; i < queue.sharing().least(); i++) open(queue.reserve());
+      for (int i = 0; i < queue.sharing().minWorkers(); i++) open(queue.reserve());
     } catch (Throwable noThread) { // it may have been found by name, and have messages
       Dispatch.endUnstarted(this, new ExitReason.Failed(noThread));
       freeName();
@@ -98,7 +98,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   protected boolean onlyQueues() {
-    return super.onlyQueues() && work.settings.ownsThreads() && !queue.sharing().looks();
+    return super.onlyQueues() && work.settings.ownsThreads() && !queue.sharing().isContentAware();
   }
 
   /** Gives workers what can begin. */
@@ -196,7 +196,7 @@ final class PoolCell extends GuardedCell {
   // ---- workers
 
   void handled(Worker worker) {
-    if (queue.sharing().once()) Failures.dropState(worker, "after its one message");
+    if (queue.sharing().isPerMessage()) Failures.dropState(worker, "after its one message");
   }
 
   Object next(Worker worker, Object done) {
@@ -354,7 +354,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public boolean hasOtherWorkers() {
-    return queue.sharing().most() > 1;
+    return queue.sharing().maxWorkers() > 1;
   }
 
   @Override

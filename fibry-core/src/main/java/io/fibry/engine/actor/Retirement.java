@@ -28,7 +28,7 @@ final class Retirement {
   /** A worker has become idle. */
   void idle() {
     var sharing = queue.sharing();
-    if (sharing.least() == sharing.most()) return;
+    if (sharing.minWorkers() == sharing.maxWorkers()) return;
     try {
       setTimer();
     } catch (Throwable failure) { // of the user's scheduler
@@ -42,7 +42,7 @@ final class Retirement {
     if (next.isEmpty() || pool.isEnding() || !timerSet.compareAndSet(false, true)) return;
     try {
       // on a fiber: an end may run user code
-      timer = clock.at(next.getAsLong(),
+      timer = clock.scheduleAt(next.getAsLong(),
           clock == Scheduler.system() ? () -> Assured.start(this::retire) : this::retire);
     } catch (Throwable failure) {
       timerSet.set(false); // the next idle worker tries again

@@ -52,8 +52,8 @@ record StatefulBlueprint<S, M>(Blueprint<M> blueprint, Callable<?> initial, Hand
   }
 
   @Override
-  public <N extends M> ActorBuilder.Stateful<S, N> around(Handler.Around<? super N> around) {
-    return of(blueprint.<N>around(around));
+  public <N extends M> ActorBuilder.Stateful<S, N> intercept(Handler.Interceptor<? super N> around) {
+    return of(blueprint.<N>intercept(around));
   }
 
   @Override
@@ -68,9 +68,9 @@ record StatefulBlueprint<S, M>(Blueprint<M> blueprint, Callable<?> initial, Hand
   }
 
   @Override
-  public <N extends M> Actor<N> newActor(Handler.StatefulInContext<S, N> handler) {
+  public <N extends M> Actor<N> newActor(Handler.StatefulWithContext<S, N> handler) {
     return (Actor<N>) make(Behaviour.statefulInContext(blueprint.settings(),
-        (Handler.StatefulInContext<Object, Object>) Blueprint.checked(handler)));
+        (Handler.StatefulWithContext<Object, Object>) Blueprint.checked(handler)));
   }
 
   @Override
@@ -81,9 +81,9 @@ record StatefulBlueprint<S, M>(Blueprint<M> blueprint, Callable<?> initial, Hand
 
   @Override
   public <N extends M,
-      R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler) {
+      R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningWithContext<S, N, R> handler) {
     return (ActorWithReturn<N, R>) make(Behaviour.statefulReturningInContext(blueprint.settings(),
-        (Handler.StatefulReturningInContext<Object, Object, Object>) Blueprint.checked(handler)));
+        (Handler.StatefulReturningWithContext<Object, Object, Object>) Blueprint.checked(handler)));
   }
 
   @Override

@@ -89,8 +89,8 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   }
 
   private void start(boolean undelayed) {
-    if (repeats()) timer = clock().atFixedRate(Duration.ofNanos(period), Duration.ofNanos(period), this);
-    else timer = undelayed ? clock().after(Duration.ZERO, this) : clock().at(due, this);
+    if (repeats()) timer = clock().scheduleAtFixedRate(Duration.ofNanos(period), Duration.ofNanos(period), this);
+    else timer = undelayed ? clock().schedule(Duration.ZERO, this) : clock().scheduleAt(due, this);
   }
 
   /** Due until its message is sent, or its scope would seem quiet. */

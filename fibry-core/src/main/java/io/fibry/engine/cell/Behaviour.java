@@ -49,7 +49,7 @@ public abstract class Behaviour {
     };
   }
 
-  public static Behaviour inContext(Settings settings, Handler.InContext<Object> handler) {
+  public static Behaviour inContext(Settings settings, Handler.WithContext<Object> handler) {
     return new InContext(settings) {
       @Override
       Object handle(Context context, Object message) throws Exception {
@@ -59,7 +59,7 @@ public abstract class Behaviour {
     };
   }
 
-  public static Behaviour returningInContext(Settings settings, Handler.ReturningInContext<Object, Object> handler) {
+  public static Behaviour returningInContext(Settings settings, Handler.ReturningWithContext<Object, Object> handler) {
     return new InContext(settings) {
       @Override
       Object handle(Context context, Object message) throws Exception {
@@ -88,7 +88,7 @@ public abstract class Behaviour {
     };
   }
 
-  public static Behaviour statefulInContext(Settings settings, Handler.StatefulInContext<Object, Object> handler) {
+  public static Behaviour statefulInContext(Settings settings, Handler.StatefulWithContext<Object, Object> handler) {
     return new InContext(settings) {
       @Override
       Object handle(Context context, Object message) throws Exception {
@@ -99,7 +99,7 @@ public abstract class Behaviour {
   }
 
   public static Behaviour statefulReturningInContext(Settings settings,
-      Handler.StatefulReturningInContext<Object, Object, Object> handler) {
+      Handler.StatefulReturningWithContext<Object, Object, Object> handler) {
     return new InContext(settings) {
       @Override
       Object handle(Context context, Object message) throws Exception {
@@ -151,12 +151,12 @@ public abstract class Behaviour {
     }
   }
 
-  public final Behaviour within(Handler.Around<Object> around) {
+  public final Behaviour within(Handler.Interceptor<Object> around) {
     return new Outer(settings, this) {
       @Override
       Object handle(Context context, Object message) throws Exception {
         var answer = new Object[] {NONE};
-        around.around(message, () -> answer[0] = inner.handle(context, message));
+        around.intercept(message, () -> answer[0] = inner.handle(context, message));
         return answer[0];
       }
     };

@@ -61,7 +61,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   @Override
   public final boolean showsMessages() {
-    return owner().options().messageTexts();
+    return owner().options().hasMessageContents();
   }
 
   @Override

@@ -5,9 +5,9 @@ import io.fibry.ActorContext;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
+import io.fibry.MultiStepMessage;
 import io.fibry.Outcome;
 import io.fibry.Request;
-import io.fibry.Steps;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
@@ -91,12 +91,12 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
 
   /** Returns the steps of the current message that have ended. */
   final long stepsDone() {
-    return open() instanceof Steps steps ? stepsDone(steps) : 0;
+    return open() instanceof MultiStepMessage steps ? stepsDone(steps) : 0;
   }
 
-  private static long stepsDone(Steps steps) {
+  private static long stepsDone(MultiStepMessage steps) {
     try {
-      return steps.stepsDone();
+      return steps.completedSteps();
     } catch (Throwable failure) { // of the user
       return 0;
     }
@@ -111,7 +111,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   public final boolean isHandling() {
     Object now = open();
     try {
-      return now instanceof Steps steps ? steps.step() != null : now != null;
+      return now instanceof MultiStepMessage steps ? steps.currentStep() != null : now != null;
     } catch (Throwable failure) { // of the user
       return false;
     }
@@ -149,7 +149,8 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
       message = null;
       VarHandle.releaseFence(); // an observer that sees the count does not see the message
     }
-    if (given instanceof Steps steps) handled += Math.clamp(stepsDone(steps), 0, Integer.MAX_VALUE - handled);
+    if (given instanceof MultiStepMessage steps)
+      handled += Math.clamp(stepsDone(steps), 0, Integer.MAX_VALUE - handled);
     else if (!failed) handled++;
   }
 
@@ -241,13 +242,13 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   }
 
   @Override
-  public boolean cancelled() {
+  public boolean isCancelled() {
     check();
     return request != null && (request.isDone() || deadline != null && deadline.getAsBoolean());
   }
 
   @Override
-  public Optional<Duration> timeLeft() {
+  public Optional<Duration> remainingTime() {
     check();
     var due = due();
     return due == null ? Optional.empty() : due.timeLeft();

@@ -72,7 +72,7 @@ public final class Dispatch {
    */
   public static Object prepare(Cell cell, Object first) {
     StackProbe.probeForActivation(); // a right that is stranded needs another sender
-    return cell.settings().strategy().resident() ? null : new Activation(cell, first, Kind.NORMAL);
+    return cell.settings().strategy().isResident() ? null : new Activation(cell, first, Kind.NORMAL);
   }
 
   public static void begin(Cell cell, Object prepared, Object first) {
@@ -137,7 +137,7 @@ public final class Dispatch {
   /** For a resident, only its last step, writing {@code handed}, gives the right away. */
   private static Activation holder(Cell cell, Object held) {
     if (held instanceof Activation made) return made;
-    if (!cell.settings().strategy().resident()) {
+    if (!cell.settings().strategy().isResident()) {
       var made = new Activation(cell, held, Kind.NORMAL);
       cell.announce(made);
       return made;
@@ -159,7 +159,7 @@ public final class Dispatch {
         Assured.start((Activation) held);
       } else {
         Object given = held;
-        cell.owner().options().scheduler().after(Duration.ofMillis(1L << Math.min(10, tries)),
+        cell.owner().options().scheduler().schedule(Duration.ofMillis(1L << Math.min(10, tries)),
             new Retry(cell, given, failure, tries + 1));
       }
       return true;
@@ -243,7 +243,7 @@ public final class Dispatch {
     var suspension = new Suspension(node);
     extras.suspend(suspension);
     try {
-      suspension.endBy(clock.after(Duration.ofNanos(pause),
+      suspension.endBy(clock.schedule(Duration.ofNanos(pause),
           new EndOfRest(cell, clock == Scheduler.system())));
     } catch (Throwable noTimer) { // of memory, or of a user's scheduler
       if (extras.resume() == null) return; // the thread that shut the door has the right
@@ -281,7 +281,7 @@ public final class Dispatch {
 
   /** Called before any other thread knows the actor. Returns null if the actor keeps no thread. */
   public static Runnable prepareResident(Cell cell) {
-    if (!cell.settings().strategy().resident()) return null;
+    if (!cell.settings().strategy().isResident()) return null;
     var resident = new Activation(cell, null, Kind.RESIDENT);
     cell.setWorker(resident);
     return resident;
@@ -302,12 +302,12 @@ public final class Dispatch {
   /** Ends an actor that its scope refused; a closer may already wait for its end. */
   public static void endUnstarted(Cell cell, ExitReason reason) {
     cell.shutDoor(reason);
-    if (cell.settings().strategy().resident()) Assured.start((Activation) cell.worker());
+    if (cell.settings().strategy().isResident()) Assured.start((Activation) cell.worker());
   }
 
   /** Ends it on this thread, if it is idle and no code of a user runs at its end. */
   public static boolean endIdle(Cell cell) {
-    if (cell.settings().strategy().resident() || !cell.isIdle() || !cell.extras().isBare())
+    if (cell.settings().strategy().isResident() || !cell.isIdle() || !cell.extras().isBare())
       return false;
     var pill = new Envelope(Control.PILL);
     var activation = new Activation(cell, pill, Kind.DISPOSAL);

@@ -253,7 +253,7 @@ public final class Extras {
       condemned = true;
     }
     try {
-      grace = clock.after(time, end);
+      grace = clock.schedule(time, end);
     } catch (Throwable noTimer) {
       condemned = false; // an assignment cannot fail
       throw noTimer;

@@ -32,21 +32,22 @@ public final class Failures {
 
   /** The handler did not fail, an actor that it asked did; and the policy says nothing of that. */
   private static boolean isRefusal(Cell cell, Throwable failure) {
-    return Refusals.in(failure) != null && cell.settings().policy().unanswered().isEmpty();
+    return Refusals.in(failure) != null && cell.settings().policy().requestFailurePolicy().isEmpty();
   }
 
   static FailurePolicy policy(Cell cell, Throwable failure) {
     if (isFatal(failure)) return FailurePolicy.stop();
     var policy = cell.settings().policy();
     if (Refusals.in(failure) != null)
-      policy = policy.unanswered().orElse(policy.logs() ? FailurePolicy.goOn() : FailurePolicy.goOn().withoutLog());
+      policy = policy.requestFailurePolicy()
+          .orElse(policy.isLogged() ? FailurePolicy.resume() : FailurePolicy.resume().withoutLog());
     return chosen(policy, failure, cell.toString());
   }
 
   /** A policy that throws means stop. */
   public static FailurePolicy chosen(FailurePolicy policy, Throwable failure, String whose) {
     try {
-      return policy.chosenFor(failure);
+      return policy.resolve(failure);
     } catch (Throwable undecided) {
       Log.LOG.error("the failure policy of {} could not decide about {}, so it stops", whose, Texts.shown(failure),
           undecided);
@@ -62,7 +63,7 @@ public final class Failures {
       tell(context, failure);
       boolean obeys = failure instanceof InterruptedException || failure instanceof CancellationException;
       if (!obeys) show(cell, given, failure, ENDING);
-      if (policy.logs() && !obeys || isFatal(failure)) log(cell, given, failure, ENDING, policy);
+      if (policy.isLogged() && !obeys || isFatal(failure)) log(cell, given, failure, ENDING, policy);
       return;
     }
     int most = policy.redeliveries();
@@ -78,9 +79,10 @@ public final class Failures {
     if (decision.verdict() == Verdict.RESTART) restart(context, failure, decision.pause());
     else if (goesOn) suspend(context, decision.pause());
     else if (decision.verdict() == Verdict.STOP) cell.shutDoor(new ExitReason.Failed(failure));
-    if (policy.logs() && again > 0) Log.LOG.warn("actor '{}' failed at {}; {} and is given this again: {} of {}; {}",
-        cell.name(), text(cell, given), then, again, most, Texts.shown(failure));
-    else if (policy.logs()) log(cell, given, failure, then, policy);
+    if (policy.isLogged() && again > 0)
+      Log.LOG.warn("actor '{}' failed at {}; {} and is given this again: {} of {}; {}",
+          cell.name(), text(cell, given), then, again, most, Texts.shown(failure));
+    else if (policy.isLogged()) log(cell, given, failure, then, policy);
   }
 
   private static void tell(Context context, Throwable thrown) {
@@ -106,7 +108,7 @@ public final class Failures {
     var refusal = isRefusal(cell, failure) ? Refusals.in(failure) : null;
     if (refusal != null)
       omitted = cell.owner().failureLog().admit(RequestException.class, refusal.actor(), System.nanoTime());
-    else if (policy.kind() == Kind.GO_ON || policy.kind() == Kind.RESTART)
+    else if (policy.kind() == Kind.RESUME || policy.kind() == Kind.RESTART)
       omitted = cell.owner().failureLog().admit(failure, System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
     String more = omitted == 0 ? "" : "; " + omitted + " more like it were not logged";
@@ -130,7 +132,7 @@ public final class Failures {
     var cell = context.cell;
     var extras = cell.figures();
     context.count(Control.given(context.message), true);
-    var reason = Refusals.in(failure) == null ? Reason.FAILED : Reason.UNANSWERED;
+    var reason = Refusals.in(failure) == null ? Reason.FAILED : Reason.NESTED_REQUEST_FAILED;
     if (extras != null && reason == Reason.FAILED) extras.failed++;
     if (context.request != null) cell.owner().accounts().countUnhandled(reason);
     else DeadLetters.add(cell, context.message, reason, failure);
@@ -139,11 +141,11 @@ public final class Failures {
   /** Returns null if the scope decides. */
   private static Decision ownDecision(Cell cell, FailurePolicy policy) {
     // no switch: at the edge of a stack, its hidden class could fail to load
-    if (policy.kind() == Kind.GO_ON && policy.backOff().isEmpty()) return Decision.GO_ON;
+    if (policy.kind() == Kind.RESUME && policy.backoff().isEmpty()) return Decision.GO_ON;
     if (policy.kind() == Kind.STOP) return Decision.STOP;
-    if (policy.kind() != Kind.RESTART && policy.kind() != Kind.GO_ON) return null;
+    if (policy.kind() != Kind.RESTART && policy.kind() != Kind.RESUME) return null;
     long pause = cell.extras().restarts().next(policy, cell.owner().options().scheduler().nanoTime());
-    if (policy.kind() == Kind.GO_ON) return new Decision(Verdict.GO_ON, pause);
+    if (policy.kind() == Kind.RESUME) return new Decision(Verdict.GO_ON, pause);
     return pause == RestartBudget.EXCEEDED ? null : new Decision(Verdict.RESTART, pause);
   }
 

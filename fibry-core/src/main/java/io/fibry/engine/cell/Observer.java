@@ -1,6 +1,6 @@
 package io.fibry.engine.cell;
 
-import io.fibry.Steps;
+import io.fibry.MultiStepMessage;
 import io.fibry.engine.cell.Snapshot.QueuePlaces;
 import io.fibry.engine.cell.Snapshot.Seen;
 import io.fibry.engine.cell.Snapshot.Since;
@@ -97,7 +97,8 @@ public final class Observer {
     long now = clock(drain);
     if (World.other != null || drain.cell.owner().options().scheduler() != Scheduler.system()) return now;
     Object message = drain.message;
-    long noted = !(message instanceof Steps) ? drain.began : unit(drain) instanceof Dated step ? step.began() : 0;
+    long noted =
+        !(message instanceof MultiStepMessage) ? drain.began : unit(drain) instanceof Dated step ? step.began() : 0;
     return noted == 0 || message == null || drain.message != message ? now : Math.min(now, noted + CoarseClock.PERIOD);
   }
 
@@ -107,15 +108,15 @@ public final class Observer {
    */
   private static Object node(Context drain) {
     Object unit = unit(drain);
-    return unit == null || drain.message instanceof Steps ? unit : drain.at();
+    return unit == null || drain.message instanceof MultiStepMessage ? unit : drain.at();
   }
 
   /** Returns the message, or its step, or null if there is none. */
   private static Object unit(Context drain) {
     Object message = drain.message;
-    if (!(message instanceof Steps steps)) return Control.given(message);
+    if (!(message instanceof MultiStepMessage steps)) return Control.given(message);
     try {
-      return steps.step();
+      return steps.currentStep();
     } catch (Throwable failure) { // of the user
       return message;
     }
@@ -127,7 +128,7 @@ public final class Observer {
 
   /** One observer makes it; others wait a little. */
   private static Snapshot snapshot(Context drain) {
-    var step = drain.message instanceof Steps ? note(drain) : null;
+    var step = drain.message instanceof MultiStepMessage ? note(drain) : null;
     while (true) {
       var last = drain.snapshot;
       if (last != null && isFresh(last, drain, step)) return last;
@@ -144,7 +145,7 @@ public final class Observer {
 
   /** There are few steps, and a step lasts, so each is examined every time. */
   private static boolean isFresh(Snapshot last, Context drain, Since step) {
-    if (drain.message instanceof Steps && (step == null || last.step != step)) return false;
+    if (drain.message instanceof MultiStepMessage && (step == null || last.step != step)) return false;
     return clock(drain) - last.taken < FRESH && System.nanoTime() - last.made < FRESH;
   }
 
@@ -176,7 +177,7 @@ public final class Observer {
 
   private static String unoccupied(Context drain) {
     Object message = drain.message;
-    return message instanceof Steps ? "waits for " + drain.cell.shown(message)
+    return message instanceof MultiStepMessage ? "waits for " + drain.cell.shown(message)
         : drain.cell.isIdle() ? "is idle" : "is between two messages";
   }
 

@@ -18,10 +18,10 @@ public final class RestartBudget {
   /** Nanoseconds to wait, or EXCEEDED. */
   public synchronized long next(FailurePolicy policy, long now) {
     if (policy.budget().isPresent() && !spend(policy.budget().get(), now)) return EXCEEDED;
-    if (policy.backOff().isEmpty()) return 0;
-    long most = Deadline.nanos(policy.backOff().get().most());
+    if (policy.backoff().isEmpty()) return 0;
+    long most = Deadline.nanos(policy.backoff().get().max());
     if (doublings > 0 && now - last > most) doublings = 0;
-    long pause = Deadline.nanos(policy.backOff().get().first());
+    long pause = Deadline.nanos(policy.backoff().get().initial());
     for (int i = 0; i < doublings && pause < most; i++) pause = Math.min(most, 2 * pause);
     doublings++;
     pause -= ThreadLocalRandom.current().nextLong(pause / 2 + 1); // actors that failed together restart apart
@@ -41,8 +41,8 @@ public final class RestartBudget {
   }
 
   private boolean spend(FailurePolicy.Budget budget, long now) {
-    while (!recent.isEmpty() && now - recent.getFirst() > Deadline.nanos(budget.within())) recent.removeFirst();
-    if (recent.size() >= budget.restarts()) return false;
+    while (!recent.isEmpty() && now - recent.getFirst() > Deadline.nanos(budget.period())) recent.removeFirst();
+    if (recent.size() >= budget.maxRestarts()) return false;
     recent.addLast(now);
     return true;
   }

@@ -1,6 +1,6 @@
 package io.fibry.engine.cell;
 
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
 import java.util.List;
@@ -11,18 +11,18 @@ import java.util.function.Predicate;
  *
  * @param inline whether an asker on a virtual thread may run the handler
  * @param uncounted whether what they handle is no message of the program
- * @param toClient whether the actor writes to a client outside, and which messages for that client
+ * @param countLostAsDisconnected whether the actor writes to a client outside, and which messages for that client
  * the library itself has sent; {@link #NO_CLIENT} if it writes to none
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */
 public record Settings(Owner owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
-    boolean uncounted, Predicate<Object> toClient, List<Carrier<?>> carriers, boolean ownsThreads) {
+    boolean uncounted, Predicate<Object> toClient, List<ContextPropagator<?>> carriers, boolean ownsThreads) {
   public static final Predicate<Object> NO_CLIENT = message -> false;
 
   public Settings(Owner owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
-      boolean uncounted, Predicate<Object> toClient, List<Carrier<?>> carriers) {
+      boolean uncounted, Predicate<Object> toClient, List<ContextPropagator<?>> carriers) {
     this(owner, strategy, policy, inline, endsFirst, uncounted, toClient, carriers,
-        strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber());
+        strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.RESIDENT_FIBER);
   }
 
   /**
@@ -43,7 +43,7 @@ public record Settings(Owner owner, Strategy strategy, FailurePolicy policy, boo
 
   /** A pool handles no message itself, and needs a thread only to end. */
   public Settings forPool() {
-    return new Settings(owner, strategy.resident() ? Strategy.FIBER : strategy, policy, false, false, uncounted,
-        toClient, carriers, strategy.resident() || ownsThreads);
+    return new Settings(owner, strategy.isResident() ? Strategy.FIBER : strategy, policy, false, false, uncounted,
+        toClient, carriers, strategy.isResident() || ownsThreads);
   }
 }

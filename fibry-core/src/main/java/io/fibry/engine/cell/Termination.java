@@ -132,7 +132,7 @@ public final class Termination {
         promised.getKey().fail(cell.stopped(promised.getValue().message(), Outcome.UNKNOWN));
       for (var resource : attached.resources.reversed()) close(cell, resource);
       for (var telling : attached.letters) telling.run();
-      for (var message : notDue) DeadLetters.add(cell, message, Reason.NOT_DUE, null);
+      for (var message : notDue) DeadLetters.add(cell, message, Reason.TIMER_CANCELLED, null);
     } finally {
       announce(cell, obeyed);
     }
@@ -189,7 +189,7 @@ public final class Termination {
     public void run() {
       interrupt(cell, extras);
       var options = cell.owner().options();
-      extras.startGrace(options.scheduler(), options.grace(), new CutOff(cell));
+      extras.startGrace(options.scheduler(), options.killGrace(), new CutOff(cell));
     }
   }
 
@@ -229,7 +229,7 @@ public final class Termination {
   record Late(Cell cell) implements Runnable {
     @Override
     public void run() {
-      cutOff(cell, "within " + Durations.text(cell.owner().options().grace()));
+      cutOff(cell, "within " + Durations.text(cell.owner().options().killGrace()));
     }
   }
 
@@ -251,7 +251,7 @@ public final class Termination {
     if (drain != null) stopRequests(drain);
     else cell.stopWaiting(cell.extras().suspendedAt());
     if (drain != null && cell.worker() == drain && drain.thread != null && round < MOST_ROUNDS)
-      Scheduler.system().after(Duration.ofMillis(1L << round), new Round(cell, drain, round + 1, false));
+      Scheduler.system().schedule(Duration.ofMillis(1L << round), new Round(cell, drain, round + 1, false));
   }
 
   record Round(Cell cell, Context drain, int number, boolean onFiber) implements Runnable {

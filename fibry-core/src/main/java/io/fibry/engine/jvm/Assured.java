@@ -74,7 +74,7 @@ public final class Assured extends AtomicBoolean implements Runnable { // false 
     void arm() {
       if (armed.get() || !armed.compareAndSet(false, true)) return;
       try {
-        Scheduler.system().after(PATIENCE, look);
+        Scheduler.system().schedule(PATIENCE, look);
       } catch (Throwable noMemory) {
         armed.set(false); // the next start tries again
         throw noMemory;

@@ -1,7 +1,7 @@
 package io.fibry.engine.message;
 
 import io.fibry.Actor;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.engine.jvm.Behalf;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.Texts;
@@ -56,7 +56,7 @@ public final class Baggage {
     return captured == null && askers.isEmpty() && !Events.messages() ? null : new Baggage(captured, askers);
   }
 
-  public static Object[] captured(List<Carrier<?>> carriers, Actor<?> to, Object message) {
+  public static Object[] captured(List<ContextPropagator<?>> carriers, Actor<?> to, Object message) {
     if (carriers.isEmpty()) return null;
     var captured = new Object[carriers.size()];
     for (int i = 0; i < captured.length; i++) {
@@ -83,17 +83,18 @@ public final class Baggage {
    * method fails.
    */
   @SuppressWarnings("unchecked") // each carrier gets what it captured
-  public void set(List<Carrier<?>> carriers, Actor<?> at, Object message, AutoCloseable[] toClose) {
+  public void set(List<ContextPropagator<?>> carriers, Actor<?> at, Object message, AutoCloseable[] toClose) {
     for (int i = 0; i < toClose.length; i++) {
       try {
-        if (captured[i] != null) toClose[i] = ((Carrier<Object>) carriers.get(i)).set(captured[i], at, message);
+        if (captured[i] != null)
+          toClose[i] = ((ContextPropagator<Object>) carriers.get(i)).restore(captured[i], at, message);
       } catch (Throwable failure) {
         logFailure("set", carriers.get(i), at, failure);
       }
     }
   }
 
-  public static void close(List<Carrier<?>> carriers, Actor<?> at, AutoCloseable[] toClose) {
+  public static void close(List<ContextPropagator<?>> carriers, Actor<?> at, AutoCloseable[] toClose) {
     for (int i = toClose.length - 1; i >= 0; i--) {
       try {
         if (toClose[i] != null) toClose[i].close();
@@ -103,7 +104,7 @@ public final class Baggage {
     }
   }
 
-  static void logFailure(String verb, Carrier<?> carrier, Actor<?> actor, Throwable failure) {
+  static void logFailure(String verb, ContextPropagator<?> carrier, Actor<?> actor, Throwable failure) {
     Log.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", Texts.shown(carrier), verb,
         actor.name(), failure);
   }

@@ -1,8 +1,8 @@
 package io.fibry.engine.message;
 
 import io.fibry.Actor;
-import io.fibry.Carrier;
-import io.fibry.TextCarrier;
+import io.fibry.ContextPropagator;
+import io.fibry.TextContextPropagator;
 import io.fibry.engine.jvm.FailureLog;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.Texts;
@@ -25,10 +25,10 @@ public final class CarriedText {
   private CarriedText() {}
 
   /** Captures on this thread. Empty: nothing. */
-  public static String of(List<Carrier<?>> carriers, Actor<?> to, Object message) {
+  public static String of(List<ContextPropagator<?>> carriers, Actor<?> to, Object message) {
     String text = "";
     for (var carrier : carriers) {
-      if (!(carrier instanceof TextCarrier<?> one)) continue;
+      if (!(carrier instanceof TextContextPropagator<?> one)) continue;
       String more = written(one, to, message);
       String both = text.isEmpty() || more.isEmpty() ? text + more : text + "&" + more;
       if (both.length() <= MOST) text = both;
@@ -37,7 +37,7 @@ public final class CarriedText {
     return text;
   }
 
-  private static <C> String written(TextCarrier<C> carrier, Actor<?> to, Object message) {
+  private static <C> String written(TextContextPropagator<C> carrier, Actor<?> to, Object message) {
     var text = new StringBuilder();
     try {
       C captured = carrier.capture(to, message);
@@ -57,7 +57,7 @@ public final class CarriedText {
   }
 
   /** At most one line a second for each class of carriers. */
-  private static void logTooLong(Carrier<?> carrier, Actor<?> to, int length) {
+  private static void logTooLong(ContextPropagator<?> carrier, Actor<?> to, int length) {
     int omitted = TOO_LONG.admit(carrier.getClass(), "", System.nanoTime());
     if (omitted == FailureLog.OMITTED) return;
     Log.LOG.warn("what carrier {} writes for a message to actor '{}' is left out: it has {} bytes, and all carriers "
@@ -66,16 +66,16 @@ public final class CarriedText {
   }
 
   /** One for each carrier; null: it is to set nothing. All null for a text of another program. */
-  static Object[] captured(List<Carrier<?>> carriers, Actor<?> to, String text) {
+  static Object[] captured(List<ContextPropagator<?>> carriers, Actor<?> to, String text) {
     var captured = new Object[carriers.size()];
     var texts = texts(text);
     if (texts.isEmpty()) return captured;
     for (int i = 0; i < captured.length; i++)
-      if (carriers.get(i) instanceof TextCarrier<?> one) captured[i] = read(one, to, texts);
+      if (carriers.get(i) instanceof TextContextPropagator<?> one) captured[i] = read(one, to, texts);
     return captured;
   }
 
-  private static Object read(TextCarrier<?> carrier, Actor<?> to, Map<String, String> texts) {
+  private static Object read(TextContextPropagator<?> carrier, Actor<?> to, Map<String, String> texts) {
     try {
       return carrier.read(texts);
     } catch (Throwable failure) {

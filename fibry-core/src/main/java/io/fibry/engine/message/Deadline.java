@@ -123,7 +123,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   }
 
   private Scheduler.Timer atEnd(Runnable task) {
-    return limit == null ? null : clock.at(end, task);
+    return limit == null ? null : clock.scheduleAt(end, task);
   }
 
   /** Unparks this thread. Returns null if there is no deadline. */

@@ -1,20 +1,21 @@
 package io.fibry.engine.message;
 
 import io.fibry.Actor;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import java.util.List;
 import java.util.concurrent.Executor;
 
 /** Baggage that a block keeps until it sends the message: set while the block's code runs. */
-public record Luggage(List<Carrier<?>> carriers, Actor<?> to, Object message, Baggage baggage) implements Executor {
+public record Luggage(List<ContextPropagator<?>> carriers, Actor<?> to, Object message, Baggage baggage)
+    implements Executor {
 
   /** Captures on this thread. */
-  public static Luggage of(List<Carrier<?>> carriers, Actor<?> to, Object message) {
+  public static Luggage of(List<ContextPropagator<?>> carriers, Actor<?> to, Object message) {
     return new Luggage(carriers, to, message, Baggage.of(Baggage.captured(carriers, to, message)));
   }
 
   /** Of a text that was written in another process. */
-  public static Luggage ofText(List<Carrier<?>> carriers, Actor<?> to, Object message, String text) {
+  public static Luggage ofText(List<ContextPropagator<?>> carriers, Actor<?> to, Object message, String text) {
     boolean any = !carriers.isEmpty() && !text.isEmpty();
     return new Luggage(carriers, to, message, any ? Baggage.of(CarriedText.captured(carriers, to, text)) : null);
   }

@@ -71,7 +71,7 @@ final class Sweep {
     StackProbe.probe(); // ARMED without a timer would let no wait end
     if (!ARMED.compareAndSet(false, true)) return;
     try {
-      Scheduler.system().after(EVERY, RUN);
+      Scheduler.system().schedule(EVERY, RUN);
     } catch (Throwable noMemory) {
       ARMED.set(false); // the next wait tries again
       throw noMemory;

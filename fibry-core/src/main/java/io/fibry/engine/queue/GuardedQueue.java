@@ -77,9 +77,9 @@ public class GuardedQueue<E> {
 
   GuardedQueue(Mailbox<?> mailbox, LongSupplier clock, BiFunction<Object, Object, E> toElement, boolean byKey) {
     this.mailbox = mailbox;
-    this.forecast = mailbox.target().isZero() ? null : new Forecast(clock, mailbox.target().toNanos());
+    this.forecast = mailbox.maxWait().isZero() ? null : new Forecast(clock, mailbox.maxWait().toNanos());
     this.selectiveReceive = mailbox.isSelective() ? new SelectiveReceive<>(this) : null;
-    boolean monitorOnly = byKey || mailbox.ordered() || mailbox.isSelective() || forecast != null
+    boolean monitorOnly = byKey || mailbox.isOrdered() || mailbox.isSelective() || forecast != null
         || mailbox.overflow() == Overflow.DROP_OLDEST;
     this.arrivals = monitorOnly ? null : new Arrivals<>(mailbox.capacity());
     this.toElement = monitorOnly ? null : toElement;
@@ -88,7 +88,7 @@ public class GuardedQueue<E> {
   }
 
   public static boolean needed(Mailbox<?> mailbox) {
-    return mailbox.capacity() < Integer.MAX_VALUE || mailbox.ordered() || mailbox.isSelective();
+    return mailbox.capacity() < Integer.MAX_VALUE || mailbox.isOrdered() || mailbox.isSelective();
   }
 
   public Mailbox<?> mailbox() {

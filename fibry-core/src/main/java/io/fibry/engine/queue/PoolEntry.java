@@ -1,6 +1,6 @@
 package io.fibry.engine.queue;
 
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 
 /** An entry of a {@link SharedQueue}. Guarded by it once offered. */
 final class PoolEntry<E> extends RankedEntry<E> {
@@ -18,14 +18,14 @@ final class PoolEntry<E> extends RankedEntry<E> {
   }
 
   @SuppressWarnings("unchecked") // only messages that the pool can take are weighed and have a key
-  static <E> PoolEntry<E> of(E item, Object message, Sharing<?> sharing, Object receiver) {
-    var typed = (Sharing<Object>) sharing;
+  static <E> PoolEntry<E> of(E item, Object message, PoolPolicy<?> sharing, Object receiver) {
+    var typed = (PoolPolicy<Object>) sharing;
     int weight = typed.weight().isEmpty() ? 1 : typed.weight().get().applyAsInt(message);
     if (weight < 1 || weight > sharing.permits())
       throw new IllegalArgumentException("a message for " + receiver + " weighs " + weight
           + "; it must weigh at least 1 and at most " + sharing.permits() + ", all that the pool has");
     Object key = typed.key().isEmpty() ? null : typed.key().get().apply(message);
-    if (key == null && sharing.byKey())
+    if (key == null && sharing.isByKey())
       throw new NullPointerException("the key of a message for " + receiver + " was null; give each message a key");
     return new PoolEntry<>(item, message, weight, key);
   }

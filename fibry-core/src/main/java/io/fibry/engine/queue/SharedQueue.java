@@ -1,7 +1,7 @@
 package io.fibry.engine.queue;
 
 import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -30,7 +30,7 @@ import java.util.function.LongSupplier;
  * <p><b>Refused.</b> A worker per hash of the key: a busy key would delay its neighbors.
  */
 public final class SharedQueue<E> extends GuardedQueue<E> {
-  private final Sharing<?> sharing;
+  private final PoolPolicy<?> sharing;
   private final LongSupplier clock;
   private final IdleWorkers<E> idleWorkers = new IdleWorkers<>();
   private final KeyLanes<E> lanes;
@@ -42,15 +42,15 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private boolean ending;
   private boolean deserted;
 
-  public SharedQueue(Mailbox<?> mailbox, Sharing<?> sharing, LongSupplier clock) {
-    super(mailbox, clock, null, sharing.byKey());
+  public SharedQueue(Mailbox<?> mailbox, PoolPolicy<?> sharing, LongSupplier clock) {
+    super(mailbox, clock, null, sharing.isByKey());
     this.sharing = sharing;
     this.clock = clock;
     this.freePermits = sharing.permits();
-    this.lanes = sharing.byKey() ? new KeyLanes<>() : null;
+    this.lanes = sharing.isByKey() ? new KeyLanes<>() : null;
   }
 
-  public Sharing<?> sharing() {
+  public PoolPolicy<?> sharing() {
     return sharing;
   }
 
@@ -167,7 +167,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /** Outside the monitor, since the clock may be a user's. */
   private long now() {
-    if (sharing.least() == sharing.most()) return IdleWorkers.UNKNOWN; // no worker retires
+    if (sharing.minWorkers() == sharing.maxWorkers()) return IdleWorkers.UNKNOWN; // no worker retires
     try {
       return clock.getAsLong();
     } catch (Throwable noTime) { // of the user's clock or the stack
@@ -177,14 +177,14 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /** These workers get nothing more. */
   public synchronized List<WorkerSlot<E>> retire(long now, long minIdle) {
-    var retired = idleWorkers.retire(slots - retiring - sharing.least(), now, minIdle);
+    var retired = idleWorkers.retire(slots - retiring - sharing.minWorkers(), now, minIdle);
     retiring += retired.size();
     return retired;
   }
 
   /** Returns when a worker has been idle for {@code minIdle}; empty if no worker will retire. */
   public synchronized OptionalLong nextRetirement(long minIdle) {
-    return slots - retiring > sharing.least() ? idleWorkers.nextRetirement(minIdle) : OptionalLong.empty();
+    return slots - retiring > sharing.minWorkers() ? idleWorkers.nextRetirement(minIdle) : OptionalLong.empty();
   }
 
   // ---- the end
@@ -243,7 +243,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     // all that can begin waits in lanes
     if (!(first() instanceof PoolEntry))
       return new Blockers<>(firstWorkers, Integer.MAX_VALUE, firstWorkers.size() - 1);
-    return new Blockers<>(null, sharing.permits() - heaviest(entry), sharing.most() - 1);
+    return new Blockers<>(null, sharing.permits() - heaviest(entry), sharing.maxWorkers() - 1);
   }
 
   /**
@@ -272,7 +272,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * afterwards.
    */
   private void noteFreeWorkers() {
-    boolean none = idleWorkers.isEmpty() && slots >= sharing.most() && !ending && pill == null;
+    boolean none = idleWorkers.isEmpty() && slots >= sharing.maxWorkers() && !ending && pill == null;
     if (running.get() != none) running.set(none);
   }
 
@@ -281,7 +281,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   private boolean canBegin() {
-    return !ending && (!idleWorkers.isEmpty() || slots < sharing.most()) && firstFits();
+    return !ending && (!idleWorkers.isEmpty() || slots < sharing.maxWorkers()) && firstFits();
   }
 
   private boolean firstFits() {

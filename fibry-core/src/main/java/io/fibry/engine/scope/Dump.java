@@ -27,7 +27,7 @@ final class Dump {
       if (count > 0) text.append(", ").append(count).append(' ').append(reason.name().toLowerCase(Locale.ROOT));
     });
     if (report.handling() > 0) text.append(", ").append(report.handling()).append(" being handled");
-    text.append(", ").append(report.waiting()).append(" waiting\n");
+    text.append(", ").append(report.queued()).append(" waiting\n");
     for (var member : members)
       if (member instanceof Members below) add(below, indent + "  ");
       else add((Cell) member, indent + "  ");

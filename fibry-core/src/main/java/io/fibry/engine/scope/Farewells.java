@@ -1,6 +1,6 @@
 package io.fibry.engine.scope;
 
-import io.fibry.ActorScope.Farewell;
+import io.fibry.ActorScope.CloseHook;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
 import java.util.Set;
@@ -18,7 +18,7 @@ final class Farewells {
   private final AtomicLong numbers = new AtomicLong();
 
   /** The caller looks afterwards whether the scope has begun to close. */
-  Farewell add(Runnable code, String scope) {
+  CloseHook add(Runnable code, String scope) {
     var registered = new Registered(numbers.incrementAndGet(), code, scope);
     open.add(registered);
     return registered;
@@ -33,7 +33,7 @@ final class Farewells {
     return CompletableFuture.allOf(open.stream().map(one -> one.end).toArray(CompletableFuture<?>[]::new));
   }
 
-  private final class Registered implements Farewell, Comparable<Registered> {
+  private final class Registered implements CloseHook, Comparable<Registered> {
     private final long number;
     private final Runnable code;
     private final String scope;

@@ -1,6 +1,6 @@
 package io.fibry.engine.scope;
 
-import io.fibry.ActorScope.Farewell;
+import io.fibry.ActorScope.CloseHook;
 import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
@@ -121,7 +121,7 @@ abstract class Members extends Owner {
   }
 
   /** Adds, then reads {@code shut}, as {@link #join} does. */
-  public final Farewell whenClosing(Runnable code) {
+  public final CloseHook onClosing(Runnable code) {
     var farewell = farewells.add(Objects.requireNonNull(code, "farewell"), name);
     if (shut) farewells.sayAll();
     return farewell;

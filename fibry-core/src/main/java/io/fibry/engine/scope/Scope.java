@@ -2,8 +2,8 @@ package io.fibry.engine.scope;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.ActorFigures;
 import io.fibry.ActorScope;
+import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
 import io.fibry.Exitable;
 import io.fibry.engine.actor.Blueprint;
@@ -144,7 +144,7 @@ public final class Scope extends Members implements ActorScope {
   }
 
   @Override
-  public List<ActorFigures> actors() {
+  public List<ActorStats> actors() {
     return Figures.of(this);
   }
 
@@ -155,7 +155,7 @@ public final class Scope extends Members implements ActorScope {
 
   /** Idle twice, with nothing handled in between: idle all the time. */
   @Override
-  public boolean awaitQuiet(Duration limit) {
+  public boolean awaitQuiescence(Duration limit) {
     long most = Deadline.nanos(Deadline.notNegative(limit));
     long began = System.nanoTime();
     for (long pause = 20_000;; pause = Math.min(1_000_000, pause * 2)) {
@@ -213,13 +213,13 @@ public final class Scope extends Members implements ActorScope {
   }
 
   private void warnOfWhatIsLeft(Report report) {
-    var left = report.leftovers();
+    var left = report.undelivered();
     String messages = switch (left.size()) {
       case 0 -> "";
       case 1 -> "; it left a " + left.getFirst();
       default -> "; it left " + left.size() + " dead letters, the first are " + left.stream().limit(10).toList();
     };
-    String handlers = report.running().isEmpty() ? "" : "; handlers still run of " + report.running();
+    String handlers = report.unresponsive().isEmpty() ? "" : "; handlers still run of " + report.unresponsive();
     if (!(messages + handlers).isEmpty()) Log.LOG.warn("scope '{}' is closed{}{}", name(), messages, handlers);
   }
 

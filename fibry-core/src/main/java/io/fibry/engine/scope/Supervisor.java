@@ -23,8 +23,8 @@ final class Supervisor {
   /** {@code member}: the failed actor, or its scope below. */
   Decision decide(Object member, Exitable failed, Throwable failure) {
     var policy = Failures.chosen(scope.options().failurePolicy(), failure, "scope '" + scope.name() + "'");
-    if (policy.kind() == FailurePolicy.Kind.GO_ON) return Decision.GO_ON;
-    if (policy.kind().restarts()) {
+    if (policy.kind() == FailurePolicy.Kind.RESUME) return Decision.GO_ON;
+    if (policy.kind().isRestart()) {
       long pause = restarts.next(policy, scope.options().scheduler().nanoTime());
       if (pause != RestartBudget.EXCEEDED) return restart(policy, member, failed, pause);
     }
@@ -36,7 +36,7 @@ final class Supervisor {
   private Decision restart(FailurePolicy policy, Object member, Exitable failed, long pause) {
     List<Object> chosen = switch (policy.kind()) {
       case RESTART_ALL -> scope.members();
-      case RESTART_REST -> rest(member, failed);
+      case RESTART_FROM_FAILED -> rest(member, failed);
       default -> isPart(member) ? List.of() : List.of(member);
     };
     for (var one : chosen) for (var cell : Members.cells(one)) if (cell != failed) cell.askRestart(pause);

@@ -49,9 +49,9 @@ final class Watchdog {
     limits = wanted;
     clock = options.scheduler();
     if (wanted == null) return;
-    var period = wanted.handling().dividedBy(LOOKS).plusNanos(1);
+    var period = wanted.handlingLimit().dividedBy(LOOKS).plusNanos(1);
     // on a fiber: printing messages is user code
-    timer = clock.atFixedRate(period, period,
+    timer = clock.scheduleAtFixedRate(period, period,
         clock == Scheduler.system() ? () -> Threads.startFiber(this::look) : this::look);
     if (scope.isClosing()) stop();
   }
@@ -82,12 +82,12 @@ final class Watchdog {
   private void look(Cell cell, Options.Watchdog wanted, Map<Cell, Note> seen) {
     var note = notes.getOrDefault(cell, new Note());
     seen.put(cell, note);
-    var slow = Observer.slow(cell, wanted.handling(), note.reported);
+    var slow = Observer.slow(cell, wanted.handlingLimit(), note.reported);
     if (slow != null) report(cell, slow, note);
-    if (note.full) note.full = !cell.waitAtMost(wanted.waiting() / 2);
-    else if (cell.waiting(wanted.waiting() + 1) > wanted.waiting()) {
+    if (note.full) note.full = !cell.waitAtMost(wanted.maxQueued() / 2);
+    else if (cell.waiting(wanted.maxQueued() + 1) > wanted.maxQueued()) {
       note.full = true;
-      Log.LOG.warn("more than {} messages wait for actor '{}'", wanted.waiting(), cell.name());
+      Log.LOG.warn("more than {} messages wait for actor '{}'", wanted.maxQueued(), cell.name());
     }
   }
 

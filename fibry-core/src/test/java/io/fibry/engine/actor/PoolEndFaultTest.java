@@ -45,12 +45,12 @@ class PoolEndFaultTest {
   @Test
   void aCloseThatIsOutOfTimeInterruptsAllBusyWorkers() {
     for (int round = 0; round < 20; round++) {
-      var own = ActorSystem.openScope("own", o -> o.withGrace(Patience.LONG));
+      var own = ActorSystem.openScope("own", o -> o.withKillGrace(Patience.LONG));
       var begun = new AtomicInteger();
       var inside = new AtomicInteger();
       var forEver = new CountDownLatch(1);
       var pool =
-          Pools.fixed(own.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 64).newActor((Object message) -> {
+          Pools.fixed(own.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 64).newActor((Object message) -> {
             begun.incrementAndGet();
             inside.incrementAndGet();
             try {
@@ -65,7 +65,7 @@ class PoolEndFaultTest {
       var report = own.closeWithin(Duration.ZERO);
 
       assertEquals(0, inside.get());
-      assertEquals(List.of(), report.running());
+      assertEquals(List.of(), report.unresponsive());
       assertEquals(500, report.sent());
     }
   }
@@ -74,7 +74,7 @@ class PoolEndFaultTest {
   void aKillInterruptsWhatWorkersAreAtAndNotTheHooksToCome() {
     var gate = new Gate();
     var interrupted = new CompletableFuture<Boolean>();
-    var pool = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2)
+    var pool = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2)
         .newActor((Object message) -> gate.pass());
     pool.closeOnExit(() -> interrupted.complete(Thread.currentThread().isInterrupted()));
     pool.sendMessage("x");
@@ -109,11 +109,11 @@ class PoolEndFaultTest {
 
   @Test
   void aWorkerMayCloseItsScope() {
-    var own = ActorSystem.openScope("own", o -> o.withGrace(Patience.LONG).withDeadLetters(letters));
+    var own = ActorSystem.openScope("own", o -> o.withKillGrace(Patience.LONG).withDeadLetters(letters));
     var other = new Gate();
     var report = new CompletableFuture<ActorScope.Report>();
     var left = new CopyOnWriteArrayList<Object>();
-    var pool = Pools.fixed(own.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2).initialState(Object::new)
+    var pool = Pools.fixed(own.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2).initialState(Object::new)
         .onStop(left::add).newActor((Object state, Object message) -> {
           if (message instanceof Gate gate) gate.pass();
           if (message.equals("close")) report.complete(own.closeWithin(Duration.ofMillis(50)));
@@ -127,13 +127,13 @@ class PoolEndFaultTest {
     Patience.ended(pool::waitForExit);
     assertEquals(List.of("waits"), letters.messages(DeadLetter.Reason.UNDELIVERED));
     assertEquals(2, left.size());
-    assertEquals(List.of(), told.running());
+    assertEquals(List.of(), told.unresponsive());
     other.open();
   }
 
   @Test
   void whatIgnoresAKillIsCutOffAndMayComeBack() {
-    var own = ActorSystem.openScope("own", o -> o.withGrace(Duration.ofMillis(50)).withDeadLetters(letters));
+    var own = ActorSystem.openScope("own", o -> o.withKillGrace(Duration.ofMillis(50)).withDeadLetters(letters));
     var deaf = new Gate();
     var pool = Pools.byKey(own.named("deaf"), 2, (Object message) -> "key").newActorWithReturn((Object message) -> {
       deaf.passDeaf();
@@ -148,7 +148,7 @@ class PoolEndFaultTest {
     Patience.ended(pool::waitForExit);
     assertTrue(Patience.failure(at) instanceof ActorStoppedException);
     assertTrue(Patience.failure(behind) instanceof ActorStoppedException);
-    assertEquals(List.of("deaf/1"), own.report().running());
+    assertEquals(List.of("deaf/1"), own.report().unresponsive());
     deaf.open();
     Patience.eventually(() -> Scopes.members(own).isEmpty());
     assertEquals(2, own.report().sent());
@@ -159,7 +159,7 @@ class PoolEndFaultTest {
   void aSuspendedPoolEndsAtOnce() {
     var clock = new Clock();
     var still = ActorSystem.openScope("still", o -> o.withScheduler(clock).withDeadLetters(letters));
-    var policy = FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
+    var policy = FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
     var pool = Pools.fixed(still.anonymous().onFailure(policy), 2).initialState(() -> "state")
         .newActor((String state, Object message) -> {
           if (message.equals("fail")) throw new IllegalStateException("planned");

@@ -64,7 +64,7 @@ class PoolHandOverFaultTest {
     }
 
     @Override
-    public boolean resident() {
+    public boolean isResident() {
       return resident;
     }
   }
@@ -177,13 +177,14 @@ class PoolHandOverFaultTest {
     var moody = new Moody(true);
     var broken = new boolean[1];
     var own =
-        Scopes.root("own", ActorScope.Options.defaults().withGrace(Duration.ofMillis(200)).withScheduler(new Clock() {
-          @Override
-          public Timer after(Duration delay, Runnable task) {
-            if (broken[0]) throw new IllegalStateException("planned");
-            return io.fibry.time.Scheduler.system().after(delay, task);
-          }
-        }));
+        Scopes.root("own",
+            ActorScope.Options.defaults().withKillGrace(Duration.ofMillis(200)).withScheduler(new Clock() {
+              @Override
+              public Timer schedule(Duration delay, Runnable task) {
+                if (broken[0]) throw new IllegalStateException("planned");
+                return io.fibry.time.Scheduler.system().schedule(delay, task);
+              }
+            }));
     var slow = new Gate();
     moody.before = call -> slow.passDeaf();
     var pool = Pools.scaling(own.anonymous().strategy(moody), 0, 2).newActorWithReturn((Object message) -> message);
@@ -210,9 +211,9 @@ class PoolHandOverFaultTest {
     var broken = new boolean[1];
     var own = Variants.scope(o -> o.withScheduler(new Clock() {
       @Override
-      public Timer after(Duration delay, Runnable task) {
+      public Timer schedule(Duration delay, Runnable task) {
         if (broken[0]) throw new IllegalStateException("planned");
-        return super.after(delay, task);
+        return super.schedule(delay, task);
       }
 
       @Override
@@ -237,9 +238,9 @@ class PoolHandOverFaultTest {
     var own = Variants.scope(o -> o.withScheduler(clock));
     var counting = new Clock() {
       @Override
-      public Timer after(Duration delay, Runnable task) {
+      public Timer schedule(Duration delay, Runnable task) {
         if (fails.getAndDecrement() > 0) throw new IllegalStateException("planned");
-        return clock.after(delay, task);
+        return clock.schedule(delay, task);
       }
 
       @Override
@@ -252,9 +253,9 @@ class PoolHandOverFaultTest {
     var pool = Pools.scaling(own.named("pool"), 0, 2).initialState(() -> "state")
         .onStop(state -> left.incrementAndGet()).newActorWithReturn((String state, Object message) -> message);
     assertEquals(1, Patience.value(pool.sendMessageReturn((Object) 1)));
-    assertTrue(own.awaitQuiet(Patience.LONG));
+    assertTrue(own.awaitQuiescence(Patience.LONG));
     assertEquals(2, Patience.value(pool.sendMessageReturn((Object) 2)));
-    assertTrue(own.awaitQuiet(Patience.LONG));
+    assertTrue(own.awaitQuiescence(Patience.LONG));
 
     clock.manual.advance(Duration.ofSeconds(11));
 

@@ -69,7 +69,7 @@ class PoolStackEdgeFaultTest {
       this.from = from;
       this.nested = strategy == Strategy.CALLER;
       this.pool = kind.apply(Variants.scope(o -> o).anonymous().protocol(Integer.class).strategy(strategy)
-          .onFailure(FailurePolicy.goOn().withoutLog())).newActorWithReturn((Integer number) -> {
+          .onFailure(FailurePolicy.resume().withoutLog())).newActorWithReturn((Integer number) -> {
             if (number >= 0) handled.incrementAndGet(number);
             return number;
           });

@@ -23,7 +23,7 @@ import io.fibry.engine.actor.Cells;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Sent = handled + being handled + unhandled + waiting. */
 class AccountsTest {
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
       ActorSystem.openScope("accounts", o -> o.withDeadLetters(letters).withScheduler(clock));
 
@@ -51,7 +51,7 @@ class AccountsTest {
   }
 
   private Actor<Object> actor(ActorScope where) {
-    return where.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(Gate::passOrThrow);
+    return where.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor(Gate::passOrThrow);
   }
 
   private static void send(Actor<Object> actor, int handled, int failing) {
@@ -60,19 +60,19 @@ class AccountsTest {
   }
 
   private static void quiet(ActorScope scope) {
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   private static void balanced(Report report) {
     assertEquals(report.sent(),
-        report.handled() + report.handling() + report.waiting()
+        report.handled() + report.handling() + report.queued()
             + report.unhandled().values().stream().mapToLong(n -> n).sum());
   }
 
   private static void is(Report report, long handled, Reason reason, long unhandled, long waiting) {
     balanced(report);
     assertEquals(List.of(handled, unhandled, waiting),
-        List.of(report.handled(), report.unhandled().get(reason), report.waiting()));
+        List.of(report.handled(), report.unhandled().get(reason), report.queued()));
   }
 
   @Promise("19.1")
@@ -107,7 +107,7 @@ class AccountsTest {
   @Test
   void theRootCountsItsAnonymousActors() {
     var root = Variants.scope(o -> o);
-    var actor = root.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(Gate::passOrThrow);
+    var actor = root.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor(Gate::passOrThrow);
     send(actor, 7, 3);
     actor.close();
 
@@ -176,7 +176,7 @@ class AccountsTest {
   @Test
   void whatWaitsForARestartIsCounted() {
     var actor = scope.anonymous()
-        .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
+        .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
         .newActor(Gate::passOrThrow);
     actor.sendMessage(new IOException("planned"));
     Patience.eventually(() -> Inside.isSuspended(actor));
@@ -192,7 +192,7 @@ class AccountsTest {
   @Promise("19.2")
   @Test
   void whatWaitsForAThreadThatNeverComesIsCounted() {
-    var actor = scope.named("starved").strategy(Strategy.on(task -> {})).newActor(Gate::passOrThrow);
+    var actor = scope.named("starved").strategy(Strategy.of(task -> {})).newActor(Gate::passOrThrow);
     send(actor, 4, 0);
 
     is(scope.report(), 0, Reason.FAILED, 0, 4);
@@ -220,7 +220,7 @@ class AccountsTest {
 
     gate.open();
 
-    Patience.eventually(() -> scope.report().running().isEmpty());
+    Patience.eventually(() -> scope.report().unresponsive().isEmpty());
     is(scope.report(), 1, Reason.UNDELIVERED, 3, 0);
   }
 
@@ -358,7 +358,7 @@ class AccountsTest {
   void aDeadLetterCanBeSentAgain() {
     var fails = new AtomicInteger(1);
     var seen = new ArrayList<>();
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+    var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
       if (fails.getAndDecrement() > 0) throw new IOException("planned");
       seen.add(m);
     });

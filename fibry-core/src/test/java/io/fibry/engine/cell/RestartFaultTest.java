@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** Interrupts while an actor restarts or retries a message. */
 class RestartFaultTest {
-  private final ActorScope scope = Variants.scope(o -> o.withGrace(Duration.ofDays(1)));
+  private final ActorScope scope = Variants.scope(o -> o.withKillGrace(Duration.ofDays(1)));
   private final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
 
   record Get() implements Request<Get, String> {}
@@ -51,7 +51,7 @@ class RestartFaultTest {
   void aKillJustBeforeARetryInterruptsTheRetry() {
     var tries = new AtomicInteger();
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
-        .onFailure(FailurePolicy.goOn().withRetries(1).withoutLog())
+        .onFailure(FailurePolicy.resume().withRetries(1).withoutLog())
         .newActor((Object m, ActorContext<Object> context) -> {
           if (m instanceof Gate gate) gate.pass();
           else if (tries.getAndIncrement() == 0) {

@@ -52,16 +52,16 @@ class SchedulerFaultTest {
     var told = new CompletableFuture<ExitReason>();
     var actor = Variants.scope(o -> o.withScheduler(new Clock() {
       @Override
-      public Timer after(Duration delay, Runnable task) {
+      public Timer schedule(Duration delay, Runnable task) {
         called.countDown();
         synchronized (lock) {
-          return super.after(delay, task);
+          return super.schedule(delay, task);
         }
       }
 
       @Override
-      public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-        return after(initial, task);
+      public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
+        return schedule(initial, task);
       }
     })).anonymous().newActor((Object m) -> {
       if (m instanceof Gate gate) gate.passDeaf();
@@ -84,7 +84,7 @@ class SchedulerFaultTest {
     var handled = new AtomicInteger();
     var scope = Variants.scope(o -> o.withScheduler(new Clock() {
       @Override
-      public Timer after(Duration delay, Runnable task) {
+      public Timer schedule(Duration delay, Runnable task) {
         task.run();
         return () -> false;
       }

@@ -65,7 +65,7 @@ class StackEdgeEndFaultTest {
 
   private static boolean answeredAtTheEdge(Strategy strategy) {
     var climb = new Climb();
-    var actor = Variants.scope(o -> o).anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
+    var actor = Variants.scope(o -> o).anonymous().strategy(strategy).onFailure(FailurePolicy.resume().withoutLog())
         .newActor((Question question, ActorContext<Question> context) -> climb.reply(question, context));
     var request = actor.sendMessageReturn(new Question());
     actor.sendPoisonPill();

@@ -90,7 +90,7 @@ class StackEdgeFaultTest {
       this.from = from;
       this.nested = strategy == Strategy.CALLER;
       this.receiver = Scopes.root("edge", ActorScope.Options.defaults()).anonymous().strategy(strategy)
-          .onFailure(FailurePolicy.goOn().withoutLog()).mailbox(mailbox).newActorWithReturn((Integer number) -> {
+          .onFailure(FailurePolicy.resume().withoutLog()).mailbox(mailbox).newActorWithReturn((Integer number) -> {
             if (number >= 0) handled.incrementAndGet(number);
             return number;
           });
@@ -156,7 +156,7 @@ class StackEdgeFaultTest {
       case "FIBER" -> Strategy.FIBER;
       case "THREAD" -> Strategy.THREAD;
       case "CALLER" -> Strategy.CALLER;
-      default -> Strategy.on(worker::add);
+      default -> Strategy.of(worker::add);
     };
   }
 

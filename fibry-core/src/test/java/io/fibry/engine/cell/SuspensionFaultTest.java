@@ -22,7 +22,7 @@ class SuspensionFaultTest {
 
   private Actor<Object> actor(Scheduler clock) {
     var second = Duration.ofSeconds(1);
-    var policy = FailurePolicy.restart().withBackOff(second, second).withoutLog();
+    var policy = FailurePolicy.restart().withBackoff(second, second).withoutLog();
     return Variants.scope(o -> o.withScheduler(clock)).anonymous().onFailure(policy).newActor((Object m) -> {
       if (m instanceof RuntimeException failure) throw failure;
       handled.complete(m);
@@ -34,8 +34,8 @@ class SuspensionFaultTest {
   void aTimerThatCannotBeCancelledLosesNoMessage() {
     var clock = new Clock() {
       @Override
-      public Timer after(Duration delay, Runnable task) {
-        super.after(delay, task);
+      public Timer schedule(Duration delay, Runnable task) {
+        super.schedule(delay, task);
         return () -> {
           throw new IllegalStateException("planned");
         };
@@ -56,7 +56,7 @@ class SuspensionFaultTest {
   void aTimerThatCannotBeCancelledStopsNoEnd() {
     var clock = new Clock() {
       @Override
-      public Timer after(Duration delay, Runnable task) {
+      public Timer schedule(Duration delay, Runnable task) {
         return () -> {
           throw new IllegalStateException("planned");
         };
@@ -77,9 +77,9 @@ class SuspensionFaultTest {
       private int left = 1;
 
       @Override
-      public Timer after(Duration delay, Runnable task) {
+      public Timer schedule(Duration delay, Runnable task) {
         if (left-- > 0) throw new RejectedExecutionException("planned");
-        return Scheduler.system().after(delay, task);
+        return Scheduler.system().schedule(delay, task);
       }
     };
     var actor = actor(clock);
@@ -98,10 +98,10 @@ class SuspensionFaultTest {
     var told = new CompletableFuture<ExitReason>();
     var clock = new Clock() {
       @Override
-      public Timer after(Duration delay, Runnable task) {
+      public Timer schedule(Duration delay, Runnable task) {
         called.countDown();
         synchronized (lock) {
-          return super.after(delay, task);
+          return super.schedule(delay, task);
         }
       }
     };

@@ -22,7 +22,7 @@ import io.fibry.engine.actor.Cells;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -40,11 +40,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The suspension before a restart, by a clock that the test moves. */
 class SuspensionTest {
   private static final FailurePolicy BACK_OFF =
-      FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(4)).withoutLog();
+      FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(4)).withoutLog();
   private static final Duration MOMENT = Duration.ofNanos(1);
 
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger states = new AtomicInteger();
@@ -123,7 +123,7 @@ class SuspensionTest {
     var actor = actor(scope.named("tired"));
     fail(actor);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
-    long waiting = scope.report().waiting();
+    long waiting = scope.report().queued();
     boolean handled = !log.isEmpty();
 
     clock.advance(Duration.ofSeconds(1));
@@ -181,7 +181,7 @@ class SuspensionTest {
   @Test
   void aBackOffHoldsNoThreadOfAPool() {
     try (var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())) {
-      var actor = actor(scope.anonymous().strategy(Strategy.on(pool)));
+      var actor = actor(scope.anonymous().strategy(Strategy.of(pool)));
 
       fail(actor);
 
@@ -228,7 +228,7 @@ class SuspensionTest {
   void theLogSaysHowLong() {
     try (var logged = new Logged()) {
       var actor = scope.named("tired")
-          .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)))
+          .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)))
           .newActor((Object m) -> {
             throw new IllegalStateException("planned");
           });
@@ -250,7 +250,7 @@ class SuspensionTest {
     for (int i = 0; i < 5; i++) {
       actor.sendMessage(1);
       actor.sendMessage(2);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(Duration.ofMinutes(1).plus(MOMENT));
     }
     boolean ended = actor.onExit().isDone();

@@ -22,7 +22,7 @@ import io.fibry.Sink;
 import io.fibry.Variants;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class TerminationTest {
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
@@ -221,7 +221,7 @@ class TerminationTest {
   @Promise("7.5")
   @Test
   void aGraceOfZeroCutsOffAtOnce() {
-    var actor = Variants.scope(o -> o.withGrace(Duration.ZERO)).anonymous().newActor((Object m) -> {
+    var actor = Variants.scope(o -> o.withKillGrace(Duration.ZERO)).anonymous().newActor((Object m) -> {
       ((Gate) m).passDeaf();
     });
     Gate.occupy(actor);

@@ -9,7 +9,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.ActorStoppedException;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.CountingCarrier;
 import io.fibry.Gate;
 import io.fibry.Promise;
@@ -33,7 +33,7 @@ class BaggageFaultTest {
   enum Where { CAPTURE, SET, CLOSE }
 
   /** Fails at one place, every time. */
-  private record Broken(Where where, Throwable failure) implements Carrier<String> {
+  private record Broken(Where where, Throwable failure) implements ContextPropagator<String> {
     @Override
     public String capture() {
       fail(Where.CAPTURE);
@@ -41,7 +41,7 @@ class BaggageFaultTest {
     }
 
     @Override
-    public AutoCloseable set(String captured) {
+    public AutoCloseable restore(String captured) {
       fail(Where.SET);
       return () -> fail(Where.CLOSE);
     }
@@ -65,8 +65,9 @@ class BaggageFaultTest {
     Gate.openAll();
   }
 
-  private ActorScope scopeWith(Carrier<?> between) {
-    return Variants.scope(o -> o.withCarrier(first).withCarrier(between).withCarrier(last));
+  private ActorScope scopeWith(ContextPropagator<?> between) {
+    return Variants
+        .scope(o -> o.withContextPropagator(first).withContextPropagator(between).withContextPropagator(last));
   }
 
   private void send(Actor<Object> actor, Object message) {
@@ -122,7 +123,7 @@ class BaggageFaultTest {
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void anInterruptOfATakingBackReachesNoOtherMessageOnOwnThreads(Variant variant) {
     if (!variant.own()) return; // foreign threads are not interrupted
-    var scope = Variants.scope(o -> o.withCarrier(new Interrupting()));
+    var scope = Variants.scope(o -> o.withContextPropagator(new Interrupting()));
     var actor = variant.builder(scope).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       else seen.add(Thread.currentThread().isInterrupted());
@@ -137,26 +138,26 @@ class BaggageFaultTest {
     assertEquals(List.of(false, false), seen);
   }
 
-  private static final class Interrupting implements Carrier<String> {
+  private static final class Interrupting implements ContextPropagator<String> {
     @Override
     public String capture() {
       return "captured";
     }
 
     @Override
-    public AutoCloseable set(String captured) {
+    public AutoCloseable restore(String captured) {
       return () -> Thread.currentThread().interrupt();
     }
   }
 
-  private record Blocking(Gate gate) implements Carrier<String> {
+  private record Blocking(Gate gate) implements ContextPropagator<String> {
     @Override
     public String capture() {
       return "captured";
     }
 
     @Override
-    public AutoCloseable set(String captured) {
+    public AutoCloseable restore(String captured) {
       gate.passDeaf();
       return () -> {};
     }
@@ -166,7 +167,7 @@ class BaggageFaultTest {
   @Test
   void aRequestIsToldWhenItsActorIsCutOffWhileACarrierBlocks() {
     var gate = new Gate();
-    var scope = Variants.scope(o -> o.withCarrier(new Blocking(gate)).withGrace(Duration.ZERO));
+    var scope = Variants.scope(o -> o.withContextPropagator(new Blocking(gate)).withKillGrace(Duration.ZERO));
     var actor = scope.anonymous().newActorWithReturn((String message) -> message);
     var request = actor.sendMessageReturn("request");
     Patience.await(gate.entered);
@@ -181,7 +182,7 @@ class BaggageFaultTest {
   @Test
   void anOverflowInsideACaptureHarmsNoReceiver() {
     var handled = new AtomicInteger();
-    var scope = Variants.scope(o -> o.withCarrier(first));
+    var scope = Variants.scope(o -> o.withContextPropagator(first));
     var actor = scope.anonymous().newActor((Integer message) -> handled.incrementAndGet());
     var taken = new AtomicInteger();
 

@@ -8,7 +8,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.CountingCarrier;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
@@ -25,7 +25,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -41,10 +41,10 @@ class BaggageTest {
   record Who() implements Request<Who, String> {}
 
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final CountingCarrier user = new CountingCarrier("user");
   private final ActorScope scope =
-      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withCarrier(user));
+      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withContextPropagator(user));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -200,7 +200,7 @@ class BaggageTest {
   @Promise("14.2")
   @Test
   void aLetterSentAgainCarriesWhatItsSenderHas() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
+    var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
       seen.add(user.get());
       throw new IllegalStateException();
     });
@@ -238,8 +238,8 @@ class BaggageTest {
   void carriersAreSetInTheirOrderAndTakenBackInTheReverse() {
     var steps = user.steps;
     var tenant = new CountingCarrier("tenant");
-    Scopes.configure(scope, o -> o.withCarrier(new Joined(tenant, steps)));
-    var actor = scope.anonymous().around((message, next) -> {
+    Scopes.configure(scope, o -> o.withContextPropagator(new Joined(tenant, steps)));
+    var actor = scope.anonymous().intercept((message, next) -> {
       steps.add("around");
       next.run();
     }).newActor((String message) -> steps.add("handler"));
@@ -251,15 +251,15 @@ class BaggageTest {
   }
 
   /** Records its steps in a list shared with others. */
-  private record Joined(CountingCarrier baggage, List<String> steps) implements Carrier<String> {
+  private record Joined(CountingCarrier baggage, List<String> steps) implements ContextPropagator<String> {
     @Override
     public String capture() {
       return baggage.capture();
     }
 
     @Override
-    public AutoCloseable set(String captured) {
-      var open = baggage.set(captured);
+    public AutoCloseable restore(String captured) {
+      var open = baggage.restore(captured);
       steps.add(baggage.steps.getLast());
       return () -> {
         open.close();
@@ -271,7 +271,7 @@ class BaggageTest {
   @Promise("14.5")
   @Test
   void theMakingOfTheStateItsCopyAndTheCodeAroundSeeIt() {
-    var actor = scope.anonymous().around((message, next) -> {
+    var actor = scope.anonymous().intercept((message, next) -> {
       seen.add("around " + user.get());
       next.run();
     }).initialState(() -> seen.add("state " + user.get())).rollback(state -> {
@@ -366,7 +366,7 @@ class BaggageTest {
     var bare = Variants.scope(letters);
     var builder = bare.anonymous().mailbox(Mailbox.unbounded());
     var before = noting(builder);
-    Scopes.configure(bare, o -> o.withCarrier(user));
+    Scopes.configure(bare, o -> o.withContextPropagator(user));
     var after = noting(builder);
 
     user.with("alice", () -> before.sendMessage("before:"));

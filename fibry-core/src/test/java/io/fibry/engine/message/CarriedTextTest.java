@@ -9,7 +9,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.CountingCarrier;
 import io.fibry.Promise;
-import io.fibry.TextCarrier;
+import io.fibry.TextContextPropagator;
 import io.fibry.Variants;
 import io.fibry.support.Logged;
 import java.util.Map;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Values of a sender become a text, and set the same values in another process. */
 class CarriedTextTest {
   /** One value, under a name. */
-  private static final class Named implements TextCarrier<String> {
+  private static final class Named implements TextContextPropagator<String> {
     private final ThreadLocal<String> value = new ThreadLocal<>();
     private final String name;
 
@@ -41,7 +41,7 @@ class CarriedTextTest {
     }
 
     @Override
-    public AutoCloseable set(String captured) {
+    public AutoCloseable restore(String captured) {
       var before = value.get();
       value.set(captured);
       return () -> value.set(before);
@@ -62,18 +62,18 @@ class CarriedTextTest {
   private final Named trace = new Named("trace id");
   private final CountingCarrier user = new CountingCarrier("user"); // without texts
   private final ActorScope scope =
-      Variants.scope(o -> o.withCarrier(tenant).withCarrier(user).withCarrier(trace));
+      Variants.scope(o -> o.withContextPropagator(tenant).withContextPropagator(user).withContextPropagator(trace));
   private final CopyOnWriteArrayList<Object> seen = new CopyOnWriteArrayList<>();
   private final Actor<Object> actor = scope.named("noting")
       .newActor((Object message) -> seen.add(message + " " + tenant.capture() + " " + trace.capture()));
 
   private static String textOf(ActorScope scope, Actor<Object> actor) {
-    return scope.anonymous().forBlocks().carriedText(actor, "message");
+    return scope.anonymous().forBlocks().contextText(actor, "message");
   }
 
   private void send(ActorScope at, String text, Object message) {
     ActorBuilder.ForBlocks<Object> how = at.anonymous().forBlocks();
-    how.carrying(actor, message, text).execute(() -> actor.sendMessage(message));
+    how.contextExecutor(actor, message, text).execute(() -> actor.sendMessage(message));
     assertNull(tenant.capture());
     assertNull(trace.capture());
   }
@@ -128,14 +128,14 @@ class CarriedTextTest {
   }
 
   /** Writes or reads nothing but failures. */
-  private record Broken() implements TextCarrier<String> {
+  private record Broken() implements TextContextPropagator<String> {
     @Override
     public String capture() {
       return "captured";
     }
 
     @Override
-    public AutoCloseable set(String captured) {
+    public AutoCloseable restore(String captured) {
       return () -> {};
     }
 
@@ -154,7 +154,7 @@ class CarriedTextTest {
   @Test
   void failureOfACarrierHarmsNoOther() {
     try (var logged = new Logged();
-        ActorScope broken = Variants.scope(o -> o.withCarrier(new Broken()).withCarrier(tenant))) {
+        ActorScope broken = Variants.scope(o -> o.withContextPropagator(new Broken()).withContextPropagator(tenant))) {
       tenant.with("acme", () -> assertEquals("tenant=acme", textOf(broken, actor)));
       send(broken, "tenant=acme", "1:");
       actor.close();

@@ -17,7 +17,7 @@ import io.fibry.Sink;
 import io.fibry.Variants;
 import io.fibry.engine.cell.Inside;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 class DeadlineTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock));
   private final ActorWithReturn<Object, Object> a = Job.worker(scope.named("a"));
   private final ActorWithReturn<Object, Object> b = Job.worker(scope.named("b"));
@@ -72,7 +72,7 @@ class DeadlineTest {
     });
   }
 
-  private AskTimeoutException lateBy(ManualClock ticking, Duration step) {
+  private AskTimeoutException lateBy(ManualScheduler ticking, Duration step) {
     Patience.eventually(() -> {
       ticking.advance(step);
       return late.isDone();
@@ -188,7 +188,7 @@ class DeadlineTest {
   @Promise("4.16")
   @Test
   void betweenTwoClocksWhatIsLeftCounts() {
-    var other = new ManualClock();
+    var other = new ManualScheduler();
     other.advance(Duration.ofDays(1));
     var far = Job.worker(Variants.scope(o -> o.withScheduler(other)).anonymous());
     askWithinASecond(a, thenAsk(() -> far.ask(Job.act("slow", DeadlineTest::silent))));
@@ -217,9 +217,9 @@ class DeadlineTest {
   void aHandlerSeesHowLongItsAnswerIsAwaited() {
     var seen = new CompletableFuture<List<Optional<Duration>>>();
     var looks = scope.named("looks").newActorWithReturn((Object m, ActorContext<Object> context) -> {
-      var before = context.timeLeft();
+      var before = context.remainingTime();
       clock.advance(Duration.ofMillis(300));
-      var both = List.of(before, context.timeLeft());
+      var both = List.of(before, context.remainingTime());
       if (m.equals("tell")) seen.complete(both);
       return both;
     });
@@ -248,7 +248,7 @@ class DeadlineTest {
     var seen = new CompletableFuture<Optional<Duration>>();
     var actor = scope.named("late").newActorWithReturn((Object m, ActorContext<Object> context) -> {
       clock.advance(SECOND.plusMillis(1));
-      return seen.complete(context.timeLeft());
+      return seen.complete(context.remainingTime());
     });
 
     actor.sendMessageReturn("look", SECOND);
@@ -261,9 +261,9 @@ class DeadlineTest {
   void anInlineHandlerSeesTheLimitItRunsIn() {
     var seen = new CompletableFuture<String>();
     var inline = scope.named("inline").inlineRequests().newActorWithReturn((Object m, ActorContext<Object> context) -> {
-      boolean early = context.cancelled();
+      boolean early = context.isCancelled();
       clock.advance(SECOND);
-      return seen.complete(early + " " + context.cancelled());
+      return seen.complete(early + " " + context.isCancelled());
     });
 
     askWithinASecond(a, Job.act("first", () -> inline.ask("look")));
@@ -289,10 +289,10 @@ class DeadlineTest {
     var system = Variants.scope(o -> o);
     var left = new CompletableFuture<Duration>();
     var second = system.anonymous().newActorWithReturn(
-        (Object question, ActorContext<Object> context) -> context.timeLeft().orElseThrow());
+        (Object question, ActorContext<Object> context) -> context.remainingTime().orElseThrow());
     var first = system.anonymous().newActorWithReturn((Object question, ActorContext<Object> context) -> {
-      while (context.timeLeft().orElseThrow().compareTo(Patience.LONG.minusMillis(20)) > 0) Thread.onSpinWait();
-      left.complete(context.timeLeft().orElseThrow());
+      while (context.remainingTime().orElseThrow().compareTo(Patience.LONG.minusMillis(20)) > 0) Thread.onSpinWait();
+      left.complete(context.remainingTime().orElseThrow());
       return second.ask("what is left?");
     });
 

@@ -22,7 +22,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -167,7 +167,7 @@ class EventsTest {
   @Promise("15.1")
   @Test
   void theWaitOfATimersMessageBeginsWhenItIsDue() throws Exception {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var actor = Variants.scope(o -> o.withScheduler(clock)).named("timed").strategy(Strategy.CALLER)
         .newActor((String message) -> {});
     try (var recorder = Recorder.of("fibry.Message")) {
@@ -215,7 +215,8 @@ class EventsTest {
   void whatCarriersBringIsNotDisturbed() {
     var user = new CountingCarrier("user");
     var actor =
-        Variants.scope(o -> o.withCarrier(user)).named("carrying").newActorWithReturn((String message) -> user.get());
+        Variants.scope(o -> o.withContextPropagator(user)).named("carrying")
+            .newActorWithReturn((String message) -> user.get());
     try (var recorder = Recorder.of("fibry.Message")) {
       user.with("alice", () -> assertEquals("alice", actor.ask("who?")));
       actor.close();
@@ -280,7 +281,7 @@ class EventsTest {
   @Test
   void anAskThatFailedSaysWhatWasThrown() {
     var actor =
-        scope.named("failing").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object message) -> {
+        scope.named("failing").onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((Object message) -> {
           if (message instanceof Gate gate) gate.pass();
           throw new IOException("on purpose");
         });
@@ -323,7 +324,7 @@ class EventsTest {
 
   @Test
   void aMailboxThatIsTooSlowSaysHowLongOneWouldHaveWaited() throws Exception {
-    var actor = slow(scope.named("slow").mailbox(Mailbox.bounded(9, Overflow.REJECT).within(Duration.ofNanos(1))));
+    var actor = slow(scope.named("slow").mailbox(Mailbox.bounded(9, Overflow.REJECT).withMaxWait(Duration.ofNanos(1))));
     Gate.occupy(actor);
     actor.sendMessage(1);
     try (var recorder = Recorder.of("fibry.MailboxPressure")) {

@@ -17,7 +17,7 @@ import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -41,7 +41,7 @@ class FailureEventsTest {
   }
 
   private Actor<Object> failing(String name, RuntimeException failure) {
-    return scope.named(name).onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object message) -> {
+    return scope.named(name).onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       throw failure;
     });
@@ -74,7 +74,7 @@ class FailureEventsTest {
   @Promise("15.4")
   @Test
   void aFailureOfARequestIsOneToo() {
-    var actor = scope.named("asked").onFailure(FailurePolicy.goOn().withoutLog())
+    var actor = scope.named("asked").onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((String message) -> Integer.parseInt(message));
     try (var recorder = Recorder.of("fibry.Failure")) {
       Patience.failure(actor.sendMessageReturn("four"));
@@ -170,7 +170,7 @@ class FailureEventsTest {
   @Test
   void aRestartHasActorCauseAndBackOff() {
     var backOff = Duration.ofMillis(1);
-    var actor = scope.named("restarted").onFailure(FailurePolicy.restart().withBackOff(backOff, backOff).withoutLog())
+    var actor = scope.named("restarted").onFailure(FailurePolicy.restart().withBackoff(backOff, backOff).withoutLog())
         .newActor((Object message) -> {
           throw new IllegalStateException("on purpose");
         });
@@ -180,8 +180,8 @@ class FailureEventsTest {
 
       var event = only(recorder.events("restarted"));
       assertEquals(List.of("java.lang.IllegalStateException", "on purpose"), facts(event, "cause", "text"));
-      assertTrue(event.getDuration("backOff").isPositive()
-          && event.getDuration("backOff").compareTo(backOff.multipliedBy(2)) < 0, event::toString);
+      assertTrue(event.getDuration("backoff").isPositive()
+          && event.getDuration("backoff").compareTo(backOff.multipliedBy(2)) < 0, event::toString);
     }
   }
 
@@ -205,7 +205,7 @@ class FailureEventsTest {
   @Promise("15.6")
   @Test
   void aStuckActorHasItsMessageAndForHowLong() {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     Scopes.configure(scope, o -> o.withScheduler(clock).withWatchdog(Duration.ofSeconds(4), 100));
     var actor = scope.named("stuck").newActor((Object message) -> ((Gate) message).pass());
     try (var recorder = Recorder.of("fibry.StuckActor")) {

@@ -25,7 +25,7 @@ import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Waits that look like a ring but end by themselves; waits that ended leave nothing. */
 class NoRingTest {
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock));
   private final ActorWithReturn<Object, Object> a = Job.worker(scope.named("a"));
   private final ActorWithReturn<Object, Object> b = Job.worker(scope.named("b"));
@@ -70,7 +70,7 @@ class NoRingTest {
 
   /** An actor that first replies what the job says, and then runs it. */
   private Actor<Object> promising(CompletableFuture<String> stage) {
-    return scope.named("c").onFailure(FailurePolicy.goOn().withoutLog())
+    return scope.named("c").onFailure(FailurePolicy.resume().withoutLog())
         .newActor((Object message, ActorContext<Object> context) -> {
           if (!(message instanceof Call call)) return;
           if (stage == null) context.reply(call, "replied");
@@ -136,7 +136,7 @@ class NoRingTest {
   @Promise("4.18")
   @Test
   void anActorThatIsBeingKilledClosesNoRing() {
-    var mortal = Job.worker(scope.named("mortal").strategy(Strategy.on(ForkJoinPool.commonPool())));
+    var mortal = Job.worker(scope.named("mortal").strategy(Strategy.of(ForkJoinPool.commonPool())));
     var gate = new Gate();
     var back = new CompletableFuture<Object>();
     var outcome = Job.start(a, new Job("outer", () -> mortal.ask(Job.act("inner", () -> {
@@ -149,7 +149,7 @@ class NoRingTest {
     gate.open();
     Job.waiting(mortal);
 
-    clock.advance(Scopes.options(scope).grace());
+    clock.advance(Scopes.options(scope).killGrace());
 
     assertInstanceOf(ActorStoppedException.class, Patience.value(outcome));
     assertEquals("back", Patience.value(back));

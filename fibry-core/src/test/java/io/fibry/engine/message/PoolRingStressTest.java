@@ -42,9 +42,9 @@ class PoolRingStressTest {
   private static final Duration LONGEST = Duration.ofHours(1);
   private static final int ENOUGH = 20; // alarms
   private static final Strategy EXECUTOR =
-      Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
+      Strategy.of(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
   private static final Strategy[] STRATEGIES =
-      {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), EXECUTOR, Strategy.CALLER};
+      {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, EXECUTOR, Strategy.CALLER};
 
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicInteger alarms = new AtomicInteger();

@@ -45,8 +45,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PoolRingTest {
   private static final Duration LONG = Duration.ofHours(1);
   private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD,
-      "residentFiber", Strategy.residentFiber(), "on(executor)",
-      Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory())));
+      "RESIDENT_FIBER", Strategy.RESIDENT_FIBER, "of(executor)",
+      Strategy.of(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory())));
 
   private final ActorScope scope = Variants.scope(o -> o.withAskLimit(LONG));
 
@@ -88,7 +88,7 @@ class PoolRingTest {
     })));
 
     var ring = assertInstanceOf(AskCycleException.class, told);
-    assertEquals(List.of("p/1", "p"), ring.ring());
+    assertEquals(List.of("p/1", "p"), ring.cycle());
     assertEquals(
         "this wait could never end: 'p/1' waits for 'p' (room for \"z\"). Send without waiting, or answer with replyWhen",
         ring.getMessage());
@@ -188,7 +188,7 @@ class PoolRingTest {
 
     var outcome = Job.start(a, asking(pool, new Job("back", () -> cycle(() -> a.ask("x"))).once(a)));
 
-    assertEquals(List.of("p/1", "a", "p"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+    assertEquals(List.of("p/1", "a", "p"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
   }
 
   @Test
@@ -207,7 +207,7 @@ class PoolRingTest {
 
     gate.open();
 
-    assertEquals(List.of("a", "p", "a"), Patience.value(told).ring());
+    assertEquals(List.of("a", "p", "a"), Patience.value(told).cycle());
     assertEquals("done", Patience.value(first));
     assertEquals("waits", Patience.value(second));
   }
@@ -312,7 +312,7 @@ class PoolRingTest {
 
     gate.open();
 
-    assertEquals(List.of("a", "p", "a"), Patience.value(told).ring());
+    assertEquals(List.of("a", "p", "a"), Patience.value(told).cycle());
     assertEquals("done", Patience.value(outcome));
   }
 
@@ -341,7 +341,7 @@ class PoolRingTest {
 
     gate.open();
 
-    assertEquals(List.of("b", "p", "b"), Patience.value(told).ring());
+    assertEquals(List.of("b", "p", "b"), Patience.value(told).cycle());
     Patience.ended(pool::waitForExit);
   }
 

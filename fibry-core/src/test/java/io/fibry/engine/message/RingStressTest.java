@@ -58,9 +58,9 @@ class RingStressTest {
   private static final long PAUSE = 20_000_000; // ns between two looks of the judge
   private static final int LOOKS = 5; // that a ring stands until it counts as missed
   private static final Strategy POOL =
-      Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
+      Strategy.of(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
   private static final Strategy[] STRATEGIES =
-      {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), POOL, Strategy.CALLER};
+      {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, POOL, Strategy.CALLER};
 
   private Strategy[] strategies = STRATEGIES;
   final Queue<String> faults = new ConcurrentLinkedQueue<>();
@@ -170,7 +170,7 @@ class RingStressTest {
 
     /** Checks the ring, pauses, and checks that its members still wait. */
     private void check(AskCycleException told, Step mine) {
-      var ring = told.ring().stream().map(name -> all.get(Integer.parseInt(name))).toList();
+      var ring = told.cycle().stream().map(name -> all.get(Integer.parseInt(name))).toList();
       if (ring.getFirst() != this || ring.getLast() != this || ring.get(1) != mine.target)
         faults.add(number + " was told of somebody else's ring: " + told);
       var blocked = new ArrayList<Step>();

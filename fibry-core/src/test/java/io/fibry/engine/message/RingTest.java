@@ -44,8 +44,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RingTest {
   private static final Duration LONG = Duration.ofHours(1);
   private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD,
-      "residentFiber", Strategy.residentFiber(), "on(executor)",
-      Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory())));
+      "RESIDENT_FIBER", Strategy.RESIDENT_FIBER, "of(executor)",
+      Strategy.of(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory())));
 
   /** How a handler waits for another actor, whose mailbox holds two messages. */
   interface Waiting {
@@ -116,7 +116,7 @@ class RingTest {
 
     var names = new ArrayList<String>(List.of("a" + (size - 1)));
     for (int i = 0; i < size; i++) names.add("a" + i);
-    assertEquals(names, told.ring());
+    assertEquals(names, told.cycle());
   }
 
   /** A job that asks {@code next} to run {@code job}. */
@@ -144,7 +144,7 @@ class RingTest {
 
     gate.open();
 
-    assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+    assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
   }
 
   @Promise("4.18")
@@ -164,7 +164,7 @@ class RingTest {
 
     gate.open();
 
-    assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(told)).ring());
+    assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(told)).cycle());
     b.sendPoisonPill(); // some kinds wait for the end of b
     assertEquals("done", Patience.value(first));
   }
@@ -233,14 +233,14 @@ class RingTest {
     var partners = new AtomicReferenceArray<ActorWithReturn<Object, Object>>(2);
     for (int i = 0; i < 2; i++) {
       int other = 1 - i;
-      partners.set(i, scope.named("partner" + i).onFailure(FailurePolicy.goOn().withoutLog())
+      partners.set(i, scope.named("partner" + i).onFailure(FailurePolicy.resume().withoutLog())
           .newActorWithReturn(
               (Object message) -> partners.get(other).sendMessageReturn(message).thenApply(x -> x).join()));
     }
 
     assertThrows(AskCycleException.class, () -> partners.get(0).ask("go"));
 
-    assertTrue(scope.awaitQuiet(Patience.LONG), scope::dump);
+    assertTrue(scope.awaitQuiescence(Patience.LONG), scope::dump);
     assertTrue(scope.report().sent() <= 20, () -> scope.report().toString());
   }
 
@@ -255,7 +255,7 @@ class RingTest {
 
     Job.start(a, Job.act("outer", () -> b.sendMessage(asking(c, back))));
 
-    assertEquals(List.of("c", "a", "b", "c"), Patience.value(told).ring());
+    assertEquals(List.of("c", "a", "b", "c"), Patience.value(told).cycle());
     assertTrue(told.join().getMessage().contains(
         "'c' waits for 'a' (\"x\"), 'a' waits for 'b' (to back), 'b' waits for 'c' (back)"), told.join().getMessage());
   }
@@ -263,12 +263,12 @@ class RingTest {
   @Test
   void aRingThroughAnExecutorThatRunsOnTheSpotIsFound() {
     var a = worker("a");
-    var b = Job.worker(scope.named("b").strategy(Strategy.on(Runnable::run)));
+    var b = Job.worker(scope.named("b").strategy(Strategy.of(Runnable::run)));
     var c = worker("c");
 
     var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> b.ask("x"))).once(a))));
 
-    assertEquals(List.of("c", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+    assertEquals(List.of("c", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
   }
 
   /** While it waits for {@code b}, {@code a} runs the task, which its own thread has submitted. */
@@ -276,7 +276,7 @@ class RingTest {
   @Test
   void aTaskRunByAThreadThatWaitsDoesNotHideItsWait() {
     try (var pool = new ForkJoinPool(1)) {
-      var a = Job.worker(scope.named("a").strategy(Strategy.on(pool)));
+      var a = Job.worker(scope.named("a").strategy(Strategy.of(pool)));
       var b = worker("b");
       var c = worker("c");
       var gate = new Gate();
@@ -295,7 +295,7 @@ class RingTest {
 
       gate.open();
 
-      assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(told)).ring());
+      assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(told)).cycle());
       assertEquals("y", Patience.value(outcome));
     }
   }
@@ -310,7 +310,7 @@ class RingTest {
     var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> a.ask("x"))).once(a))));
 
     assertEquals(List.of("c", "a", "b", "c"),
-        assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+        assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
   }
 
   @Test
@@ -322,7 +322,7 @@ class RingTest {
     var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> a.ask("x"))))));
 
     assertEquals(List.of("c", "a", "b", "c"),
-        assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+        assertInstanceOf(AskCycleException.class, Patience.value(outcome)).cycle());
   }
 
   @Promise("4.18")
@@ -344,7 +344,7 @@ class RingTest {
 
     gate.open();
 
-    assertEquals(List.of("b", "a", "b"), Patience.value(outcome).ring());
+    assertEquals(List.of("b", "a", "b"), Patience.value(outcome).cycle());
     Patience.ended(a::waitForExit);
   }
 

@@ -7,7 +7,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
@@ -23,7 +23,7 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -47,7 +47,7 @@ class WitnessTest {
 
   private record Sight(Actor<?> actor, Object message) {}
 
-  private static final class Witness implements Carrier<String> {
+  private static final class Witness implements ContextPropagator<String> {
     final List<Sight> sent = new CopyOnWriteArrayList<>();
     final List<Sight> handled = new CopyOnWriteArrayList<>();
     volatile Consumer<Object> point = message -> {};
@@ -58,7 +58,7 @@ class WitnessTest {
     }
 
     @Override
-    public AutoCloseable set(String captured) {
+    public AutoCloseable restore(String captured) {
       throw new AssertionError("the library sets with the message");
     }
 
@@ -70,7 +70,7 @@ class WitnessTest {
     }
 
     @Override
-    public AutoCloseable set(String captured, Actor<?> at, Object message) {
+    public AutoCloseable restore(String captured, Actor<?> at, Object message) {
       assertEquals("captured", captured);
       handled.add(new Sight(at, message));
       return null;
@@ -89,9 +89,9 @@ class WitnessTest {
 
   private final Witness witness = new Witness();
   private final Letters letters = new Letters();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope =
-      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withCarrier(witness));
+      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withContextPropagator(witness));
 
   private record Way(String name, Consumer<ActorWithReturn<Object, Object>> send, List<?> sent, List<?> handled) {
     Way(String name, Consumer<ActorWithReturn<Object, Object>> send, Object... seen) {
@@ -202,7 +202,7 @@ class WitnessTest {
   @Promise("14.9")
   @Test
   void itSeesWhatIsSentAgain() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object message) -> {
+    var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
       throw new IllegalStateException();
     });
     Runnable failing = () -> {
@@ -263,7 +263,7 @@ class WitnessTest {
   @Test
   void ofEntitiesItSeesTheActorOfTheKey() {
     var born = new CopyOnWriteArrayList<Actor<Object>>();
-    var entities = Entities.of(scope.anonymous(), Duration.ofHours(1), (ActorBuilder<Object> how, String key) -> {
+    var entities = Entities.open(scope.anonymous(), Duration.ofHours(1), (ActorBuilder<Object> how, String key) -> {
       born.add(how.newActor((Object message) -> {}));
       return born.getFirst();
     });

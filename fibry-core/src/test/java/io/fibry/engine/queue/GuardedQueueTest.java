@@ -206,7 +206,7 @@ class GuardedQueueTest {
   @Test
   void anEndlessTargetNeverRefuses() {
     var queue =
-        new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).within(Duration.ofSeconds(Long.MAX_VALUE)));
+        new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).withMaxWait(Duration.ofSeconds(Long.MAX_VALUE)));
     queue.offer(RankedEntry.of("a", "a"), true);
 
     assertEquals(Answer.TAKEN, queue.offer(RankedEntry.of("b", "b"), true));

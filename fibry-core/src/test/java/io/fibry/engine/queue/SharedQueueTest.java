@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Which worker gets which message, step by step. */
 class SharedQueueTest {
-  private static SharedQueue<String> queue(Sharing<?> sharing) {
+  private static SharedQueue<String> queue(PoolPolicy<?> sharing) {
     return new SharedQueue<>(Mailbox.unbounded(), sharing, System::nanoTime);
   }
 
@@ -26,13 +26,13 @@ class SharedQueueTest {
     return queue.offer(queue.entry(message, message, true, "p"), false);
   }
 
-  private static Sharing<String> byFirstLetter(int workers) {
-    return Sharing.byKey(workers, (String message) -> message.charAt(0));
+  private static PoolPolicy<String> byFirstLetter(int workers) {
+    return PoolPolicy.byKey(workers, (String message) -> message.charAt(0));
   }
 
   @Test
   void theWorkerIdleForTheShortestTimeIsServedBeforeAnotherIsMade() {
-    var queue = queue(Sharing.scaling(0, 3));
+    var queue = queue(PoolPolicy.scaling(0, 3));
     offer(queue, "a");
     var first = queue.serve(true);
     offer(queue, "b");
@@ -51,7 +51,7 @@ class SharedQueueTest {
 
   @Test
   void aWorkerThatIsDoneTakesTheNextMessage() {
-    var queue = queue(Sharing.scaling(1, 1));
+    var queue = queue(PoolPolicy.scaling(1, 1));
     assertEquals(Answer.RUN, offer(queue, "a"));
     var slot = queue.serve(true);
     assertEquals(Answer.TAKEN, offer(queue, "b"));
@@ -64,7 +64,7 @@ class SharedQueueTest {
 
   @Test
   void aMessageOnItsWayIsStillThereWhenItsWorkerHasLeft() {
-    var queue = queue(Sharing.scaling(0, 2));
+    var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.serve(true);
 
@@ -93,7 +93,7 @@ class SharedQueueTest {
 
   @Test
   void afterTheEndAMessageThatCouldNotBeGivenIsHandedBack() {
-    var queue = queue(Sharing.scaling(0, 2));
+    var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.serve(true);
 
@@ -138,7 +138,7 @@ class SharedQueueTest {
   @Test
   void workerWithoutTimeHoldsUpNoOther() {
     var time = new AtomicLong();
-    var queue = new SharedQueue<String>(Mailbox.unbounded(), Sharing.scaling(0, 2), () -> {
+    var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolPolicy.scaling(0, 2), () -> {
       if (time.get() == 0) throw new IllegalStateException("planned");
       return time.get();
     });
@@ -163,7 +163,7 @@ class SharedQueueTest {
   void workerIsIdleSinceTheStepThatEndsItsMessage() {
     var time = new AtomicLong();
     var itself = new AtomicReference<SharedQueue<String>>();
-    var queue = new SharedQueue<String>(Mailbox.unbounded(), Sharing.scaling(0, 1), () -> {
+    var queue = new SharedQueue<String>(Mailbox.unbounded(), PoolPolicy.scaling(0, 1), () -> {
       assertFalse(Thread.holdsLock(itself.get()));
       return time.get();
     });
@@ -180,7 +180,7 @@ class SharedQueueTest {
 
   @Test
   void aRetiredWorkerTakesNothingMore() {
-    var queue = queue(Sharing.scaling(0, 1));
+    var queue = queue(PoolPolicy.scaling(0, 1));
     offer(queue, "a");
     var slot = queue.serve(true);
     queue.next(slot, "a");
@@ -214,7 +214,7 @@ class SharedQueueTest {
 
   @Test
   void itIsDesertedForOneCallerOnly() {
-    var queue = queue(Sharing.scaling(0, 2));
+    var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.serve(true);
     assertFalse(queue.deserted());

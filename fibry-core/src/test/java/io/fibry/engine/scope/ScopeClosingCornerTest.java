@@ -15,12 +15,12 @@ import io.fibry.Gate;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.engine.cell.Cell;
 import io.fibry.engine.actor.Cells;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.Owner;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * stopped, so a wait for a limit or grace would hang.
  */
 class ScopeClosingCornerTest {
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("outer", o -> o.withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
@@ -260,7 +260,7 @@ class ScopeClosingCornerTest {
   @MethodSource("limits")
   void noMessageIsBegunAfterCloseReturned(Duration limit) {
     for (int round = 0; round < 30; round++) {
-      var brief = ActorSystem.openScope("brief", o -> o.withGrace(Patience.LONG)); // no handler is cut off
+      var brief = ActorSystem.openScope("brief", o -> o.withKillGrace(Patience.LONG)); // no handler is cut off
       var inner = brief.openScope("inner");
       var over = new AtomicBoolean();
       var late = new AtomicInteger();

@@ -16,7 +16,7 @@ import io.fibry.Gate;
 import io.fibry.engine.scope.Scope;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -91,7 +91,7 @@ class WorldTest {
   @Test
   void theNextRunBeginsAnew() {
     enter();
-    ActorSystem.configure(o -> o.withGrace(Duration.ZERO));
+    ActorSystem.configure(o -> o.withKillGrace(Duration.ZERO));
     ActorSystem.named("left over").protocol(String.class).newActor(message -> {});
     var before = ActorSystem.root();
 
@@ -99,8 +99,8 @@ class WorldTest {
 
     assertNotSame(before, ActorSystem.root());
     assertEquals(Optional.empty(), ActorSystem.find("left over", String.class));
-    assertEquals(ActorScope.Options.defaults().grace(), ((Scope) ActorSystem.root()).options()
-        .grace());
+    assertEquals(ActorScope.Options.defaults().killGrace(), ((Scope) ActorSystem.root()).options()
+        .killGrace());
   }
 
   @Test
@@ -141,14 +141,14 @@ class WorldTest {
   @Test
   void timersOfTheSystemRunByTheClockThatARunWasGiven() {
     var run = enter();
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var ran = new ArrayList<String>();
     run.singles.put(Scheduler.system(), clock);
 
-    Scheduler.system().after(Duration.ofSeconds(5), () -> ran.add("once"));
-    Scheduler.system().atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> ran.add("rate"));
-    Scheduler.system().withFixedDelay(Duration.ofSeconds(2), Duration.ofSeconds(2), () -> ran.add("delay"));
-    var cancelled = Scheduler.system().after(Duration.ofSeconds(1), () -> ran.add("cancelled"));
+    Scheduler.system().schedule(Duration.ofSeconds(5), () -> ran.add("once"));
+    Scheduler.system().scheduleAtFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> ran.add("rate"));
+    Scheduler.system().scheduleWithFixedDelay(Duration.ofSeconds(2), Duration.ofSeconds(2), () -> ran.add("delay"));
+    var cancelled = Scheduler.system().schedule(Duration.ofSeconds(1), () -> ran.add("cancelled"));
     assertTrue(cancelled.cancel());
     clock.advance(Duration.ofSeconds(5));
 
@@ -158,7 +158,7 @@ class WorldTest {
   @Test
   void limitsByTheClockOfTheSystemEndByTheClockThatARunWasGiven() {
     var run = enter();
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     run.singles.put(Scheduler.system(), clock);
     var actor = ActorSystem.anonymous().newActorWithReturn((Object message) -> {
       if (message instanceof Gate gate) gate.passDeaf();
@@ -179,7 +179,7 @@ class WorldTest {
     enter();
     var ran = new CompletableFuture<Boolean>();
 
-    Scheduler.system().after(Duration.ZERO, () -> ran.complete(true));
+    Scheduler.system().schedule(Duration.ZERO, () -> ran.complete(true));
 
     assertTrue(Patience.value(ran));
   }

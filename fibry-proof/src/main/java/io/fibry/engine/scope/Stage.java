@@ -4,7 +4,7 @@ import io.fibry.ActorScope.Options;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.engine.cell.Cell;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import java.util.function.UnaryOperator;
 
 /** Actors for stress tests. They run on the sender's thread, since jcstress brings its own. */
@@ -30,7 +30,7 @@ public final class Stage {
   }
 
   public static Cell pool(int workers, Handler<Object> handler) {
-    return (Cell) SCOPE.anonymous().strategy(Runnable::run).forBlocks().shared(Sharing.scaling(workers, workers))
+    return (Cell) SCOPE.anonymous().strategy(Runnable::run).forBlocks().pooled(PoolPolicy.scaling(workers, workers))
         .newActor(handler);
   }
 }

@@ -153,7 +153,7 @@ class DispatchTest {
   /** A scheduler that fails, so that only the next sender helps. */
   private static final class NoTimers extends Witness.Never {
     @Override
-    public Timer after(Duration delay, Runnable task) {
+    public Timer schedule(Duration delay, Runnable task) {
       throw new IllegalStateException("planned");
     }
   }

@@ -9,7 +9,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Schedules;
 import io.fibry.engine.scope.Stage;
 import io.fibry.engine.scope.Witness;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -36,10 +36,10 @@ class PoolTest {
     private int inside;
     private int most;
 
-    Episode(Sharing<Object> sharing) {
+    Episode(PoolPolicy<Object> sharing) {
       var scope = Stage.scope(options -> options.withScheduler(new Witness.Never()).withDeadLetters(letter -> bury()));
       pool = (PoolCell) (Exitable) scope.anonymous().strategy(Runnable::run)
-          .onFailure(FailurePolicy.stop().withoutLog()).forBlocks().shared(sharing).initialState(this::make)
+          .onFailure(FailurePolicy.stop().withoutLog()).forBlocks().pooled(sharing).initialState(this::make)
           .onStop(this::leave)
           .newActorWithReturn((Integer state, Object message) -> handle(message));
     }
@@ -96,7 +96,7 @@ class PoolTest {
   @Test
   void twoSendersAndTwoWorkers() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Episode(Sharing.scaling(2, 2));
+      var stage = new Episode(PoolPolicy.scaling(2, 2));
 
       var other = Schedules.start(() -> stage.pool.sendMessage(1));
       stage.pool.sendMessage(2);
@@ -111,7 +111,7 @@ class PoolTest {
   @Test
   void aWorkerThatItsPolicyStopsIsReplaced() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Episode(Sharing.scaling(1, 1));
+      var stage = new Episode(PoolPolicy.scaling(1, 1));
 
       var other = Schedules.start(() -> stage.pool.sendMessage(-1));
       stage.pool.sendMessage(2);
@@ -125,7 +125,7 @@ class PoolTest {
   @Test
   void whatWasSentBeforeThePillIsHandled() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Episode(Sharing.scaling(0, 2));
+      var stage = new Episode(PoolPolicy.scaling(0, 2));
 
       var other = Schedules.start(() -> stage.pool.sendMessage(1));
       stage.pool.sendMessage(2);
@@ -140,7 +140,7 @@ class PoolTest {
   @Test
   void aKillAgainstTwoSenders() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Episode(Sharing.scaling(0, 2));
+      var stage = new Episode(PoolPolicy.scaling(0, 2));
       stage.pool.sendMessage(1);
       var requests = new CompletableFuture<?>[1];
 
@@ -157,7 +157,7 @@ class PoolTest {
   @Test
   void askExitAgainstTwoSendersOfOneKey() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Episode(Sharing.<Object>byKey(2, message -> "key"));
+      var stage = new Episode(PoolPolicy.<Object>byKey(2, message -> "key"));
 
       var other = Schedules.start(() -> stage.pool.sendMessage(1));
       var ender = Schedules.start(stage.pool::askExit);

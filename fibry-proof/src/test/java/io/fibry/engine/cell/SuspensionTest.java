@@ -32,7 +32,7 @@ class SuspensionTest {
     private volatile Runnable due;
 
     @Override
-    public Timer after(Duration delay, Runnable task) {
+    public Timer schedule(Duration delay, Runnable task) {
       // a longer one is the grace of a kill
       if (delay.compareTo(Duration.ofMinutes(1)) < 0) due = task;
       return () -> true;
@@ -57,8 +57,8 @@ class SuspensionTest {
     private int stopped;
 
     Episode() {
-      var scope = Stage.scope(options -> options.withScheduler(time).withGrace(Duration.ofHours(1)));
-      var policy = FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog();
+      var scope = Stage.scope(options -> options.withScheduler(time).withKillGrace(Duration.ofHours(1)));
+      var policy = FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog();
       actor = scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++made)
           .onStop(state -> stopped++).newActor((Integer state, Object message) -> handle(message));
       cell = (Cell) actor;

@@ -115,18 +115,18 @@ class RequestFutureTest {
     }
 
     @Override
-    public Timer after(Duration delay, Runnable task) {
+    public Timer schedule(Duration delay, Runnable task) {
       armed = true;
       return this;
     }
 
     @Override
-    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
       throw new UnsupportedOperationException();
     }
 
     @Override
-    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+    public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
       throw new UnsupportedOperationException();
     }
 

@@ -20,7 +20,7 @@ class RingSimulationTest {
     var alarms = new AtomicLong();
 
     Seeds.play("rings", 1_000, simulation -> {
-      var rings = RingStressTest.of(Strategy.FIBER, Strategy.residentFiber(), Strategy.THREAD, Strategy.CALLER);
+      var rings = RingStressTest.of(Strategy.FIBER, Strategy.RESIDENT_FIBER, Strategy.THREAD, Strategy.CALLER);
       Seeds.delay(simulation);
       rings.round(new Random(simulation.random().nextLong()));
       assertEquals(List.of(), List.copyOf(rings.faults));

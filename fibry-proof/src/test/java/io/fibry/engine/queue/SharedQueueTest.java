@@ -3,7 +3,7 @@ package io.fibry.engine.queue;
 import io.fibry.Schedules;
 import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.Sharing;
+import io.fibry.mailbox.PoolPolicy;
 import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,13 +54,13 @@ class SharedQueueTest {
 
   public static class ByKey extends Offering {
     public ByKey() {
-      super(Sharing.byKey(2, (Integer element) -> element & 1), true);
+      super(PoolPolicy.byKey(2, (Integer element) -> element & 1), true);
     }
   }
 
   public static class OneWorker {
     private final SharedQueue<Integer> queue =
-        new SharedQueue<>(Mailbox.unbounded(), Sharing.scaling(1, 1), System::nanoTime);
+        new SharedQueue<>(Mailbox.unbounded(), PoolPolicy.scaling(1, 1), System::nanoTime);
     private final AtomicInteger offered = new AtomicInteger();
     private int handled; // under the worker's right
 
@@ -81,7 +81,7 @@ class SharedQueueTest {
 
   public static class Weighted extends Offering {
     public Weighted() {
-      super(Sharing.weighted(2, (Integer element) -> 1 + (element & 1)), false);
+      super(PoolPolicy.weighted(2, (Integer element) -> 1 + (element & 1)), false);
     }
   }
 
@@ -99,7 +99,7 @@ class SharedQueueTest {
     private boolean ended;
     private String wrong;
 
-    Offering(Sharing<Integer> sharing, boolean keys) {
+    Offering(PoolPolicy<Integer> sharing, boolean keys) {
       this.queue = new SharedQueue<>(Mailbox.unbounded(), sharing, System::nanoTime);
       this.keys = keys;
       for (int i = 0; i < 6; i++) entries.add(new ArrayList<>());

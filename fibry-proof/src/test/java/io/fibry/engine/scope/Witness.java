@@ -1,7 +1,7 @@
 package io.fibry.engine.scope;
 
-import io.fibry.ActorWithReturn;
 import io.fibry.ActorStoppedException;
+import io.fibry.ActorWithReturn;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Strategy;
@@ -179,18 +179,18 @@ public final class Witness {
     }
 
     @Override
-    public Timer after(Duration delay, Runnable task) {
+    public Timer schedule(Duration delay, Runnable task) {
       return () -> true;
     }
 
     @Override
-    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-      return after(initial, task);
+    public Timer scheduleAtFixedRate(Duration initial, Duration period, Runnable task) {
+      return schedule(initial, task);
     }
 
     @Override
-    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-      return after(initial, task);
+    public Timer scheduleWithFixedDelay(Duration initial, Duration delay, Runnable task) {
+      return schedule(initial, task);
     }
   }
 }

@@ -13,7 +13,7 @@ import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.support.Patience;
 import io.fibry.test.CrashDisk;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -31,7 +31,7 @@ class HeldDiskTest {
 
   private final Semaphore handled = new Semaphore(0);
   private final CountDownLatch gate = new CountDownLatch(1);
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("held", options -> options.withScheduler(clock));
   private final CrashDisk disk = CrashDisk.empty();
   private final FolderStore store = FolderStore.on(disk, options -> options);

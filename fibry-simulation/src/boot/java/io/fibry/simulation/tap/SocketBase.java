@@ -48,12 +48,12 @@ public abstract class SocketBase extends SocketImpl implements PlatformSocketImp
 
   @Override
   protected InputStream getInputStream() throws IOException {
-    throw refused("getInputStream");
+    throw refused("inputStream");
   }
 
   @Override
   protected OutputStream getOutputStream() throws IOException {
-    throw refused("getOutputStream");
+    throw refused("outputStream");
   }
 
   @Override

@@ -2,7 +2,7 @@ package io.fibry.dashboard;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.net.Exchange;
+import io.fibry.net.HttpExchange;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.time.Scheduler;
@@ -76,7 +76,7 @@ public final class Dashboard implements AutoCloseable {
     var all = Objects.requireNonNull(options.apply(DashboardOptions.DEFAULT),
         "options returned null; return the options it was given, changed or not");
     all.check();
-    var own = ActorSystem.openScope("dashboard", o -> o.withMessageTexts(false).withDrainLimit(DRAIN_LIMIT)
+    var own = ActorSystem.openScope("dashboard", o -> o.withMessageContents(false).withDrainLimit(DRAIN_LIMIT)
         .withScheduler(clock));
     try {
       var pulse = Pulse.start(own, scope, all.messageTexts, clock);
@@ -85,13 +85,13 @@ public final class Dashboard implements AutoCloseable {
           .text("GET /page.css", exchange -> typed(exchange, "text/css", STYLE))
           .text("GET /page.js", exchange -> typed(exchange, "text/javascript", SCRIPT))
           .text("GET /figures", exchange -> typed(exchange, "application/json",
-              pulse.ask(new Pulse.Read(exchange.query("filter").orElse("")))))
+              pulse.ask(new Pulse.Read(exchange.queryParameter("filter").orElse("")))))
           .stream("GET /events", exchange -> {
             var viewer = exchange.eventActor();
             pulse.sendMessage(new Pulse.Join(viewer));
             viewer.waitForExit();
           })
-          .around(new Door(all));
+          .intercept(new Door(all));
       return new Dashboard(own, HttpServer.open(own.named("server"), port, routes, all::of), all);
     } catch (Throwable failure) {
       own.close();
@@ -99,7 +99,7 @@ public final class Dashboard implements AutoCloseable {
     }
   }
 
-  private static String typed(Exchange exchange, String type, String text) {
+  private static String typed(HttpExchange exchange, String type, String text) {
     exchange.header("Content-Type", type + "; charset=utf-8");
     return text;
   }

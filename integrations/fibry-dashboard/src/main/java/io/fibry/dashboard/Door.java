@@ -1,8 +1,8 @@
 package io.fibry.dashboard;
 
 import io.fibry.Handler;
-import io.fibry.net.Exchange;
 import io.fibry.net.HttpException;
+import io.fibry.net.HttpExchange;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Checks who asks, before any route, and has browsers do nothing but show the answers. */
-final class Door implements Handler.Around<Exchange> {
+final class Door implements Handler.Interceptor<HttpExchange> {
   private static final Map<String, String> HEADERS = Map.of(
       "Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
           + "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -40,7 +40,7 @@ final class Door implements Handler.Around<Exchange> {
   }
 
   @Override
-  public void around(Exchange exchange, Handler.Task next) throws Exception {
+  public void intercept(HttpExchange exchange, Handler.Task next) throws Exception {
     HEADERS.forEach(exchange::header);
     if (!isOurs(host(exchange.header("Host").orElse("")))) throw new HttpException(403,
         "the dashboard does not answer for this host; use localhost, or give withHost(..)\n");

@@ -63,8 +63,8 @@ record Letters(List<Map<String, Object>> groups, List<Map<String, Object>> rings
   private static Optional<List<String>> ring(DeadLetter letter) {
     var cause = letter.cause().orElse(null);
     for (int depth = 0; cause != null && depth < DEEPEST; depth++, cause = cause.getCause())
-      if (cause instanceof AskCycleException cycle && cycle.ring() != null && cycle.ring().size() > 1) {
-        var names = new ArrayList<>(cycle.ring().subList(1, cycle.ring().size()));
+      if (cause instanceof AskCycleException cycle && cycle.cycle() != null && cycle.cycle().size() > 1) {
+        var names = new ArrayList<>(cycle.cycle().subList(1, cycle.cycle().size()));
         Collections.rotate(names, -names.indexOf(Collections.min(names)));
         names.add(names.getFirst());
         return Optional.of(names);

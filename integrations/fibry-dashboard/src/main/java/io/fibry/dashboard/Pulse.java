@@ -43,7 +43,7 @@ final class Pulse {
   }
 
   static Actor<Message> start(ActorScope own, ActorScope scope, boolean texts, Scheduler clock) {
-    var pulse = new Pulse(scope, texts, clock, Topic.of(own.named("viewers")));
+    var pulse = new Pulse(scope, texts, clock, Topic.open(own.named("viewers")));
     return own.named("pulse").newActor(pulse::handle);
   }
 

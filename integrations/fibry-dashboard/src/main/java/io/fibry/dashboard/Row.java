@@ -1,6 +1,6 @@
 package io.fibry.dashboard;
 
-import io.fibry.ActorFigures;
+import io.fibry.ActorStats;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
@@ -17,12 +17,12 @@ import java.util.stream.IntStream;
  * @param scope the place of its scope in the list of scopes
  * @param perSecond messages handled lately; NaN until it is known
  */
-record Row(ActorFigures figures, int scope, double perSecond) {
+record Row(ActorStats figures, int scope, double perSecond) {
   static final int MOST = 500;
 
   /** The page is right about the first of each, however many actors there are. */
-  private static final List<ToDoubleFunction<Row>> MEASURES = List.of(row -> row.figures.waiting(),
-      row -> row.perSecond, row -> row.figures.busy().toNanos(), row -> row.figures.failed());
+  private static final List<ToDoubleFunction<Row>> MEASURES = List.of(row -> row.figures.queued(),
+      row -> row.perSecond, row -> row.figures.busyFor().toNanos(), row -> row.figures.failed());
 
   private static final Pattern AT_WORK = Pattern.compile("\\d+ of \\d+ at work");
 
@@ -40,9 +40,9 @@ record Row(ActorFigures figures, int scope, double perSecond) {
   }
 
   Map<String, Object> asMap(boolean texts) {
-    return Json.object("scope", scope, "name", figures.name(), "kind", figures.kind(), "waiting", figures.waiting(),
+    return Json.object("scope", scope, "name", figures.name(), "kind", figures.kind(), "waiting", figures.queued(),
         "handled", figures.handled(), "perSecond", rounded(perSecond), "failed", figures.failed(), "busyMillis",
-        figures.busy().toMillis(), "doing", texts ? figures.doing() : withoutTexts(figures.doing()));
+        figures.busyFor().toMillis(), "doing", texts ? figures.activity() : withoutTexts(figures.activity()));
   }
 
   /**

@@ -1,7 +1,7 @@
 package io.fibry.dashboard;
 
-import io.fibry.ActorFigures;
 import io.fibry.ActorScope;
+import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,7 +32,7 @@ final class Snapshot {
 
     void add(Row row) {
       actors++;
-      waiting += row.figures().waiting();
+      waiting += row.figures().queued();
       handled += row.figures().handled();
       failed += row.figures().failed();
       perSecond += row.perSecond();
@@ -81,7 +81,7 @@ final class Snapshot {
   }
 
   /** Never more than now, because a new actor may have the name of an actor that has ended. */
-  private static long handledBefore(Optional<Snapshot> before, ActorFigures figures) {
+  private static long handledBefore(Optional<Snapshot> before, ActorStats figures) {
     var sums = before.map(one -> one.scopes.get(figures.scopes())).orElse(null);
     return sums == null ? 0 : Math.min(figures.handled(), sums.handledBy.getOrDefault(figures.name(), 0L));
   }
@@ -128,8 +128,9 @@ final class Snapshot {
     scopes.forEach((names, sums) -> tree.add(Json.object("names", names, "actors", sums.actors, "waiting", sums.waiting,
         "handled", sums.handled, "perSecond", Row.rounded(sums.perSecond), "failed", sums.failed)));
     return Json.of(Json.object("scope", report.scope(), "closed", closed, "sent", report.sent(), "handled",
-        report.handled(), "handling", report.handling(), "waiting", report.waiting(), "unhandled", reasons, "perSecond",
-        rates, "running", report.running(), "actors", rows.size(), "scopes", tree, "rows", maps(rows), "deadLetters",
+        report.handled(), "handling", report.handling(), "waiting", report.queued(), "unhandled", reasons, "perSecond",
+        rates, "running", report.unresponsive(), "actors", rows.size(), "scopes", tree, "rows", maps(rows),
+        "deadLetters",
         letters.groups(),
         "rings", letters.rings()));
   }

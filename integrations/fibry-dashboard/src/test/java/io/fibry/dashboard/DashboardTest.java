@@ -10,7 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.FailurePolicy;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.InvocationTargetException;
@@ -53,7 +53,7 @@ class DashboardTest {
     busy.sendMessage(new Secret("hush-1"));
     busy.sendMessage(new Secret("hush-2"));
     entered.await();
-    var failing = scope.named("failing").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Secret secret) -> {
+    var failing = scope.named("failing").onFailure(FailurePolicy.resume().withoutLog()).newActor((Secret secret) -> {
       throw new IllegalStateException("bad " + secret);
     });
     failing.sendMessage(new Secret("hush-3"));
@@ -63,7 +63,7 @@ class DashboardTest {
   @Test
   void figuresTellOfActorsInTheTreeOfScopes() throws Exception {
     scope.openScope("outer").openScope("inner").named("deep").newActorWithReturn((String text) -> text).ask("one");
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     try (var dashboard = Dashboard.open(scope, 0)) {
       var text = figures(dashboard);
@@ -193,7 +193,7 @@ class DashboardTest {
     try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
       events.event(text -> true);
 
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       assertEquals(0, scope.report().sent());
       assertTrue(events.event(text -> true).contains("\"actors\":0,"));
     }
@@ -201,7 +201,7 @@ class DashboardTest {
 
   @Test
   void eventsComeOnceASecondFromOneLookForAllViewers() throws Exception {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var looks = new AtomicInteger();
 
     try (var dashboard = Dashboard.open(counted(looks), 0, options -> options, clock)) {
@@ -228,10 +228,10 @@ class DashboardTest {
   }
 
   /** Until the pulse has done what was due. */
-  private static void advance(ManualClock clock, Duration time) {
+  private static void advance(ManualScheduler clock, Duration time) {
     clock.advance(time);
     Patience.eventually(() -> ActorSystem.root().actors().stream().noneMatch(one -> one.name().equals("pulse")
-        && (one.waiting() > 0 || !one.doing().equals("idle"))));
+        && (one.queued() > 0 || !one.activity().equals("idle"))));
   }
 
   /** Returns the scope as a scope that counts the looks at its actors. */
@@ -249,13 +249,13 @@ class DashboardTest {
 
   @Test
   void ratesAreThoseSinceTheLookBefore() throws Exception {
-    var clock = new ManualClock();
+    var clock = new ManualScheduler();
     var echo = scope.named("echo").newActorWithReturn((String text) -> text);
 
     try (var dashboard = Dashboard.open(scope, 0, options -> options, clock)) {
       assertTrue(figures(dashboard).contains("\"perSecond\":{\"sent\":null,\"handled\":null,\"unhandled\":null}"));
       for (int i = 0; i < 30; i++) echo.ask("x");
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       clock.advance(Duration.ofSeconds(2));
 
       var text = figures(dashboard);

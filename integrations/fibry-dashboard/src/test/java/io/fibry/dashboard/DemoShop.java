@@ -56,7 +56,7 @@ final class DemoShop implements AutoCloseable {
 
     var mail = office.named("mail").mailbox(Mailbox.bounded(50, Overflow.DROP_OLDEST))
         .newActor((Reminder reminder) -> work(60, 90));
-    var ledger = office.named("ledger").strategy(Strategy.residentFiber()).newActor((Order order) -> work(1, 3));
+    var ledger = office.named("ledger").strategy(Strategy.RESIDENT_FIBER).newActor((Order order) -> work(1, 3));
     openRing(office);
 
     var invoices = checkout.named("invoices").newActor((Order order) -> {
@@ -92,9 +92,9 @@ final class DemoShop implements AutoCloseable {
   private static void openRing(ActorScope office) {
     var prices = new AtomicReference<ActorWithReturn<Discount, Integer>>();
     var discounts =
-        office.named("discounts").onFailure(FailurePolicy.goOn().withoutLog())
+        office.named("discounts").onFailure(FailurePolicy.resume().withoutLog())
             .newActorWithReturn((Discount discount) -> prices.get().ask(discount) / 10);
-    prices.set(office.named("prices").onFailure(FailurePolicy.goOn().withoutLog())
+    prices.set(office.named("prices").onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((Discount discount) -> discounts.ask(discount) + 100));
     prices.get().sendMessageEvery(new Discount(12), Duration.ofSeconds(9));
   }

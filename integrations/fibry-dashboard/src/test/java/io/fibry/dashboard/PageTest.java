@@ -64,14 +64,14 @@ class PageTest {
   @Test
   void actorsAreShownInLightAndDark() throws Exception {
     var below = scope.openScope("below");
-    var echo = below.named("echo").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((String text) -> {
+    var echo = below.named("echo").onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((String text) -> {
       if (text.isEmpty()) throw new IllegalStateException("empty");
       return text;
     });
     for (int i = 0; i < 1_234; i++) echo.ask("x");
     echo.sendMessage("");
     scope.named("quiet").newActor((String text) -> {});
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     show("?theme=light");
     assertEquals("echo FIBER ○ idle – 0 1,234 – ▲ 1", row("echo"));
@@ -107,10 +107,10 @@ class PageTest {
   void aHostileNameIsText() throws Exception {
     scope.named(HOSTILE).newActor((String text) -> {});
     scope.openScope(HOSTILE).named("in it").newActor((String text) -> {});
-    scope.named("dead" + HOSTILE).onFailure(FailurePolicy.goOn().withoutLog()).newActor((String text) -> {
+    scope.named("dead" + HOSTILE).onFailure(FailurePolicy.resume().withoutLog()).newActor((String text) -> {
       throw new IllegalStateException();
     }).sendMessage("x");
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
 
     show("");
 
@@ -128,7 +128,7 @@ class PageTest {
       var actor = scope.named("actor-" + i).newActorWithReturn((String text) -> text);
       if (i == 7) actor.ask("x");
     }
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
     show("");
     assertEquals("the 500 busiest of 600", chromium.value("byId('shown').innerText"));
 

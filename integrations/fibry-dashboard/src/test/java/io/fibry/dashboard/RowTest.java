@@ -3,7 +3,7 @@ package io.fibry.dashboard;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorFigures;
+import io.fibry.ActorStats;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RowTest {
 
   private static Row row(int number, long waiting, long failed, int busy, double perSecond) {
-    return new Row(new ActorFigures(List.of("app"), "actor-" + number, "FIBER", waiting, 0, failed, "idle",
+    return new Row(new ActorStats(List.of("app"), "actor-" + number, "FIBER", waiting, 0, failed, "idle",
         Duration.ofMillis(busy)), 0, perSecond);
   }
 

@@ -1,6 +1,6 @@
 package io.fibry.jackson;
 
-import io.fibry.net.HttpBodies;
+import io.fibry.net.BodyCodec;
 import java.util.Objects;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -8,7 +8,7 @@ import tools.jackson.databind.json.JsonMapper;
  * Bodies of HTTP as JSON, by a mapper of yours. Thread-safe.
  * {@snippet class="io.fibry.jackson.JavadocSnippetsTest" region="bodies"}
  */
-public final class JsonBodies implements HttpBodies {
+public final class JsonBodies implements BodyCodec {
   private final JsonMapper mapper;
 
   private JsonBodies(JsonMapper mapper) {
@@ -19,14 +19,14 @@ public final class JsonBodies implements HttpBodies {
    * With the settings of a mapper.
    *
    * @param mapper says what JSON looks like, and what is refused
-   * @return for {@code HttpRoutes.withBodies}
+   * @return for {@code HttpRoutes.withBodyCodec}
    */
   public static JsonBodies of(JsonMapper mapper) {
     return new JsonBodies(Objects.requireNonNull(mapper, "mapper"));
   }
 
   @Override
-  public String type() {
+  public String mediaType() {
     return "application/json";
   }
 

@@ -59,8 +59,8 @@ class JavadocSnippetsTest {
   record Receipt(int number, Order order) {}
 
   static HttpRoutes orders() {
-    return HttpRoutes.none().withBodies(JsonBodies.of(new JsonMapper()))
-        .object("POST /orders", exchange -> new Receipt(1, exchange.object(Order.class)))
+    return HttpRoutes.none().withBodyCodec(JsonBodies.of(new JsonMapper()))
+        .object("POST /orders", exchange -> new Receipt(1, exchange.bodyAs(Order.class)))
         .object("GET /orders/{id}", exchange -> {
           throw new HttpException(404, "no order " + exchange.path("id"));
         });

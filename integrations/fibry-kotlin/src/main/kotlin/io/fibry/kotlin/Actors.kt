@@ -18,35 +18,35 @@ import java.util.concurrent.Callable
  */
 public inline fun <reified M : Any> actor(
   how: ActorBuilder<in M> = ActorSystem.anonymous(),
-  noinline behaviour: Behaviour<M>.() -> Handler.InContext<M>,
+  noinline behaviour: Behaviour<M>.() -> Handler.WithContext<M>,
 ): Actor<M> = actor(M::class.javaObjectType, how, behaviour)
 
 @PublishedApi
 internal fun <M : Any> actor(
   type: Class<M>,
   how: ActorBuilder<in M>,
-  behaviour: Behaviour<M>.() -> Handler.InContext<M>,
+  behaviour: Behaviour<M>.() -> Handler.WithContext<M>,
 ): Actor<M> =
   how.protocol(type)
     .initialState<Behaviour<M>>(Callable { Behaviour(behaviour) })
     .onStop(Handler<Behaviour<M>> { life -> life.stop() })
-    .newActor(Handler.StatefulInContext<Behaviour<M>, M> { life, message, context ->
+    .newActor(Handler.StatefulWithContext<Behaviour<M>, M> { life, message, context ->
       life.handler.handle(message, context)
     })
 
 /**
  * The state and the handler of an actor until its next restart. Used on the actor's thread only.
  */
-public class Behaviour<M : Any> internal constructor(make: Behaviour<M>.() -> Handler.InContext<M>) {
+public class Behaviour<M : Any> internal constructor(make: Behaviour<M>.() -> Handler.WithContext<M>) {
   private var hook: () -> Unit = {}
-  internal val handler: Handler.InContext<M> = make(this)
+  internal val handler: Handler.WithContext<M> = make(this)
 
   /**
    * Handles each message, with the context as receiver: `reply(message, value)`, `self()`,
    * `watch(other) { reason -> .. }`. Stands last in the block.
    */
-  public fun handle(handler: ActorContext<M>.(M) -> Unit): Handler.InContext<M> =
-    Handler.InContext { message, context -> context.handler(message) }
+  public fun handle(handler: ActorContext<M>.(M) -> Unit): Handler.WithContext<M> =
+    Handler.WithContext { message, context -> context.handler(message) }
 
   /** Runs a hook on the actor's thread when it ends or restarts. The last hook runs first. */
   public fun onStop(hook: () -> Unit) {

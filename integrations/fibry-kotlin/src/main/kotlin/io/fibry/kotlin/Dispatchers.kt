@@ -29,7 +29,7 @@ public val Dispatchers.FIBER: CoroutineDispatcher
   get() = fiber
 
 /**
- * A dispatcher on the threads of this strategy. A resident one (`THREAD`, `residentFiber()`) is one
+ * A dispatcher on the threads of this strategy. A resident one (`THREAD`, `RESIDENT_FIBER`) is one
  * thread, which runs one piece of a coroutine at a time, until it is closed and has run the waiting
  * pieces. Others are activated for each piece; closing has no effect.
  *
@@ -41,7 +41,7 @@ public val Dispatchers.FIBER: CoroutineDispatcher
  * the one thread of all delays.
  */
 public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
-  if (!resident()) return StrategyDispatcher(toString(), this::activate) {}
+  if (!isResident) return StrategyDispatcher(toString(), this::activate) {}
   val own = ActorSystem.anonymous().strategy(this).mailbox(Mailbox.unbounded()).newSink()
   return StrategyDispatcher(toString(), PendingPieces(toString(), own, own)::take, own::sendPoisonPill)
 }

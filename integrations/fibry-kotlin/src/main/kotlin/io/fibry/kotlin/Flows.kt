@@ -8,7 +8,7 @@ import io.fibry.Strategy
 import io.fibry.flow.Generator
 import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
-import io.fibry.pubsub.SharedValue
+import io.fibry.pubsub.ObservableValue
 import io.fibry.pubsub.Topic
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.channels.Channel
@@ -45,7 +45,7 @@ public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_
     } finally {
       reader.askExit()
     }
-  }.buffer(if (mailbox.drops()) Channel.RENDEZVOUS else 64)
+  }.buffer(if (mailbox.isLossy()) Channel.RENDEZVOUS else 64)
 }
 
 /**
@@ -54,7 +54,7 @@ public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_
  */
 private fun Topic<*>.stopAtExit(reader: Actor<*>) {
   val watcher = ActorSystem.beside(this).strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
-    .newActor(Handler.InContext<Any> { message, context ->
+    .newActor(Handler.WithContext<Any> { message, context ->
       if (message is ExitReason) reader.sendPoisonPill() else context.watch(this) { reason -> reason }
     })
   reader.closeOnExit(AutoCloseable { watcher.askExit() })
@@ -66,7 +66,7 @@ private fun Topic<*>.stopAtExit(reader: Actor<*>) {
  * cancelling it ends the subscription. The subscriber, an actor of the value's builder, never waits
  * for the collector.
  */
-public fun <T : Any> SharedValue<T>.asFlow(): Flow<T> {
+public fun <T : Any> ObservableValue<T>.asFlow(): Flow<T> {
   val value = this
   return callbackFlow<T> {
     val subscription = value.subscribe(Handler<T> { now -> channel.trySend(now) })

@@ -20,7 +20,7 @@ class ActorsTest {
 
   private val seen = ConcurrentLinkedQueue<Any>()
 
-  private fun account(policy: FailurePolicy = FailurePolicy.goOn()) =
+  private fun account(policy: FailurePolicy = FailurePolicy.resume()) =
     actor<Account>(ActorSystem.anonymous().onFailure(policy)) {
       var cents = 0L
       seen += "opened"

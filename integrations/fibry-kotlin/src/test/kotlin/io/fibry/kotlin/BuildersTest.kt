@@ -13,7 +13,7 @@ import io.fibry.Strategy
 import io.fibry.flow.Batch
 import io.fibry.flow.Flows
 import io.fibry.flow.Generator
-import io.fibry.flow.Hooks
+import io.fibry.flow.HookedFunction
 import io.fibry.flow.MapReduce
 import io.fibry.flow.Pipeline
 import io.fibry.flow.RateLimit
@@ -22,8 +22,8 @@ import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
 import io.fibry.pool.Entities
 import io.fibry.pool.Pools
-import io.fibry.pubsub.SharedMap
-import io.fibry.pubsub.SharedValue
+import io.fibry.pubsub.ObservableMap
+import io.fibry.pubsub.ObservableValue
 import io.fibry.pubsub.Topic
 import io.fibry.stereotype.Stereotypes
 import io.fibry.support.Patience
@@ -88,9 +88,9 @@ class BuildersTest {
     answers(how.mailbox(bounded))
     answers(how.mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart()))
     answers(how.strategy { activation -> Thread.ofVirtual().start(activation) }.mailbox(bounded))
-    answers(how.strategy(Strategy.on(ForkJoinPool.commonPool())).inlineRequests())
-    answers(how.around { message: Any, next -> next.run().also { seen += message } })
-    answers(how.forBlocks().orMailbox(bounded).mailbox(bounded).around { _: Any, next -> next.run() })
+    answers(how.strategy(Strategy.of(ForkJoinPool.commonPool())).inlineRequests())
+    answers(how.intercept { message: Any, next -> next.run().also { seen += message } })
+    answers(how.forBlocks().defaultMailbox(bounded).mailbox(bounded).intercept { _: Any, next -> next.run() })
     assertEquals(listOf<Any>(1), seen.toList())
   }
 
@@ -98,9 +98,9 @@ class BuildersTest {
   fun stepsThatNarrowTheType() {
     answers(how.mailbox(Mailbox.priority(naturalOrder<Int>())))
     answers(how.mailbox(Mailbox.priority(compareBy { n: Int -> -n })))
-    answers(how.around { n: Int, next -> if (n > 0) next.run() })
+    answers(how.intercept { n: Int, next -> if (n > 0) next.run() })
     answers(how.protocol(Int::class.javaObjectType).mailbox(bounded))
-    answers(how.protocol<Int>().mailbox(bounded).around { _: Int, next -> next.run() })
+    answers(how.protocol<Int>().mailbox(bounded).intercept { _: Int, next -> next.run() })
     val narrow: ActorBuilder<Account> = how.protocol<Account>().mailbox(bounded).onFailure(FailurePolicy.stop())
     narrow.newActor { message: Account -> seen += message }.use { it.sendMessage(Deposit(1)) }
     assertEquals(listOf<Any>(Deposit(1)), seen.toList())
@@ -115,7 +115,7 @@ class BuildersTest {
     answers(bounded(how))
     ended(how)
     answers(listOf(1, 2).fold(how) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })
-    answers(if (how.forBlocks().isShared) how else how.mailbox(bounded))
+    answers(if (how.forBlocks().isPooled) how else how.mailbox(bounded))
   }
 
   private fun note(line: String) {
@@ -125,7 +125,7 @@ class BuildersTest {
   @Test
   fun handlers() {
     how.newActor { line: String -> seen += line }.use { it.sendMessage("a") }
-    how.newActor { line: String, context -> seen += line + context.cancelled() }.use { it.sendMessage("b") }
+    how.newActor { line: String, context -> seen += line + context.isCancelled() }.use { it.sendMessage("b") }
     how.newActor(::note).use { it.sendMessage("c") }
     val expected: Actor<String> = how.newActor { line -> seen += line }
     expected.use { it.sendMessage("d") }
@@ -168,17 +168,17 @@ class BuildersTest {
     answers(Pools.weighted(how, 10) { n: Int -> n })
     answers(Pools.byKey(how, 2) { n: Int -> n % 2 })
     answers(Pools.byKey(how.protocol<Int>(), 2) { n -> n % 2 })
-    answers(RateLimit.of(Pools.fixed(how, 2), 10, hour))
+    answers(RateLimit.around(Pools.fixed(how, 2), 10, hour))
     assertEquals(1L, Pools.fixed(how, 1).initialState(::Bank).newActor(Bank::handle).balanceAfter(Deposit(1)))
   }
 
   @Test
   fun entities() {
-    val numbers = Entities.withReturn(how, hour) { births, key: String ->
+    val numbers = Entities.openWithReturn(how, hour) { births, key: String ->
       births.mailbox(bounded).newActorWithReturn { n: Int -> "$key$n" }
     }
     assertEquals("a1", numbers.actor("a").ask(1))
-    val banks: Entities<String, Account> = Entities.of(how.mailbox(bounded), hour) { births, _ ->
+    val banks: Entities<String, Account> = Entities.open(how.mailbox(bounded), hour) { births, _ ->
       births.initialState(::Bank).newActor(Bank::handle)
     }
     assertEquals(1L, banks.actor("a").balanceAfter(Deposit(1)))
@@ -186,9 +186,9 @@ class BuildersTest {
 
   @Test
   fun batches() {
-    Batch.lists(how, 2, hour) { list: List<Int> -> seen.add(list) }.use { it.sendMessages(listOf(1, 2)) }
-    Batch.counts(how, 2, hour) { counts: Map<Int, Long> -> seen.add(counts) }.use { it.sendMessages(listOf(3, 3)) }
-    Batch.merged(how, 2, hour, { n: Int -> n % 2 }, { _, later -> later }) { last -> seen.add(last) }
+    Batch.ofLists(how, 2, hour) { list: List<Int> -> seen.add(list) }.use { it.sendMessages(listOf(1, 2)) }
+    Batch.ofCounts(how, 2, hour) { counts: Map<Int, Long> -> seen.add(counts) }.use { it.sendMessages(listOf(3, 3)) }
+    Batch.ofMerged(how, 2, hour, { n: Int -> n % 2 }, { _, later -> later }) { last -> seen.add(last) }
       .use { it.sendMessages(listOf(4, 6)) }
     assertEquals(listOf(listOf(1, 2), mapOf(3 to 2L), mapOf(0 to 6)), seen.toList())
   }
@@ -196,28 +196,28 @@ class BuildersTest {
   /** Only the expected type, or a type argument, can say what an empty block is for. */
   @Test
   fun pubsub() {
-    val topic: Topic<Int> = Topic.of(how.mailbox(bounded))
+    val topic: Topic<Int> = Topic.open(how.mailbox(bounded))
     topic.subscribeToLatest { n -> seen += n }
     topic.subscribe(bounded) { n -> seen += n }
     topic.subscribe(how.newActor { n: Any -> seen += n })
     topic.subscribeOn(Runnable::run) { n -> seen += n }
     topic.publish(1)
-    val value = SharedValue.of(how, 1)
+    val value = ObservableValue.of(how, 1)
     assertEquals(2, value.update { it + 1 })
-    val map: SharedMap<String, Int> = SharedMap.of(how)
+    val map: ObservableMap<String, Int> = ObservableMap.of(how)
     map.subscribe { change -> seen += change.key }.use { map.put("a", 1) }
-    assertTrue(scope.awaitQuiet(Patience.LONG))
+    assertTrue(scope.awaitQuiescence(Patience.LONG))
     assertEquals(4, seen.count { it == 1 })
   }
 
   @Test
   fun flows() {
     val lengths = CompletableFuture<Int>()
-    Pipeline.from(how) { line: String -> line.length }.then { n -> n + 1 }.then(2) { n -> "$n" }
+    Pipeline.of(how) { line: String -> line.length }.then { n -> n + 1 }.then(2) { n -> "$n" }
       .thenUnordered(2, String::toInt).into { n -> lengths.complete(n) }.use { it.sendMessage("abc") }
     assertEquals(4, Patience.value(lengths))
     assertEquals(3, MapReduce.start(how, 2, listOf("a", "bc"), { it.length }, 0) { a, b -> a + b }.join())
-    val hooked = Hooks.around(how, String::length).before { seen += it }.after { _, n -> seen += n }
+    val hooked = HookedFunction.around(how, String::length).before { seen += it }.after { _, n -> seen += n }
     assertEquals(2, how.newActorWithReturn(hooked).ask("ab"))
     val one: ActorWithReturn<Int, Int> = how.newActorWithReturn { n -> n }
     assertEquals(listOf(1, 1), Flows.askAll(listOf(one, one), 1, Patience.LONG))
@@ -237,8 +237,8 @@ class BuildersTest {
   fun machines() {
     val door = Fsm.of(Door::class.java, Push::class.java, Shut)
       .on(Shut::class.java, Push::class.java) { _, _ -> Open }
-      .on(Open::class.java, Push::class.java) { _, _, context -> Shut.also { seen += context.cancelled() } }
-      .entering(Open::class.java) { seen += it }
+      .on(Open::class.java, Push::class.java) { _, _, context -> Shut.also { seen += context.isCancelled() } }
+      .onEnter(Open::class.java) { seen += it }
       .newActor(how.mailbox(bounded))
 
     door.use { it.sendMessages(listOf(Push, Push)) }

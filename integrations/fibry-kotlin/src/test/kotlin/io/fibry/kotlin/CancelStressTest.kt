@@ -62,7 +62,7 @@ class CancelStressTest {
 
     val report = scope.report()
     assertEquals(0, wrong.get())
-    assertEquals(0, report.waiting())
+    assertEquals(0, report.queued())
     assertEquals(handled.get().toLong(), report.handled())
     assertTrue(answered.get() >= jobs.size - victims.size && handled.get() >= answered.get(), "$answered of $handled")
     assertTrue(handled.get() + report.unhandled().getOrDefault(Reason.CANCELLED, 0L) <= jobs.size, report.toString())

@@ -221,7 +221,7 @@ class ChannelsTest {
       eventually { own.report().run { handled() + unhandled().values.sum() >= sent.get() } }
 
       assertEquals(sent.get().toLong(), own.report().sent(), own.report().toString())
-      assertEquals(0, own.report().waiting())
+      assertEquals(0, own.report().queued())
     }
   }
 }

@@ -36,7 +36,7 @@ class DispatchersTest {
       val pool = Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory())
       val own = Strategy { piece -> Thread.ofVirtual().start(piece) }
       return listOf(
-        Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER, Strategy.on(pool), own,
+        Strategy.FIBER, Strategy.THREAD, Strategy.RESIDENT_FIBER, Strategy.CALLER, Strategy.of(pool), own,
       )
     }
   }
@@ -166,7 +166,7 @@ class DispatchersTest {
     val pool = Executors.newSingleThreadExecutor()
     val never = CompletableDeferred<Unit>()
     var cleanedUpOn = ""
-    val job = launch(Strategy.on(pool).asCoroutineDispatcher(), CoroutineStart.UNDISPATCHED) {
+    val job = launch(Strategy.of(pool).asCoroutineDispatcher(), CoroutineStart.UNDISPATCHED) {
       try {
         never.await()
       } finally {
@@ -188,7 +188,7 @@ class DispatchersTest {
     val pool = Executors.newSingleThreadExecutor()
     val gate = Gate()
     pool.execute { runCatching(gate::pass) }
-    val job = launch(Strategy.on(pool).asCoroutineDispatcher(), CoroutineStart.UNDISPATCHED) { yield() }
+    val job = launch(Strategy.of(pool).asCoroutineDispatcher(), CoroutineStart.UNDISPATCHED) { yield() }
 
     val left = pool.shutdownNow()
     assertTrue(job.isActive)

@@ -150,7 +150,7 @@ class DurablesTest {
         val first = launch { ada.await(Hold(1)) }
         eventually { gate.isEntered }
         val second = launch { ada.await(Withdraw(-10)) }
-        eventually { scope.report().waiting() == 1L }
+        eventually { scope.report().queued() == 1L }
 
         second.cancelAndJoin()
         gate.open()

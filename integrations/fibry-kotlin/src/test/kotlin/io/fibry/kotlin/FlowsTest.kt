@@ -8,7 +8,7 @@ import io.fibry.Strategy
 import io.fibry.flow.Generator
 import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
-import io.fibry.pubsub.SharedValue
+import io.fibry.pubsub.ObservableValue
 import io.fibry.pubsub.Topic
 import io.fibry.support.Patience
 import java.io.IOException
@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 
 class FlowsTest {
-  private val topic: Topic<Int> = Topic.of(ActorSystem.anonymous())
+  private val topic: Topic<Int> = Topic.open(ActorSystem.anonymous())
   private val seen = ConcurrentLinkedQueue<Int>()
 
   private val go = CompletableDeferred<Unit>()
@@ -67,7 +67,7 @@ class FlowsTest {
 
   private fun numbers() = seen.filter { it > 0 }
 
-  private val silent = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+  private val silent = ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog())
 
   private fun generator(
     builder: ActorBuilder<Any> = ActorSystem.anonymous(),
@@ -164,7 +164,7 @@ class FlowsTest {
 
   @Test
   fun aSharedValueGivesItsPresentValueThenTheLatest() = coroutineTest {
-    val level = SharedValue.of(ActorSystem.anonymous(), 1)
+    val level = ObservableValue.of(ActorSystem.anonymous(), 1)
     val collecting = launch { level.asFlow().collect { seen += it } }
     eventually { 1 in seen }
 
@@ -180,7 +180,7 @@ class FlowsTest {
   /** That holds even on CALLER, where the setter's thread runs the subscriber. */
   @Test
   fun aSlowCollectorHoldsNoSetterBack() = coroutineTest {
-    val level = SharedValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 1)
+    val level = ObservableValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 1)
     val collecting = launch {
       level.asFlow().collect {
         seen += it

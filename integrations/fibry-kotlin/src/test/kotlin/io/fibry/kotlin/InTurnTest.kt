@@ -11,8 +11,8 @@ import io.fibry.mailbox.Overflow
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.random.Random
-import kotlin.time.toJavaDuration
 import kotlin.time.Duration.Companion.seconds
+import kotlin.time.toJavaDuration
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.CoroutineScope
@@ -201,7 +201,7 @@ class InTurnTest {
     repeat(100) { round ->
       coroutineTest {
         val ended = AtomicInteger()
-        val resident = Strategy.residentFiber().asCoroutineDispatcher()
+        val resident = Strategy.RESIDENT_FIBER.asCoroutineDispatcher()
         val actor = scope.anonymous().newActor(Handler<Int> { })
         val dispatcher: CoroutineDispatcher = if (round % 2 == 0) resident else actor.inTurn()
         val turns = random.nextInt(1, 50)

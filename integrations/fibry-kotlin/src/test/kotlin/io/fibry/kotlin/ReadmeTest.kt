@@ -7,8 +7,8 @@ import io.fibry.Strategy
 import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
 import io.fibry.pubsub.Topic
-import io.fibry.store.folder.FolderStore
 import io.fibry.stereotype.Stereotypes
+import io.fibry.store.folder.FolderStore
 import io.fibry.support.Patience
 import java.nio.file.Files
 import java.nio.file.Path
@@ -157,7 +157,7 @@ class ReadmeTest {
   fun reading() = coroutineTest {
     val seen = ArrayList<Int>()
     // @start
-    val prices = Topic.of<Int>(ActorSystem.anonymous())
+    val prices = Topic.open<Int>(ActorSystem.anonymous())
     val all = launch { // if it is slow, the publisher waits
       prices.asFlow(Mailbox.bounded(100, Overflow.BLOCK)).collect { seen += it }
     }

@@ -47,7 +47,7 @@ class RequestsTest {
   }
 
   private fun thrower(failure: Throwable) =
-    ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+    ActorSystem.anonymous().onFailure(FailurePolicy.resume().withoutLog())
       .newActorWithReturn(Handler.Returning<Int, Int> { throw failure })
 
   private fun gated(gate: Gate, builder: ActorBuilder<Any> = ActorSystem.anonymous()) =
@@ -102,7 +102,7 @@ class RequestsTest {
   /** The handler has time to end: cut off, it would not answer by itself. */
   @Test
   fun requestsToAKilledActorFail() = coroutineTest {
-    ActorSystem.openScope("killed") { it.withGrace(Patience.LONG) }.use { scope ->
+    ActorSystem.openScope("killed") { it.withKillGrace(Patience.LONG) }.use { scope ->
       val gate = Gate()
       val killed = gated(gate, scope.anonymous())
       val handled = async { outcome { killed.await(1) } }
@@ -183,7 +183,7 @@ class RequestsTest {
       actor.sendMessage(1)
       eventually { gate.isEntered }
       val waiting = launch { actor.await(2) }
-      eventually { scope.report().waiting() == 1L }
+      eventually { scope.report().queued() == 1L }
 
       waiting.cancelAndJoin()
 

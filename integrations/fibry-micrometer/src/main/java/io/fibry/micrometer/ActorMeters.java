@@ -1,7 +1,7 @@
 package io.fibry.micrometer;
 
-import io.fibry.ActorFigures;
 import io.fibry.ActorScope;
+import io.fibry.ActorStats;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -32,7 +32,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   private final ActorScope scope;
   private final Set<String> actors;
   private final Tags tags;
-  private final Recent<List<ActorFigures>> figures;
+  private final Recent<List<ActorStats>> figures;
   private final BoundMeters bound = new BoundMeters();
 
   /** A figure of one actor, which keeps its last value after the actor's end. */
@@ -78,31 +78,32 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   @Override
   public void bindTo(MeterRegistry registry) {
     for (var name : actors) {
-      count(registry, name, "handled", "Messages and steps that an actor has handled", ActorFigures::handled);
-      count(registry, name, "failed", "Messages at which an actor has failed", ActorFigures::failed);
+      count(registry, name, "handled", "Messages and steps that an actor has handled", ActorStats::handled);
+      count(registry, name, "failed", "Messages at which an actor has failed", ActorStats::failed);
       var own = tags.and("actor", name);
-      bound.add(registry, Gauge.builder("fibry.actor.waiting", () -> gauge(name, ActorFigures::waiting)).tags(own)
+      bound.add(registry, Gauge.builder("fibry.actor.waiting", () -> gauge(name, ActorStats::queued)).tags(own)
           .baseUnit(FibryMetrics.UNIT).description("Messages that wait for an actor").register(registry));
       bound.add(registry, TimeGauge
-          .builder("fibry.actor.busy", () -> gauge(name, one -> one.busy().toNanos()), TimeUnit.NANOSECONDS).tags(own)
+          .builder("fibry.actor.busy", () -> gauge(name, one -> one.busyFor().toNanos()), TimeUnit.NANOSECONDS)
+          .tags(own)
           .description("For how long an actor has been at its message or step").register(registry));
     }
   }
 
   /** The function keeps the count, to which the registry refers weakly. */
   private void count(MeterRegistry registry, String name, String what, String description,
-      ToDoubleFunction<ActorFigures> figure) {
+      ToDoubleFunction<ActorStats> figure) {
     var count = new Count(() -> figure(name, figure));
     bound.add(registry, FunctionCounter.builder("fibry.actor." + what, count, weak -> count.value())
         .tags(tags.and("actor", name)).baseUnit(FibryMetrics.UNIT).description(description).register(registry));
   }
 
-  private double gauge(String name, ToDoubleFunction<ActorFigures> figure) {
+  private double gauge(String name, ToDoubleFunction<ActorStats> figure) {
     return figure(name, figure).orElse(Double.NaN);
   }
 
   /** Empty if no actor of that name lives. */
-  private OptionalDouble figure(String name, ToDoubleFunction<ActorFigures> figure) {
+  private OptionalDouble figure(String name, ToDoubleFunction<ActorStats> figure) {
     return figures.now().stream().filter(one -> one.name().equals(name)).mapToDouble(figure).findFirst();
   }
 

@@ -1,6 +1,6 @@
 package io.fibry.micrometer;
 
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.micrometer.context.ContextSnapshot;
 import io.micrometer.context.ContextSnapshotFactory;
 
@@ -13,7 +13,7 @@ import io.micrometer.context.ContextSnapshotFactory;
  * <p>Clears what the sender lacks, since the handler's thread may have its own. Inline requests run
  * on the asker's thread and need no carrier.
  */
-public final class ContextCarrier implements Carrier<ContextSnapshot> {
+public final class ContextCarrier implements ContextPropagator<ContextSnapshot> {
   private final ContextSnapshotFactory snapshots = ContextSnapshotFactory.builder().clearMissing(true).build();
 
   /** For the options of a scope. */
@@ -25,7 +25,7 @@ public final class ContextCarrier implements Carrier<ContextSnapshot> {
   }
 
   @Override
-  public AutoCloseable set(ContextSnapshot captured) {
+  public AutoCloseable restore(ContextSnapshot captured) {
     return captured.setThreadLocals();
   }
 }

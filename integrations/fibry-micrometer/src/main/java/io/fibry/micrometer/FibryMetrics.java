@@ -54,7 +54,7 @@ public final class FibryMetrics implements MeterBinder, AutoCloseable {
     bindCount(registry, "handled", Report::handled);
     for (var reason : DeadLetter.Reason.values()) bindCount(registry, reason.name().toLowerCase(Locale.ROOT),
         accounts -> accounts.unhandled().getOrDefault(reason, 0L));
-    bindNow(registry, "waiting", "Messages in mailboxes", Report::waiting);
+    bindNow(registry, "waiting", "Messages in mailboxes", Report::queued);
     bindNow(registry, "handling", "Messages that handlers are at", Report::handling);
   }
 

@@ -1,6 +1,6 @@
 package io.fibry.micrometer;
 
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Messages of one periodic timer or block share one capture: only the first records a wait, which
  * includes a timer's delay.
  */
-public final class MessageTimers implements MeterBinder, Carrier<@Nullable SendTime>, AutoCloseable {
+public final class MessageTimers implements MeterBinder, ContextPropagator<@Nullable SendTime>, AutoCloseable {
   private final Tags tags;
   // written by threads that bind and close, read by senders; while it is empty, no time is captured
   private volatile List<Bound> bound = List.of();
@@ -63,7 +63,7 @@ public final class MessageTimers implements MeterBinder, Carrier<@Nullable SendT
   }
 
   @Override
-  public AutoCloseable set(@Nullable SendTime sent) {
+  public AutoCloseable restore(@Nullable SendTime sent) {
     return sent == null ? () -> {} : sent.begin(); // never null: no capture, no set
   }
 

@@ -61,14 +61,15 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
     var route = at(place).route();
     var own = tags.and("route", route.isEmpty() ? NONE : route);
     bound.add(registry, FunctionTimer
-        .builder("fibry.route.answered", stats, weak -> at(place).answered(), weak -> at(place).time().toNanos(),
+        .builder("fibry.route.answered", stats, weak -> at(place).answered(), weak -> at(place).totalTime().toNanos(),
             TimeUnit.NANOSECONDS)
         .tags(own).description("Exchanges, from their first bytes until their answers were written")
         .register(registry));
     bound.add(registry, FunctionCounter.builder("fibry.route.failed", stats, weak -> at(place).failed()).tags(own)
         .baseUnit("exchanges").description("Exchanges that were answered with 500 or above").register(registry));
-    bound.add(registry, Gauge.builder("fibry.route.open", () -> at(place).open()).tags(own).baseUnit("connections")
-        .description("WebSockets now").register(registry));
+    bound.add(registry,
+        Gauge.builder("fibry.route.open", () -> at(place).openWebSockets()).tags(own).baseUnit("connections")
+            .description("WebSockets now").register(registry));
   }
 
   private RouteStats at(int place) {

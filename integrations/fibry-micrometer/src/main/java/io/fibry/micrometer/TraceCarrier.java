@@ -1,6 +1,6 @@
 package io.fibry.micrometer;
 
-import io.fibry.TextCarrier;
+import io.fibry.TextContextPropagator;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Give it after a {@link ContextCarrier}, which clears the trace where there is no observation.
  */
-public final class TraceCarrier implements TextCarrier<@Nullable Trace> {
+public final class TraceCarrier implements TextContextPropagator<@Nullable Trace> {
   private final Tracer tracer;
   private final Propagator propagator;
 
@@ -44,7 +44,7 @@ public final class TraceCarrier implements TextCarrier<@Nullable Trace> {
   }
 
   @Override
-  public AutoCloseable set(@Nullable Trace captured) {
+  public AutoCloseable restore(@Nullable Trace captured) {
     return switch (captured) {
       case null -> () -> {}; // never: no capture, no set
       case Trace.Here here -> tracer.currentTraceContext().maybeScope(here.context())::close;

@@ -30,7 +30,7 @@ class ActorMetersTest {
     try (var scope = TestScope.fibers()) {
       var gate = new CountDownLatch(1);
       var entered = new CountDownLatch(1);
-      var orders = scope.named("orders").onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
+      var orders = scope.named("orders").onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
         if (message.equals("fails")) throw new IllegalStateException("on purpose");
         if (!message.equals("waits")) return;
         entered.countDown();

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 /** A message is handled in the observation, and so in the trace, in which it was sent. */
 class ContextCarrierTest {
   // @start region="carrier"
-  private final ActorScope scope = ActorSystem.openScope("shop", options -> options.withCarrier(new ContextCarrier()));
+  private final ActorScope scope =
+      ActorSystem.openScope("shop", options -> options.withContextPropagator(new ContextCarrier()));
   // @end
   private final ObservationRegistry registry = ObservationRegistry.create();
   private final SimpleTracer tracer = new SimpleTracer();
@@ -65,7 +66,7 @@ class ContextCarrierTest {
   void theObservationOfTheHandlersThreadIsNotSeen() {
     observe();
     var other = Observation.createNotStarted("other", registry).start();
-    var actor = scope.anonymous().strategy(Strategy.on(other::scoped))
+    var actor = scope.anonymous().strategy(Strategy.of(other::scoped))
         .newActorWithReturn((String message) -> current().equals(Optional.of(other)));
 
     assertFalse(actor.ask("is it seen?"));

@@ -35,7 +35,7 @@ class FibryMetricsTest {
     try (var scope = TestScope.fibers()) {
       var gate = new CountDownLatch(1);
       var entered = new CountDownLatch(1);
-      var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+      var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
           .mailbox(Mailbox.bounded(2, Overflow.REJECT)).newActor((String message) -> {
             entered.countDown();
             gate.await();

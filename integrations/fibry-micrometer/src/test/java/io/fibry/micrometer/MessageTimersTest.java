@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class MessageTimersTest {
   private final MeterRegistry registry = new SimpleMeterRegistry();
   private final MessageTimers timers = new MessageTimers("test");
-  private final TestScope scope = TestScope.open("test", options -> options.withCarrier(timers));
+  private final TestScope scope = TestScope.open("test", options -> options.withContextPropagator(timers));
 
   @AfterEach
   void close() {
@@ -60,7 +60,7 @@ class MessageTimersTest {
   @Test
   void handlingThatFailsIsTimedToo() {
     timers.bindTo(registry);
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((Integer n) -> {
+    var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Integer n) -> {
       if (n == 2) throw new IllegalStateException("on purpose");
     });
     for (int i = 0; i < 3; i++) actor.sendMessage(i);

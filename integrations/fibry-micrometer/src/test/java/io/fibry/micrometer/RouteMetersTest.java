@@ -89,7 +89,7 @@ class RouteMetersTest {
     assertEquals(Set.of("GET /orders/{id}", "/broken", "/live", "none"), registry.getMeters().stream()
         .map(meter -> meter.getId().getTag("route")).collect(Collectors.toSet()));
     var orders = server.stats().stream().filter(one -> one.route().equals("GET /orders/{id}")).findFirst();
-    assertEquals(orders.orElseThrow().time().toNanos(), registry.get("fibry.route.answered")
+    assertEquals(orders.orElseThrow().totalTime().toNanos(), registry.get("fibry.route.answered")
         .tag("route", "GET /orders/{id}").functionTimer().totalTime(TimeUnit.NANOSECONDS), 1);
     live.abort();
     awaitFigure(0, () -> open("/live"));
@@ -113,7 +113,7 @@ class RouteMetersTest {
   @Test
   void serverCountsExchangeThatKillMeetsAfterItsResponse() throws Exception {
     var killed = new CompletableFuture<HttpServer>();
-    var routes = HttpRoutes.none().text("/last", exchange -> "answered").around((exchange, next) -> {
+    var routes = HttpRoutes.none().text("/last", exchange -> "answered").intercept((exchange, next) -> {
       next.run();
       killed.join().kill();
     });

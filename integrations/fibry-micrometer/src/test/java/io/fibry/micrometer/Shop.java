@@ -11,7 +11,7 @@ class Shop {
     var timers = new MessageTimers("shop");
     timers.bindTo(registry);
 
-    try (var shop = ActorSystem.openScope("shop", options -> options.withCarrier(timers))) {
+    try (var shop = ActorSystem.openScope("shop", options -> options.withContextPropagator(timers))) {
       new FibryMetrics(shop).bindTo(registry);
       var clerk = shop.named("clerk").newActorWithReturn((String order) -> order + " sold");
       clerk.ask("hat");

@@ -35,7 +35,7 @@ class TraceCarrierTest {
     final W3c propagator = new W3c(tracer);
     // @start region="carrier"
     final ActorScope scope = ActorSystem.openScope("shop", options -> options
-        .withCarrier(new ContextCarrier()).withCarrier(new TraceCarrier(tracer, propagator)));
+        .withContextPropagator(new ContextCarrier()).withContextPropagator(new TraceCarrier(tracer, propagator)));
     // @end
 
     Place() {

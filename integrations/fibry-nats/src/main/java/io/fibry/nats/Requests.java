@@ -115,7 +115,7 @@ final class Requests {
   private <T> CompletableFuture<T> ask(NatsMessage.Builder message, Asked<T> one, Duration limit) {
     long number = numbers.incrementAndGet();
     var sent = message.replyTo(one.from + number).build();
-    var timer = Scheduler.system().after(limit,
+    var timer = Scheduler.system().schedule(limit,
         () -> one.fail(Loss.LATE, "no answer from " + one.subject + " came in time"));
     asked.put(number, one);
     one.answer.whenComplete((answer, failure) -> {

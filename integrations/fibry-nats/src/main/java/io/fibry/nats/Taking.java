@@ -63,7 +63,7 @@ final class Taking implements Subscription {
     this.most = most;
     this.worker = worker;
     makeConsumer();
-    this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.goOn()).newActor(this::handle);
+    this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(this::handle);
     Subscription begun = null;
     try {
       begun = link.listen(inbox + ".*", Optional.empty(), actor::sendMessage);

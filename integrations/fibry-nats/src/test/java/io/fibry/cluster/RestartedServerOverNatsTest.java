@@ -14,7 +14,7 @@ import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.ServerEvidence;
 import io.fibry.nats.Servers;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -36,7 +36,7 @@ class RestartedServerOverNatsTest {
   private static final int MANY = 90;
 
   private final String app = Servers.app();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final AtomicInteger claims = new AtomicInteger();
   private final ConcurrentLinkedQueue<CompletableFuture<Integer>> promised = new ConcurrentLinkedQueue<>();
 
@@ -76,7 +76,7 @@ class RestartedServerOverNatsTest {
         server.kill();
         Patience.eventually(() -> home.health().trouble().isPresent());
         for (int i = 0; i < MANY / 2; i++) promised.remove().complete(i);
-        assertTrue(scope.awaitQuiet(Patience.LONG));
+        assertTrue(scope.awaitQuiescence(Patience.LONG));
         server.restart();
         Patience.eventually(() -> isAnswered(asker));
         try (var spy = network.connect(app, "spy")) {
@@ -84,7 +84,7 @@ class RestartedServerOverNatsTest {
           for (int i = 0; i < 6; i++) {
             int before = claims.get();
             clock.advance(LEASE.dividedBy(5));
-            assertTrue(scope.awaitQuiet(Patience.LONG));
+            assertTrue(scope.awaitQuiescence(Patience.LONG));
             Patience.eventually(() -> claims.get() > before);
           }
         }

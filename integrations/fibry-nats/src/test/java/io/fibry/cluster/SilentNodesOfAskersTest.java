@@ -11,7 +11,7 @@ import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.ServerEvidence;
 import io.fibry.nats.Servers;
 import io.fibry.support.Patience;
-import io.fibry.time.ManualClock;
+import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -30,7 +30,7 @@ class SilentNodesOfAskersTest {
   private static final Duration PERIOD = LEASE.dividedBy(5); // of claims
 
   private final String app = Servers.app();
-  private final ManualClock clock = new ManualClock();
+  private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("asker-test", options -> options.withScheduler(clock));
   private final CompletableFuture<Integer> promised = new CompletableFuture<>();
   private final AtomicInteger claims = new AtomicInteger();
@@ -51,7 +51,7 @@ class SilentNodesOfAskersTest {
 
   private void pass() {
     clock.advance(PERIOD);
-    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
   @Test

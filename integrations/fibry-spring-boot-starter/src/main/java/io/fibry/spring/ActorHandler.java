@@ -12,8 +12,8 @@ import java.lang.annotation.Target;
  * singleton of one of these types, with type arguments. Its actor is a bean too:
  *
  * <ul>
- * <li>{@code Handler<M>} or {@code Handler.InContext<M>}: an {@code Actor<M>};
- * <li>{@code Handler.Returning<M, R>} or {@code Handler.ReturningInContext<M, R>}: an
+ * <li>{@code Handler<M>} or {@code Handler.WithContext<M>}: an {@code Actor<M>};
+ * <li>{@code Handler.Returning<M, R>} or {@code Handler.ReturningWithContext<M, R>}: an
  * {@code ActorWithReturn<M, R>}.</ul>
  *
  * {@snippet class="io.fibry.spring.ReadmeBeansTest" region="handler"}

@@ -47,7 +47,7 @@ final class ActorsEndpoint {
     static Counts of(ActorScope scope) {
       var report = scope.report();
       return new Counts(report.scope(), report.sent(), report.handled(), report.handling(), byName(report.unhandled()),
-          report.waiting(), report.running(), scope.deadLetters().stream().map(Letter::of).toList());
+          report.queued(), report.unresponsive(), scope.deadLetters().stream().map(Letter::of).toList());
     }
   }
 

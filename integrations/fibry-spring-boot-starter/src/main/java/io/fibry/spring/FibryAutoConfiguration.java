@@ -2,7 +2,7 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.Exitable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -35,7 +35,7 @@ public final class FibryAutoConfiguration {
   }
 
   @Bean
-  ScopeOptions fibryScopeOptions(FibryProperties properties, ObjectProvider<Carrier<?>> carriers,
+  ScopeOptions fibryScopeOptions(FibryProperties properties, ObjectProvider<ContextPropagator<?>> carriers,
       ObjectProvider<MessageTiming> timing) {
     return new ScopeOptions(properties, carriers.orderedStream().toList(), timing.getIfAvailable());
   }

@@ -17,7 +17,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param askLimit How long an ask waits.
  * @param drainLimit How long a closing scope handles messages.
  * @param grace How long an interrupted handler may take to end.
- * @param messageTexts Whether logs, dumps and exceptions show what messages say, not only their
+ * @param hasMessageContents Whether logs, dumps and exceptions show what messages say, not only their
  * class.
  * @param propagateContext Whether messages carry what context-propagation captures, such as the
  * observation.
@@ -51,7 +51,7 @@ record FibryProperties(
     /** A virtual thread while there is work. */
     FIBER(Strategy.FIBER),
     /** A virtual thread of its own. */
-    RESIDENT_FIBER(Strategy.residentFiber()),
+    RESIDENT_FIBER(Strategy.RESIDENT_FIBER),
     /** A platform thread of its own. */
     THREAD(Strategy.THREAD),
     /** The sender's thread: for tests. */
@@ -75,7 +75,7 @@ record FibryProperties(
     io.fibry.mailbox.Mailbox<Object> mailbox() {
       var mailbox = capacity == null ? io.fibry.mailbox.Mailbox.unbounded()
           : io.fibry.mailbox.Mailbox.bounded(capacity, overflow);
-      return within == null ? mailbox : mailbox.within(within);
+      return within == null ? mailbox : mailbox.withMaxWait(within);
     }
   }
 
@@ -168,7 +168,7 @@ record FibryProperties(
 
   ActorScope.Options applyTo(ActorScope.Options options) {
     var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)
-        .withDrainLimit(drainLimit).withGrace(grace).withMessageTexts(messageTexts);
+        .withDrainLimit(drainLimit).withKillGrace(grace).withMessageContents(messageTexts);
     return watchdog.handling == null ? changed : changed.withWatchdog(watchdog.handling, watchdog.waiting);
   }
 }

@@ -13,15 +13,15 @@ import org.springframework.core.ResolvableType;
 @SuppressWarnings("unchecked") // the bean's type has these arguments
 enum HandlerKind {
   HANDLER(Handler.class, Actor.class, (actor, bean) -> actor.newActor((Handler<Object>) bean)),
-  IN_CONTEXT(Handler.InContext.class, Actor.class,
-      (actor, bean) -> actor.newActor((Handler.InContext<Object>) bean)),
+  IN_CONTEXT(Handler.WithContext.class, Actor.class,
+      (actor, bean) -> actor.newActor((Handler.WithContext<Object>) bean)),
   RETURNING(Handler.Returning.class, ActorWithReturn.class,
       (actor, bean) -> actor.newActorWithReturn((Handler.Returning<Object, Object>) bean)),
-  RETURNING_IN_CONTEXT(Handler.ReturningInContext.class, ActorWithReturn.class,
-      (actor, bean) -> actor.newActorWithReturn((Handler.ReturningInContext<Object, Object>) bean));
+  RETURNING_IN_CONTEXT(Handler.ReturningWithContext.class, ActorWithReturn.class,
+      (actor, bean) -> actor.newActorWithReturn((Handler.ReturningWithContext<Object, Object>) bean));
 
   private static final String ALL =
-      "Handler<M>, Handler.InContext<M>, Handler.Returning<M, R> or Handler.ReturningInContext<M, R>";
+      "Handler<M>, Handler.WithContext<M>, Handler.Returning<M, R> or Handler.ReturningWithContext<M, R>";
 
   private final Class<?> handler;
   private final Class<?> actor;

@@ -17,7 +17,7 @@ record ScopeHealth(boolean up, Map<String, Object> details) {
     details.put("scope", report.scope());
     details.put("handled", report.handled());
     details.put("unhandled", ActorsEndpoint.byName(report.unhandled()));
-    details.put("waiting", report.waiting());
+    details.put("waiting", report.queued());
     if (!up) details.put("why", "scope '" + report.scope() + "' is closed");
     return new ScopeHealth(up, details);
   }

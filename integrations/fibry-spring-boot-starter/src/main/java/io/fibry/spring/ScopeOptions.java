@@ -1,18 +1,18 @@
 package io.fibry.spring;
 
 import io.fibry.ActorScope;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The settings that the application's scopes share: properties, carriers and timers. */
-record ScopeOptions(FibryProperties properties, List<Carrier<?>> carriers, @Nullable MessageTiming timing) {
+record ScopeOptions(FibryProperties properties, List<ContextPropagator<?>> carriers, @Nullable MessageTiming timing) {
 
   UnaryOperator<ActorScope.Options> of(String scope) {
     return options -> {
       var changed = withoutCarriers(scope).apply(options);
-      for (var carrier : carriers) changed = changed.withCarrier(carrier);
+      for (var carrier : carriers) changed = changed.withContextPropagator(carrier);
       return changed;
     };
   }

@@ -24,6 +24,6 @@ final class ScopeTimers implements MeterBinder, MessageTiming {
     var more = new MessageTimers(scope);
     registries.forEach(more::bindTo);
     timers.add(more);
-    return options.withCarrier(more);
+    return options.withContextPropagator(more);
   }
 }

@@ -34,7 +34,7 @@ class ActorHandlerTest {
   record Balance() implements Account, Request<Balance, Long> {}
 
   @ActorHandler("account")
-  static class Bank implements Handler.InContext<Account> {
+  static class Bank implements Handler.WithContext<Account> {
     private long cents;
 
     @Override
@@ -70,7 +70,7 @@ class ActorHandlerTest {
 
     @Bean
     @ActorHandler
-    Handler.ReturningInContext<Long, String> self() {
+    Handler.ReturningWithContext<Long, String> self() {
       return (n, context) -> context.self().name() + n;
     }
   }
@@ -173,7 +173,7 @@ class ActorHandlerTest {
   }
 
   @ActorHandler
-  static class Two implements Handler<String>, Handler.InContext<String> {
+  static class Two implements Handler<String>, Handler.WithContext<String> {
     @Override
     public void handle(String message) {}
 
@@ -183,7 +183,7 @@ class ActorHandlerTest {
 
   @Test
   void aBeanThatIsTwoHandlersStopsTheStart() {
-    assertRefused(Two.class, "implements 2 kinds of handlers ([Handler, InContext]); implement one of them");
+    assertRefused(Two.class, "implements 2 kinds of handlers ([Handler, WithContext]); implement one of them");
   }
 
   @Configuration(proxyBeanMethods = false)

@@ -77,7 +77,7 @@ class ActuatorServerTest {
     @SuppressWarnings("unchecked") // as the bean is declared
     var square = (ActorWithReturn<Integer, Integer>) context.getBean("square", ActorWithReturn.class);
     assertEquals(9, square.ask(3));
-    assertTrue(context.getBean(ActorScope.class).awaitQuiet(Patience.LONG));
+    assertTrue(context.getBean(ActorScope.class).awaitQuiescence(Patience.LONG));
 
     var health = json("health");
     var actors = json("actors");

@@ -22,7 +22,7 @@ class ActuatorTest {
   void anOpenScopeIsUpAndSaysWhatItDid() {
     runner.run(context -> {
       context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> n + 1).ask(1);
-      assertTrue(context.getBean(ActorScope.class).awaitQuiet(Patience.LONG));
+      assertTrue(context.getBean(ActorScope.class).awaitQuiescence(Patience.LONG));
 
       var health = ScopeHealth.of(context.getBean(ActorScope.class));
 
@@ -61,11 +61,11 @@ class ActuatorTest {
   void endpointHasTheAccountsOfAllScopes() {
     runner.withPropertyValues("fibry.executor.tasks.enabled=true").run(context -> {
       var scope = context.getBean(ActorScope.class);
-      var actor = scope.named("fragile").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Integer n) -> {
+      var actor = scope.named("fragile").onFailure(FailurePolicy.resume().withoutLog()).newActor((Integer n) -> {
         throw new IllegalStateException("on purpose");
       });
       actor.sendMessage(1);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       var scopes = context.getBean(ActorsEndpoint.class).report().scopes();
 
@@ -114,7 +114,7 @@ class ActuatorTest {
         seen = handled;
       }
 
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
       assertEquals(500, endpoint.report().scopes().getFirst().handled());
     });
   }

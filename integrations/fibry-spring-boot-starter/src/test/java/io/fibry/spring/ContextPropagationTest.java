@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.fibry.ActorScope;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.micrometer.context.ContextSnapshotFactory;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -64,7 +64,7 @@ class ContextPropagationTest {
   void withoutTheLibraryMessagesCarryNothing() {
     runner.withClassLoader(new FilteredClassLoader(ContextSnapshotFactory.class)).run(context -> {
       assertNull(context.getStartupFailure());
-      assertEquals(0, context.getBeanNamesForType(Carrier.class).length);
+      assertEquals(0, context.getBeanNamesForType(ContextPropagator.class).length);
     });
   }
 }

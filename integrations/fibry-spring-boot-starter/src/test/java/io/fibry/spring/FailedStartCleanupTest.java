@@ -83,9 +83,9 @@ class FailedStartCleanupTest {
     runner.withUserConfiguration(Busy.class, broken).run(context -> assertNotNull(context.getStartupFailure()));
 
     var report = SCOPE.get().report();
-    assertEquals(0, report.waiting());
+    assertEquals(0, report.queued());
     assertEquals(2, report.sent());
-    assertEquals(List.of(), report.running());
+    assertEquals(List.of(), report.unresponsive());
     assertThrows(IllegalStateException.class, () -> SCOPE.get().openScope("late"));
   }
 }

@@ -36,7 +36,7 @@ class MetricsTest {
     runner.run(context -> {
       var scope = context.getBean(ActorScope.class);
       scope.anonymous().newActorWithReturn((Integer n) -> n).ask(1);
-      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertTrue(scope.awaitQuiescence(Patience.LONG));
 
       var registry = context.getBean(MeterRegistry.class);
 
@@ -60,7 +60,7 @@ class MetricsTest {
     runner.withPropertyValues("fibry.executor.tasks.enabled=true").run(context -> {
       var pool = context.getBean(FiberPool.class);
       pool.sink().execAndWait(nothing -> {});
-      assertTrue(pool.scope().awaitQuiet(Patience.LONG));
+      assertTrue(pool.scope().awaitQuiescence(Patience.LONG));
 
       var registry = context.getBean(MeterRegistry.class);
 

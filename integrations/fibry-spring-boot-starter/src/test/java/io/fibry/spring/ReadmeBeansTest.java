@@ -51,7 +51,7 @@ class ReadmeBeansTest {
       var mails = (Actor<String>) context.getBean("mails", Actor.class);
 
       assertTrue(mails.sendMessage("hello"));
-      assertTrue(context.getBean(ActorScope.class).awaitQuiet(Patience.LONG));
+      assertTrue(context.getBean(ActorScope.class).awaitQuiescence(Patience.LONG));
       assertEquals(1, context.getBean(ActorScope.class).report().handled());
     });
   }

@@ -36,7 +36,7 @@ class ScopeClosingTest {
     });
 
     assertEquals(101, scope.get().report().handled());
-    assertEquals(0, scope.get().report().waiting());
+    assertEquals(0, scope.get().report().queued());
     assertTrue(output.getAll().contains("scope 'application' closed: 101 messages handled"), output::getAll);
   }
 
@@ -73,7 +73,7 @@ class ScopeClosingTest {
       gate.awaitEntered();
     });
 
-    assertEquals(0, scope.get().report().waiting());
+    assertEquals(0, scope.get().report().queued());
     assertTrue(output.getAll().contains("scope 'application' closed and left "), output::getAll);
     assertTrue(output.getAll().contains("dead letter to 'stubborn'"), output::getAll);
   }

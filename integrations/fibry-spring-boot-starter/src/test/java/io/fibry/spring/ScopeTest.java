@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.MailboxFullException;
@@ -106,9 +106,9 @@ class ScopeTest {
 
   @Test
   void textsOfMessagesAreShownOrNot() {
-    runner.run(context -> assertTrue(optionsOf(context.getBean(ActorScope.class)).messageTexts()));
+    runner.run(context -> assertTrue(optionsOf(context.getBean(ActorScope.class)).hasMessageContents()));
     runner.withPropertyValues("fibry.message-texts=false")
-        .run(context -> assertFalse(optionsOf(context.getBean(ActorScope.class)).messageTexts()));
+        .run(context -> assertFalse(optionsOf(context.getBean(ActorScope.class)).hasMessageContents()));
   }
 
   private static ActorScope.Options optionsOf(ActorScope scope) {
@@ -160,10 +160,10 @@ class ScopeTest {
     runner.withPropertyValues("fibry.strategy=thread").withBean(ScopeCustomizer.class,
         () -> options -> options.withStrategy(Strategy.FIBER).withDeadLetters(letters::add)).run(context -> {
           var scope = context.getBean(ActorScope.class);
-          scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
+          scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
             throw new IllegalStateException("on purpose");
           }).sendMessage("letter");
-          assertTrue(scope.awaitQuiet(Patience.LONG));
+          assertTrue(scope.awaitQuiescence(Patience.LONG));
 
           assertTrue(isOnFiber(scope));
           assertEquals(List.of("letter"), letters.stream().map(DeadLetter::message).toList());
@@ -182,14 +182,14 @@ class ScopeTest {
     });
   }
 
-  private record User(ThreadLocal<String> user) implements Carrier<String> {
+  private record User(ThreadLocal<String> user) implements ContextPropagator<String> {
     @Override
     public String capture() {
       return user.get();
     }
 
     @Override
-    public AutoCloseable set(String captured) {
+    public AutoCloseable restore(String captured) {
       user.set(captured);
       return user::remove;
     }

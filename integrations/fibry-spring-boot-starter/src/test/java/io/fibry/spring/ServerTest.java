@@ -114,7 +114,8 @@ class ServerTest {
   @AfterEach
   void releaseAll() {
     leave.release(100);
-    assertTrue(pool().awaitQuiet(Patience.LONG) && context.getBean(ActorScope.class).awaitQuiet(Patience.LONG));
+    assertTrue(
+        pool().awaitQuiescence(Patience.LONG) && context.getBean(ActorScope.class).awaitQuiescence(Patience.LONG));
     leave.drainPermits();
     inside.drainPermits();
   }
@@ -143,7 +144,7 @@ class ServerTest {
     leave.release();
 
     assertEquals("fiber", answer.join().body());
-    assertTrue(pool().awaitQuiet(Patience.LONG));
+    assertTrue(pool().awaitQuiescence(Patience.LONG));
     assertTrue(pool().report().handled() > before);
   }
 
@@ -159,7 +160,7 @@ class ServerTest {
     for (int i = 0; i < AT_ONCE; i++) taken.add(get("/hold"));
     awaitInside(AT_ONCE);
     for (int i = 0; i < WAITING; i++) taken.add(get("/hold"));
-    Patience.eventually(() -> pool().report().waiting() == WAITING);
+    Patience.eventually(() -> pool().report().queued() == WAITING);
 
     var refused = assertThrows(CompletionException.class, () -> get("/hold").join());
 
@@ -181,7 +182,7 @@ class ServerTest {
     var first = get("/later");
     awaitInside(1);
     var second = get("/later");
-    Patience.eventually(() -> context.getBean(ActorScope.class).report().waiting() == 1);
+    Patience.eventually(() -> context.getBean(ActorScope.class).report().queued() == 1);
 
     var later = get("/later").join();
     var asked = get("/ask").join();

@@ -132,8 +132,8 @@ class SeveralContextsTest {
     long answered = 0;
     for (var sender : senders) answered += sender.join()[0];
     assertEquals(report.handled(), answered);
-    assertEquals(0, report.waiting());
-    assertEquals(List.of(), report.leftovers());
+    assertEquals(0, report.queued());
+    assertEquals(List.of(), report.undelivered());
     assertEquals(report.sent(),
         report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum());
   }

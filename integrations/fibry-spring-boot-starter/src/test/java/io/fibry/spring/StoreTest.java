@@ -183,7 +183,7 @@ class StoreTest {
     @Bean
     Maker maker(ActorScope scope, Store store, Gate gate) throws InterruptedException {
       var actor = counter(gate).newActor(scope.named("c"), store);
-      scope.whenClosing(gate::open);
+      scope.onClosing(gate::open);
       for (int i = 0; i < 3; i++) actor.sendMessageReturn(new Count());
       gate.awaitEntered();
       return new Maker(actor);

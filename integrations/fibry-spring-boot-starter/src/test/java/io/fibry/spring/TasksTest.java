@@ -121,7 +121,7 @@ class TasksTest {
     pooled.withUserConfiguration(WithAsync.class).run(context -> {
       assertEquals("fiber", Patience.value(context.getBean(Work.class).where()));
       var pool = context.getBean(FiberPool.class).scope();
-      assertTrue(pool.awaitQuiet(Patience.LONG));
+      assertTrue(pool.awaitQuiescence(Patience.LONG));
       assertEquals(1, pool.report().sent());
     });
   }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.fibry.ActorScope;
-import io.fibry.Carrier;
+import io.fibry.ContextPropagator;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.MemoryNetwork;
@@ -109,12 +109,12 @@ class TracingTest {
 
   @Test
   void withoutATracerThereIsNone() {
-    untraced.run(context -> assertEquals(1, context.getBeanNamesForType(Carrier.class).length));
+    untraced.run(context -> assertEquals(1, context.getBeanNamesForType(ContextPropagator.class).length));
     runner("n1").withPropertyValues("fibry.propagate-context=false")
-        .run(context -> assertEquals(0, context.getBeanNamesForType(Carrier.class).length));
+        .run(context -> assertEquals(0, context.getBeanNamesForType(ContextPropagator.class).length));
     untraced.withClassLoader(new FilteredClassLoader(Tracer.class, Propagator.class)).run(context -> {
       assertNull(context.getStartupFailure());
-      assertEquals(1, context.getBeanNamesForType(Carrier.class).length);
+      assertEquals(1, context.getBeanNamesForType(ContextPropagator.class).length);
     });
   }
 }

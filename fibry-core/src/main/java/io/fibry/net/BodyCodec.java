@@ -4,10 +4,10 @@ package io.fibry.net;
  * How objects become bodies of HTTP, and bodies become objects: with a library of your choice, for
  * JSON, say. Thread-safe.
  */
-public interface HttpBodies {
+public interface BodyCodec {
 
   /** {@return the Content-Type of these bodies, as {@code application/json}} */
-  String type();
+  String mediaType();
 
   /**
    * Reads an object.

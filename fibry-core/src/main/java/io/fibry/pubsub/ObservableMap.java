@@ -9,13 +9,13 @@ import java.util.function.UnaryOperator;
 
 /**
  * A map to read, change and follow. Followers see the changes of each key in order, and the last
- * one always. An equal value is no change. It lives as a {@link SharedValue}. Thread-safe.
- * {@snippet class="io.fibry.PubsubSnippetsTest" region="sharedMap"}
+ * one always. An equal value is no change. It lives as a {@link ObservableValue}. Thread-safe.
+ * {@snippet class="io.fibry.PubsubSnippetsTest" region="observableMap"}
  *
  * @param <K> keys
  * @param <V> values, best immutable
  */
-public interface SharedMap<K, V> {
+public interface ObservableMap<K, V> {
 
   /**
    * An empty map.
@@ -25,8 +25,8 @@ public interface SharedMap<K, V> {
    * @param builder makes the followers' actors; its mailbox is ignored
    * @return the map
    */
-  static <K, V> SharedMap<K, V> of(ActorBuilder<?> builder) {
-    return new ConcurrentSharedMap<>(Objects.requireNonNull(builder, "builder"));
+  static <K, V> ObservableMap<K, V> of(ActorBuilder<?> builder) {
+    return new ConcurrentObservableMap<>(Objects.requireNonNull(builder, "builder"));
   }
 
   /**

@@ -18,7 +18,7 @@ import java.util.function.UnaryOperator;
  * it. So no follower gets an old value after a new one, or a change twice. The only user code that
  * runs there are {@code equals} and {@code hashCode} of keys.
  */
-final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
+final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   private static final Object ALL = new Object(); // stands for all keys
   private static final Object NOTHING_YET = new Object();
 
@@ -28,7 +28,7 @@ final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
   private final Map<Object, List<KeyFollower<?>>> followers = new HashMap<>();
   private int made;
 
-  ConcurrentSharedMap(ActorBuilder<?> builder) {
+  ConcurrentObservableMap(ActorBuilder<?> builder) {
     this.builder = builder;
   }
 
@@ -144,7 +144,7 @@ final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
 
     @Override
     E news() {
-      synchronized (ConcurrentSharedMap.this) {
+      synchronized (ConcurrentObservableMap.this) {
         var oldest = known.pollFirstEntry();
         return oldest == null ? null : form.apply(oldest.getKey(), Optional.ofNullable(values.get(oldest.getKey())));
       }
@@ -152,7 +152,7 @@ final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
 
     @Override
     void leave() {
-      synchronized (ConcurrentSharedMap.this) {
+      synchronized (ConcurrentObservableMap.this) {
         var left = followers.get(key);
         if (left != null && left.remove(this) && left.isEmpty()) followers.remove(key);
       }

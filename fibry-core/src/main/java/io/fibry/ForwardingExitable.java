@@ -9,58 +9,58 @@ import java.util.concurrent.CompletableFuture;
  *
  * @param <B> the block's own type
  */
-public abstract class Fronted<B extends Exitable> implements Exitable {
+public abstract class ForwardingExitable<B extends Exitable> implements Exitable {
 
   /** For a block. */
-  protected Fronted() {}
+  protected ForwardingExitable() {}
 
   /** {@return the actor in front} */
-  protected abstract Exitable front();
+  protected abstract Exitable target();
 
   @Override
   public String name() {
-    return front().name();
+    return target().name();
   }
 
   @Override
   public void askExit() {
-    front().askExit();
+    target().askExit();
   }
 
   @Override
   public void sendPoisonPill() {
-    front().sendPoisonPill();
+    target().sendPoisonPill();
   }
 
   @Override
   public void kill() {
-    front().kill();
+    target().kill();
   }
 
   @Override
   public void waitForExit() {
-    front().waitForExit();
+    target().waitForExit();
   }
 
   @Override
   public boolean waitForExit(Duration limit) {
-    return front().waitForExit(limit);
+    return target().waitForExit(limit);
   }
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return front().onExit();
+    return target().onExit();
   }
 
   @Override
   @SuppressWarnings("unchecked") // the block is a B
   public B closeOnExit(AutoCloseable... resources) {
-    front().closeOnExit(resources);
+    target().closeOnExit(resources);
     return (B) this;
   }
 
   @Override
   public void close() {
-    front().close();
+    target().close();
   }
 }

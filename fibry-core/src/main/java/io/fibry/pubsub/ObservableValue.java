@@ -8,14 +8,14 @@ import java.util.function.UnaryOperator;
 /**
  * A value to read, change and follow. Followers see changes in order, and the last one always. An
  * equal value is no change. Thread-safe.
- * {@snippet class="io.fibry.PubsubSnippetsTest" region="sharedValue"}
+ * {@snippet class="io.fibry.PubsubSnippetsTest" region="observableValue"}
  *
  * <p>With a nameless builder of the root scope it is garbage once unreferenced and idle. Elsewhere
  * the scope keeps a follower, and that the value, until its subscription or the scope is closed.
  *
  * @param <T> the value, best immutable
  */
-public interface SharedValue<T> {
+public interface ObservableValue<T> {
 
   /**
    * A shared value.
@@ -25,8 +25,8 @@ public interface SharedValue<T> {
    * @param initial never null
    * @return the value
    */
-  static <T> SharedValue<T> of(ActorBuilder<?> builder, T initial) {
-    return new AtomicSharedValue<>(Objects.requireNonNull(builder, "builder"),
+  static <T> ObservableValue<T> of(ActorBuilder<?> builder, T initial) {
+    return new AtomicObservableValue<>(Objects.requireNonNull(builder, "builder"),
         Objects.requireNonNull(initial, "initial"));
   }
 

@@ -9,26 +9,26 @@ import java.util.List;
  * the askers of a request would wait for itself: these waits form a cycle that no single process
  * sees whole. Thread-safe.
  */
-public final class Askers {
-  private Askers() {}
+public final class AskChain {
+  private AskChain() {}
 
   /**
    * {@return which actors wait until the message that this thread handles is handled, the outermost
-   * first, as given to {@link #onBehalf}; an {@code ask} passes them on}
+   * first, as given to {@link #runAs}; an {@code ask} passes them on}
    */
-  public static List<String> here() {
+  public static List<String> current() {
     return Behalf.handled();
   }
 
   /**
    * Sends messages that came from another process. The handlers of these, and of all that those
-   * ask, have these askers {@link #here}.
+   * ask, have these askers {@link #current}.
    *
    * @param askers the outermost first; the last one is the actor that the messages go to. A pool is
    * not among its own askers, since another worker can handle the request
    * @param sending sends, and does not wait
    */
-  public static void onBehalf(List<String> askers, Runnable sending) {
+  public static void runAs(List<String> askers, Runnable sending) {
     Behalf.send(List.copyOf(askers), sending);
   }
 }

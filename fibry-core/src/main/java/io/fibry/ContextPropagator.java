@@ -8,10 +8,10 @@ package io.fibry;
  *
  * @param <C> the type of the context that it captures
  */
-public interface Carrier<C> {
+public interface ContextPropagator<C> {
 
   /** {@return a carrier of the MDC of slf4j, with any provider; always the same object} */
-  static Carrier<?> mdc() {
+  static ContextPropagator<?> mdc() {
     return Mdc.CARRIER;
   }
 
@@ -39,10 +39,10 @@ public interface Carrier<C> {
    * @param captured for this message
    * @return closed on the same thread after the message; puts back what was there
    */
-  AutoCloseable set(C captured);
+  AutoCloseable restore(C captured);
 
   /**
-   * For a carrier that looks at the message; by default as {@link #set(Object)}. The library calls
+   * For a carrier that looks at the message; by default as {@link #restore(Object)}. The library calls
    * only this one.
    *
    * @param captured for this message
@@ -50,7 +50,7 @@ public interface Carrier<C> {
    * @param message the message that is handled: for a block one of its messages
    * @return closed on the same thread after the message; puts back what was there
    */
-  default AutoCloseable set(C captured, Actor<?> at, Object message) {
-    return set(captured);
+  default AutoCloseable restore(C captured, Actor<?> at, Object message) {
+    return restore(captured);
   }
 }

@@ -9,15 +9,15 @@ package io.fibry;
  * <p>Both methods are called on threads that only look, so they must be quick and thread-safe.
  * {@snippet class="io.fibry.StepsTest" region="steps"}
  */
-public interface Steps {
+public interface MultiStepMessage {
 
   /**
    * Returns the current step, for texts.
    *
    * @return another object for each step; null between two, while the other side has its turn
    */
-  Object step();
+  Object currentStep();
 
   /** {@return how many steps have ended} */
-  long stepsDone();
+  long completedSteps();
 }

@@ -18,7 +18,7 @@ import io.fibry.Handler;
  * @param <M> message
  * @param <R> answer
  */
-public interface Hooks<M, R> extends Handler.Returning<M, R> {
+public interface HookedFunction<M, R> extends Handler.Returning<M, R> {
 
   /**
    * Wraps a function.
@@ -29,7 +29,7 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
    * @param body the function
    * @return the function
    */
-  static <M, R> Hooks<M, R> around(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
+  static <M, R> HookedFunction<M, R> around(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
     return HookChain.of(builder, body);
   }
 
@@ -39,7 +39,7 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
    * @param hook given the message
    * @return a copy
    */
-  Hooks<M, R> before(Handler<M> hook);
+  HookedFunction<M, R> before(Handler<M> hook);
 
   /**
    * Starts a hook before the body.
@@ -47,7 +47,7 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
    * @param hook given the message
    * @return a copy
    */
-  Hooks<M, R> beforeAsync(Handler<M> hook);
+  HookedFunction<M, R> beforeAsync(Handler<M> hook);
 
   /**
    * Runs a hook after the body answered.
@@ -55,7 +55,7 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
    * @param hook given message and answer
    * @return a copy
    */
-  Hooks<M, R> after(After<M, R> hook);
+  HookedFunction<M, R> after(After<M, R> hook);
 
   /**
    * Starts a hook after the body answered.
@@ -63,7 +63,7 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
    * @param hook given message and answer
    * @return a copy
    */
-  Hooks<M, R> afterAsync(After<M, R> hook);
+  HookedFunction<M, R> afterAsync(After<M, R> hook);
 
   /**
    * Runs a hook when the body throws.
@@ -71,7 +71,7 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
    * @param hook given message and failure
    * @return a copy
    */
-  Hooks<M, R> onError(OnError<M> hook);
+  HookedFunction<M, R> onError(OnError<M> hook);
 
   /**
    * Starts a hook when the body throws.
@@ -79,7 +79,7 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
    * @param hook given message and failure
    * @return a copy
    */
-  Hooks<M, R> onErrorAsync(OnError<M> hook);
+  HookedFunction<M, R> onErrorAsync(OnError<M> hook);
 
   /**
    * A hook after an answer.
@@ -113,6 +113,6 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
      * @param failure the exception of the body
      * @throws Exception is logged
      */
-    void failed(M message, Throwable failure) throws Exception;
+    void onError(M message, Throwable failure) throws Exception;
   }
 }

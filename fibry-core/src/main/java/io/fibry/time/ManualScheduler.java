@@ -13,7 +13,7 @@ import java.util.concurrent.CountDownLatch;
  * A scheduler for tests: {@link #advance} moves its time and runs due tasks. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="clock"}
  */
-public final class ManualClock extends TaskScheduler {
+public final class ManualScheduler extends TaskScheduler {
   // guarded by this, like the next three
   private final TreeSet<Entry> queue =
       new TreeSet<>(Comparator.<Entry>comparingLong(e -> e.at).thenComparingLong(e -> e.number));
@@ -22,7 +22,7 @@ public final class ManualClock extends TaskScheduler {
   private long made;
 
   /** A clock at time zero. */
-  public ManualClock() {}
+  public ManualScheduler() {}
 
   /**
    * Moves the time from one due task to the next, and runs each.
@@ -56,7 +56,7 @@ public final class ManualClock extends TaskScheduler {
   }
 
   @Override
-  public Timer at(long time, Runnable task) {
+  public Timer scheduleAt(long time, Runnable task) {
     synchronized (this) {
       if (time - now > 0) return start(task, time - now, 0);
     }
@@ -112,12 +112,12 @@ public final class ManualClock extends TaskScheduler {
     private long number; // order of entries due at the same time
 
     Entry(Runnable task, long delay, long period) {
-      super(ManualClock.this, task, delay, period);
+      super(ManualScheduler.this, task, delay, period);
     }
 
     @Override
     void enqueue() {
-      synchronized (ManualClock.this) {
+      synchronized (ManualScheduler.this) {
         number = made++;
         queue.add(this);
       }
@@ -125,7 +125,7 @@ public final class ManualClock extends TaskScheduler {
 
     @Override
     void dequeue() {
-      synchronized (ManualClock.this) {
+      synchronized (ManualScheduler.this) {
         queue.remove(this);
       }
     }

@@ -15,7 +15,7 @@ import java.util.Map;
  *
  * @param <C> what it captures
  */
-public interface TextCarrier<C> extends Carrier<C> {
+public interface TextContextPropagator<C> extends ContextPropagator<C> {
 
   /**
    * Called on the sender's thread.

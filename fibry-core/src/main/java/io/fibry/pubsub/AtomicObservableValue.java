@@ -13,13 +13,13 @@ import java.util.function.UnaryOperator;
  * Followers are told only that the value changed, and read it themselves: so they see changes in
  * order.
  */
-final class AtomicSharedValue<T> implements SharedValue<T> {
+final class AtomicObservableValue<T> implements ObservableValue<T> {
   private final ActorBuilder<?> builder;
   private final AtomicReference<T> value;
   private final AtomicInteger made = new AtomicInteger();
   private final List<ValueFollower> followers = new CopyOnWriteArrayList<>();
 
-  AtomicSharedValue(ActorBuilder<?> builder, T initial) {
+  AtomicObservableValue(ActorBuilder<?> builder, T initial) {
     this.builder = builder;
     value = new AtomicReference<>(initial);
   }

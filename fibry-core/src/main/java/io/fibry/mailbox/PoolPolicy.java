@@ -11,7 +11,7 @@ import java.util.function.ToIntFunction;
  *
  * @param <M> messages
  */
-public final class Sharing<M> {
+public final class PoolPolicy<M> {
   private final int least;
   private final int most;
   private final int permits;
@@ -19,7 +19,7 @@ public final class Sharing<M> {
   private final Optional<Function<? super M, ?>> key;
   private final boolean once;
 
-  private Sharing(int least, int most, int permits, Optional<ToIntFunction<? super M>> weight,
+  private PoolPolicy(int least, int most, int permits, Optional<ToIntFunction<? super M>> weight,
       Optional<Function<? super M, ?>> key, boolean once) {
     this.least = least;
     this.most = most;
@@ -36,16 +36,16 @@ public final class Sharing<M> {
    * @param least at least 0
    * @param most at least 1 and {@code least}
    */
-  public static Sharing<Object> scaling(int least, int most) {
+  public static PoolPolicy<Object> scaling(int least, int most) {
     if (least < 0) throw new IllegalArgumentException("a pool cannot keep " + least + " workers; give 0 or more");
     if (most < Math.max(1, least)) throw new IllegalArgumentException("a pool of at least " + least
         + " workers cannot have " + most + " at most; give " + Math.max(1, least) + " or more");
-    return new Sharing<>(least, most, most, Optional.empty(), Optional.empty(), false);
+    return new PoolPolicy<>(least, most, most, Optional.empty(), Optional.empty(), false);
   }
 
   /** {@return the sharing of one worker per message, with a fresh state for each} */
-  public static Sharing<Object> perMessage() {
-    return new Sharing<>(0, Integer.MAX_VALUE, Integer.MAX_VALUE, Optional.empty(), Optional.empty(), true);
+  public static PoolPolicy<Object> perMessage() {
+    return new PoolPolicy<>(0, Integer.MAX_VALUE, Integer.MAX_VALUE, Optional.empty(), Optional.empty(), true);
   }
 
   /**
@@ -56,10 +56,10 @@ public final class Sharing<M> {
    * @param permits at least 1
    * @param weight permits of a message, 1 to {@code permits}; runs on the sender's thread
    */
-  public static <M> Sharing<M> weighted(int permits, ToIntFunction<? super M> weight) {
+  public static <M> PoolPolicy<M> weighted(int permits, ToIntFunction<? super M> weight) {
     if (permits < 1)
       throw new IllegalArgumentException("a pool of " + permits + " permits could handle no message; give at least 1");
-    return new Sharing<>(0, permits, permits, Optional.of(Objects.requireNonNull(weight, "weight")),
+    return new PoolPolicy<>(0, permits, permits, Optional.of(Objects.requireNonNull(weight, "weight")),
         Optional.empty(), false);
   }
 
@@ -71,20 +71,20 @@ public final class Sharing<M> {
    * @param workers at least 1
    * @param key of a message, compared by {@code equals}; runs on the sender's thread
    */
-  public static <M> Sharing<M> byKey(int workers, Function<? super M, ?> key) {
+  public static <M> PoolPolicy<M> byKey(int workers, Function<? super M, ?> key) {
     if (workers < 1)
       throw new IllegalArgumentException("a pool of " + workers + " workers could handle no message; give at least 1");
-    return new Sharing<>(workers, workers, workers, Optional.empty(),
+    return new PoolPolicy<>(workers, workers, workers, Optional.empty(),
         Optional.of(Objects.requireNonNull(key, "key")), false);
   }
 
   /** {@return how many workers stay without work} */
-  public int least() {
+  public int minWorkers() {
     return least;
   }
 
   /** {@return how many workers there are at most} */
-  public int most() {
+  public int maxWorkers() {
     return most;
   }
 
@@ -104,17 +104,17 @@ public final class Sharing<M> {
   }
 
   /** {@return whether messages have weights or keys} */
-  public boolean looks() {
+  public boolean isContentAware() {
     return weight.isPresent() || key.isPresent();
   }
 
   /** {@return whether messages of one key are kept in order} */
-  public boolean byKey() {
+  public boolean isByKey() {
     return key.isPresent();
   }
 
   /** {@return whether each message gets a fresh state} */
-  public boolean once() {
+  public boolean isPerMessage() {
     return once;
   }
 

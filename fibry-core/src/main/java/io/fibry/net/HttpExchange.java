@@ -14,7 +14,7 @@ import javax.net.ssl.SSLSession;
  * except for {@link #eventActor}'s actor.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="exchange"}
  */
-public interface Exchange {
+public interface HttpExchange {
 
   /** {@return GET, HEAD, POST, PUT, DELETE, PATCH or OPTIONS} */
   String method();
@@ -50,10 +50,10 @@ public interface Exchange {
    * @param name the parameter
    * @return its value, perhaps empty
    */
-  Optional<String> query(String name);
+  Optional<String> queryParameter(String name);
 
   /** {@return all parameters of the query, decoded, with their values in order} */
-  Map<String, List<String>> queries();
+  Map<String, List<String>> queryParameters();
 
   /**
    * A header of the request; several of one name are joined.
@@ -77,14 +77,14 @@ public interface Exchange {
    *
    * @throws java.io.UncheckedIOException as reading {@link #body} throws
    */
-  String text();
+  String bodyAsText();
 
   /**
    * {@return the whole body}
    *
    * @throws java.io.UncheckedIOException as reading {@link #body} throws
    */
-  byte[] bytes();
+  byte[] bodyAsBytes();
 
   /**
    * The body as that of a form in a page: its fields, decoded, with their values in order.
@@ -96,14 +96,14 @@ public interface Exchange {
   Map<String, List<String>> form();
 
   /**
-   * The body as an object, by the {@linkplain HttpRoutes#withBodies bodies} of the routes.
+   * The body as an object, by the {@linkplain HttpRoutes#withBodyCodec bodies} of the routes.
    *
    * @param <T> of it
    * @param type of it
    * @return it; a body of another type is answered 415, a body that cannot be read 400
    * @throws IllegalStateException if the routes have no bodies
    */
-  <T> T object(Class<T> type);
+  <T> T bodyAs(Class<T> type);
 
   /**
    * Sets the status of the answer, 200 unless set. An answer with 204, 205 or 304 has no body.
@@ -111,7 +111,7 @@ public interface Exchange {
    * @param code 200 to 599
    * @return this
    */
-  Exchange status(int code);
+  HttpExchange status(int code);
 
   /**
    * Sets a header of the answer, in place of any of this name but {@code Set-Cookie}. A
@@ -122,7 +122,7 @@ public interface Exchange {
    * @return this
    * @throws IllegalArgumentException if it would not be one header
    */
-  Exchange header(String name, String value);
+  HttpExchange header(String name, String value);
 
   /**
    * Starts the answer. 8 kB are buffered, and sent when that is full or flushed, or the handler
@@ -131,7 +131,7 @@ public interface Exchange {
    * @return always the same stream
    * @throws IllegalStateException on a {@code text} route
    */
-  OutputStream out();
+  OutputStream outputStream();
 
   /**
    * Starts an answer of server-sent events, one for each message to the actor. The actor ends when
