@@ -25,7 +25,7 @@ class P22Fsm {
         .postpone(Open.class, Lock.class)
         .postpone(Open.class, Unlock.class)
         .onTimeout(Open.class, Duration.ofSeconds(10), open -> new Closed())
-        .entering(Open.class, open -> System.out.println(open.by() + " came in"))
+        .onEnter(Open.class, open -> System.out.println(open.by() + " came in"))
         .newActor(ActorSystem.named("door"));
 
     door.sendMessage(new Push("Ada"));

@@ -310,8 +310,8 @@ public interface ActorBuilder<M> {
     Executor contextExecutor(Actor<?> to, Object message);
 
     /**
-     * Captures what each {@link TextContextPropagator} of the scope takes along from this thread, for a
-     * message that leaves the process.
+     * Captures what each {@link TextContextPropagator} of the scope takes along from this thread,
+     * for a message that leaves the process.
      *
      * @param to will be sent the message
      * @param message is sent

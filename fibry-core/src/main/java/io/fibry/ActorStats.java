@@ -15,10 +15,10 @@ import java.util.List;
  * steps that have ended of the message that it is handling
  * @param failed messages
  * @param activity in words that follow its name
- * @param busyFor for how long at least it has been at its message or step, of a pool the longest; zero
- * if at none. The time begins when the library first looks at the message: in a scope with a
- * scheduler of yours, at an inline request, and at a step of your own {@link MultiStepMessage}. So it may be
- * longer
+ * @param busyFor for how long at least it has been at its message or step, of a pool the longest;
+ * zero if at none. The time begins when the library first looks at the message: in a scope with a
+ * scheduler of yours, at an inline request, and at a step of your own {@link MultiStepMessage}. So
+ * it may be longer
  */
 public record ActorStats(List<String> scopes, String name, String kind, long queued, long handled, long failed,
     String activity, Duration busyFor) {

@@ -42,8 +42,8 @@ public interface ContextPropagator<C> {
   AutoCloseable restore(C captured);
 
   /**
-   * For a carrier that looks at the message; by default as {@link #restore(Object)}. The library calls
-   * only this one.
+   * For a carrier that looks at the message; by default as {@link #restore(Object)}. The library
+   * calls only this one.
    *
    * @param captured for this message
    * @param at handles the message; a pool, not its worker

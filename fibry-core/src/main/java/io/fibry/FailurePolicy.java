@@ -231,8 +231,8 @@ public final class FailurePolicy {
    * handler} In that case another actor refused the handler's request, was late or had ended, which
    * is no failure of this actor. Without such a policy, the actor continues with its state: it does
    * not retry, restart or escalate, even if its policy does so for other failures. Its own asker
-   * gets the exception, and the message counts as {@link DeadLetter.Reason#NESTED_REQUEST_FAILED}. The log has
-   * one line a second at most, without a stack.
+   * gets the exception, and the message counts as {@link DeadLetter.Reason#NESTED_REQUEST_FAILED}.
+   * The log has one line a second at most, without a stack.
    *
    * @param policy for such exceptions; that it has one itself means nothing
    */

@@ -21,7 +21,7 @@ class RootScopeRulesTest {
   private static final Pattern ROOT_SCOPE =
       Pattern.compile("\\bActorSystem\\s*(\\.|::)\\s*(anonymous|named|root|configure|find)\\b"
           + "|\\bScope\\s*(\\.|::)\\s*(root|ROOT)\\b|\\bScope ROOT\\b|\\bimport static io\\.fibry\\.ActorSystem\\b");
-  private static final Pattern LIBRARY = Pattern.compile("(fibry-(?!bench)[a-z-]+|integrations/fibry-[a-z0-9-]+)/"
+  private static final Pattern LIBRARY = Pattern.compile("(?:integrations/)?(fibry-(?!bench)[a-z0-9-]+)/"
       + "src/(main|boot|agent)/.*/([A-Za-z]+\\.(java|kt))");
   private static final Pattern NO_CODE =
       Pattern.compile("(?m)^\\s*(\\*|/\\*|//).*$|\"(?:[^\"\\\\]|\\\\.)*\"");
@@ -29,29 +29,31 @@ class RootScopeRulesTest {
   private static final String SERVER = "is a server in this process, and so in the scope of none of its users";
 
   private static final Map<String, String> REASONS = Map.ofEntries(
-      entry("ActorSystem.java", "is the root scope"),
-      entry("Scope.java", "makes the root scope"),
-      entry("Flows.java", "a publisher without a builder is promised to work in the root scope"),
-      entry("Stereotypes.java", "its users want actors without a word about scopes"),
-      entry("Actors.kt", "its builder is the root's unless told otherwise"),
-      entry("Builders.kt", "its builder is the root's unless told otherwise"),
-      entry("Dispatchers.kt", "is made of a strategy, which is in no scope"),
-      entry("UdpReceiver.java", "waits for packets by the clock of the system, and users see its handler only"),
-      entry("SubscriberWatch.java", "handles nothing of a user, and must not keep the scope of its topic alive"),
-      entry("Cluster.java", "its scope is the root unless told otherwise"),
-      entry("MemoryNetwork.java", SERVER),
-      entry("MemoryQueue.java", SERVER),
-      entry("MemoryTable.java", SERVER),
-      entry("Taking.java", "hands work of NATS to the workers, who are in the scope of the cluster"),
-      entry("Node.java", "is the root scope of a simulated process"),
-      entry("Trial.java", "closes the root scope of a simulated process"));
+      entry("fibry-core/ActorSystem.java", "is the root scope"),
+      entry("fibry-core/Scope.java", "makes the root scope"),
+      entry("fibry-core/Flows.java", "a publisher without a builder is promised to work in the root scope"),
+      entry("fibry-core/Stereotypes.java", "its users want actors without a word about scopes"),
+      entry("fibry-kotlin/Actors.kt", "its builder is the root's unless told otherwise"),
+      entry("fibry-kotlin/Builders.kt", "its builder is the root's unless told otherwise"),
+      entry("fibry-kotlin/Dispatchers.kt", "is made of a strategy, which is in no scope"),
+      entry("fibry-core/UdpReceiver.java",
+          "waits for packets by the clock of the system, and users see its handler only"),
+      entry("fibry-core/SubscriberWatch.java",
+          "handles nothing of a user, and must not keep the scope of its topic alive"),
+      entry("fibry-cluster/Cluster.java", "its scope is the root unless told otherwise"),
+      entry("fibry-cluster/MemoryNetwork.java", SERVER),
+      entry("fibry-cluster/MemoryQueue.java", SERVER),
+      entry("fibry-cluster/MemoryTable.java", SERVER),
+      entry("fibry-nats/Taking.java", "hands work of NATS to the workers, who are in the scope of the cluster"),
+      entry("fibry-simulation/SimulatedNode.java", "is the root scope of a simulated process"),
+      entry("fibry-simulation/Trial.java", "closes the root scope of a simulated process"));
 
   @Test
   void eachFileThatNamesTheRootScopeHasAReason() throws IOException {
     var found = new TreeSet<String>();
     for (var file : Repository.files(".java", ".kt")) {
       var library = LIBRARY.matcher(Repository.ROOT.relativize(file).toString());
-      if (library.matches() && namesRoot(Files.readString(file))) found.add(library.group(3));
+      if (library.matches() && namesRoot(Files.readString(file))) found.add(library.group(1) + "/" + library.group(3));
     }
 
     assertEquals(new TreeSet<>(REASONS.keySet()), found);

@@ -38,7 +38,8 @@ public final class EngineRounds {
    * been woken by a message before the earlier attempt is repeated.
    */
   public static void threadless(Simulation simulation) throws InterruptedException {
-    simulation.faults().always().noThreads(0.5).delays(0.3, Duration.ofMillis(2)).stalls(0.1, Duration.ofMillis(2));
+    simulation.faults().withAllKinds().withFailedThreadStarts(0.5).withDelays(0.3, Duration.ofMillis(2)).withStalls(0.1,
+        Duration.ofMillis(2));
     var handled = new AtomicInteger();
     var random = simulation.random().split();
     for (int i = 0; i < 10; i++) {
@@ -47,7 +48,7 @@ public final class EngineRounds {
       LockSupport.parkNanos(1 + random.nextInt(500_000)); // meanwhile the drain may run
       actor.sendMessage(1);
     }
-    simulation.eventually("all messages are handled", Duration.ofMinutes(1), () -> handled.get() == 10);
+    simulation.assertEventually("all messages are handled", Duration.ofMinutes(1), () -> handled.get() == 10);
   }
 
   private static void askBriefly(ActorWithReturn<Integer, Integer> actor, Duration limit) {

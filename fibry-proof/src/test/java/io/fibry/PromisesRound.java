@@ -30,7 +30,7 @@ final class PromisesRound {
   }
 
   void play() throws Exception {
-    simulation.faults().stalls(0.05, Duration.ofMillis(5)).delays(0.05, Duration.ofMillis(5));
+    simulation.faults().withStalls(0.05, Duration.ofMillis(5)).withDelays(0.05, Duration.ofMillis(5));
     switch (random.nextInt(11)) {
       case 0 -> anEndDoesNotWaitForARestart();
       case 1 -> aRestartBringsANewState();
@@ -64,7 +64,7 @@ final class PromisesRound {
    * made.
    */
   private void refuseThreads() {
-    simulation.faults().noThreads(0.05);
+    simulation.faults().withFailedThreadStarts(0.05);
   }
 
   private void pause(int micros) throws InterruptedException {
@@ -185,7 +185,7 @@ final class PromisesRound {
     pause(2_000);
     end(actor);
     simulation.join();
-    simulation.eventually("each is told of the end", SOON, () -> List.of(told[0], told[1], told[2], told[3])
+    simulation.assertEventually("each is told of the end", SOON, () -> List.of(told[0], told[1], told[2], told[3])
         .equals(List.of(1, 1, 1, 1)));
   }
 
@@ -198,7 +198,7 @@ final class PromisesRound {
     var told = toldOfTheEnd(actor, () -> Thread.sleep(Duration.ofNanos(1 + simulation.random().nextInt(1_000_000))));
     pause(1_000);
     end(actor);
-    simulation.eventually("each asker is told of the end", SOON, () -> told[0] == 3);
+    simulation.assertEventually("each asker is told of the end", SOON, () -> told[0] == 3);
   }
 
   private interface Pause {
@@ -267,7 +267,7 @@ final class PromisesRound {
       }
       return null;
     });
-    simulation.eventually("each asker is told that it is late", SOON, () -> told[0] == 3);
+    simulation.assertEventually("each asker is told that it is late", SOON, () -> told[0] == 3);
     actor.kill();
   }
 
@@ -307,7 +307,7 @@ final class PromisesRound {
     var told = toldOfTheEnd(actor, () -> {});
     pause(1_000);
     actor.kill();
-    simulation.eventually("each asker is told that it was cut off", SOON, () -> told[0] == 3);
+    simulation.assertEventually("each asker is told that it was cut off", SOON, () -> told[0] == 3);
   }
 
   private void aSenderThatGivesUpLetsTheNextOneIn() throws Exception {
@@ -329,7 +329,7 @@ final class PromisesRound {
     simulation.client("small", () -> entered[0] = actor.sendMessage(6));
     if (random.nextBoolean()) pause(1_000);
     tooLarge.interrupt();
-    simulation.eventually("the next sender has room", SOON, () -> entered[0]);
+    simulation.assertEventually("the next sender has room", SOON, () -> entered[0]);
     actor.kill();
   }
 }

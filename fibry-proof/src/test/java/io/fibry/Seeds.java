@@ -27,7 +27,7 @@ public final class Seeds {
   /** Plays the program while threads of the library give way at fine points. */
   public static void playFinely(String what, int seeds, Simulation.Program program) {
     FineAgent.require();
-    play("fine " + what, seeds, Options::withFinePoints, program);
+    play("fine " + what, seeds, Options::withYieldPoints, program);
   }
 
   private static void play(String what, int seeds, UnaryOperator<Options> mode, Simulation.Program program) {
@@ -35,7 +35,7 @@ public final class Seeds {
     long begun = processorTime();
     var seen = Simulation.run(options -> {
       var changed = mode.apply(options).withFirstSeed(first);
-      return Soak.ON ? changed.withSeeds(Integer.MAX_VALUE).withLimit(Duration.ofHours(1))
+      return Soak.ON ? changed.withSeeds(Integer.MAX_VALUE).withTimeLimit(Duration.ofHours(1))
           : changed.withSeeds((seeds + 5) / 6);
     }, program);
     double seconds = (processorTime() - begun) / 1e9;
@@ -50,14 +50,14 @@ public final class Seeds {
   /** Injects faults under which rounds of the library may be late, but never wrong. */
   public static void disturb(Simulation simulation) {
     delay(simulation);
-    simulation.faults().noThreads(0.02).smallMailboxes(0.5);
+    simulation.faults().withFailedThreadStarts(0.02).withSmallMailboxes(0.5);
   }
 
   /**
    * Injects delays only, for rounds that make actors meanwhile: without a thread none can be made.
    */
   public static void delay(Simulation simulation) {
-    simulation.faults().stalls(0.02, Duration.ofMillis(50)).delays(0.02, Duration.ofMillis(5));
+    simulation.faults().withStalls(0.02, Duration.ofMillis(50)).withDelays(0.02, Duration.ofMillis(5));
   }
 
   public static <T> T any(SplittableRandom random, List<T> all) {

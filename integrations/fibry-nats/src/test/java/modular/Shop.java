@@ -12,14 +12,16 @@ public class Shop {
   record Buy() implements Request<Buy, Integer> {}
 
   static final Durable<Buy> STOCK = Durable.kind("stock", Buy.class).snapshotEvery(2).state(10)
-      .by((pieces, buy, context) -> {
+      .handler((pieces, buy, context) -> {
         context.reply(buy, pieces - 1);
         return pieces - 1;
       });
 
   /** Its app, and its server. */
   public static void main(String[] args) {
-    try (var node = Cluster.join(args[0], NatsNetwork.at(args[1]), options -> options.withNode("n1").withParts(4));
+    try (
+        var node =
+            Cluster.join(args[0], NatsNetwork.connectTo(args[1]), options -> options.withNode("n1").withPartitions(4));
         var stock = node.host(STOCK, ActorSystem.anonymous(), Duration.ofMinutes(1))) {
       for (int i = 0; i < 5; i++) stock.actor("hat").ask(new Buy());
       System.out.println(Cluster.class.getModule() + ", " + NatsNetwork.class.getModule() + ": "

@@ -19,7 +19,7 @@ class Bank {
   record Withdrawn(long cents) implements Event {}
 
   static final Durable<Message> ACCOUNT =
-      Durable.kind("account", Message.class).events(Event.class, 0L, Bank::after).by(Bank::handle);
+      Durable.kind("account", Message.class).events(Event.class, 0L, Bank::after).handler(Bank::handle);
 
   /** It also runs when an account is read again, so it does nothing else. */
   static Long after(Long cents, Event event) {

@@ -15,14 +15,14 @@ class Crash {
   private static final Semaphore POWER = new Semaphore(0);
 
   /** A cart. Adding a lamp waits until there is power. */
-  static Durable<String> cart(Durable.Kind<String> kind) {
-    return kind.state("").by((items, item, context) -> {
+  static Durable<String> cart(Durable.Builder<String> kind) {
+    return kind.state("").handler((items, item, context) -> {
       if (item.equals("lamp")) {
         BEGUN.release();
         POWER.acquire();
       }
       var next = items.isEmpty() ? item : items + ", " + item;
-      if (item.equals("hat")) context.afterwards(() -> CARTS.add(next));
+      if (item.equals("hat")) context.afterCommit(() -> CARTS.add(next));
       return next;
     });
   }
@@ -52,6 +52,6 @@ class Crash {
     System.out.println("stored: " + afterACrash(cart(Durable.kind("cart", String.class))));
     POWER.drainPermits();
     System.out.println(
-        "messages kept, too: " + afterACrash(cart(Durable.kind("cart", String.class).keepsMessages(100))));
+        "messages kept, too: " + afterACrash(cart(Durable.kind("cart", String.class).storeMessages(100))));
   }
 }

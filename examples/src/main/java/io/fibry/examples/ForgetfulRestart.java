@@ -49,7 +49,7 @@ class ForgetfulRestart {
     }
     try {
       Simulation.run(sim -> {
-        sim.faults().smallMailboxes(0.5); // the printer is out of paper
+        sim.faults().withSmallMailboxes(0.5); // the printer is out of paper
         if (!Cart.open(sim.scope()).keeps(5)) throw new AssertionError("the cart has forgotten an item");
       });
     } catch (SimulationFailure found) {

@@ -10,7 +10,7 @@ import io.fibry.store.folder.FolderStore;
 class Hits {
   record Hit() implements Request<Hit, Long> {}
 
-  static final Durable<Hit> HITS = Durable.kind("hits", Hit.class).state(0L).by((n, hit, context) -> {
+  static final Durable<Hit> HITS = Durable.kind("hits", Hit.class).state(0L).handler((n, hit, context) -> {
     context.reply(hit, n + 1); // leaves when the new number is on disk
     return n + 1;
   });

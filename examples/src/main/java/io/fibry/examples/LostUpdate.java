@@ -45,7 +45,7 @@ class LostUpdate {
     }
     try {
       Simulation.run(sim -> {
-        sim.faults().delays(0.1, Duration.ofSeconds(5)); // a thread that waits for a processor
+        sim.faults().withDelays(0.1, Duration.ofSeconds(5)); // a thread that waits for a processor
         var shop = Shop.open(sim.scope());
         shop.first().sendMessage("Ada");
         Thread.sleep(2_000);

@@ -3,7 +3,7 @@ package io.fibry.examples;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
-import io.fibry.durable.Follow;
+import io.fibry.durable.EventView;
 import io.fibry.examples.files.Folder;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
@@ -19,8 +19,8 @@ class Mails {
 
   static final Durable<Pay> ACCOUNT = Durable.kind("account", Pay.class)
       .events(Paid.class, 0L, (cents, event) -> cents + event.cents())
-      .by((cents, pay, context) -> context.reply(pay, context.persist(new Paid(pay.cents()))));
-  static final Follow<Paid> PAYMENTS = Durable.follow("account", Paid.class);
+      .handler((cents, pay, context) -> context.reply(pay, context.persist(new Paid(pay.cents()))));
+  static final EventView<Paid> PAYMENTS = Durable.view("account", Paid.class);
 
   public static void main(String[] args) throws Exception {
     try (var folder = Folder.of(args);
@@ -38,7 +38,7 @@ class Mails {
   private static void mail(Store store, int payments) throws InterruptedException {
     var sent = new LinkedBlockingQueue<String>();
     try (var views = ActorSystem.openScope("views")) {
-      PAYMENTS.as("mails").newActor(views.anonymous(), store,
+      PAYMENTS.named("mails").newActor(views.anonymous(), store,
           fact -> sent.add("mail to " + fact.key() + ": you have paid " + fact.event().cents()));
       for (int i = 0; i < payments; i++) System.out.println(sent.take());
     }
@@ -47,7 +47,7 @@ class Mails {
   /** Without a name it begins with the first event. Answers when it has seen the present. */
   private static TreeMap<String, Long> sums(Store store, TreeMap<String, Long> present) throws InterruptedException {
     var sums = new TreeMap<String, Long>();
-    var facts = new LinkedBlockingQueue<Follow.Fact<Paid>>();
+    var facts = new LinkedBlockingQueue<EventView.StoredEvent<Paid>>();
     try (var views = ActorSystem.openScope("views")) {
       PAYMENTS.newActor(views.anonymous(), store, facts::add);
       while (!sums.equals(present)) {

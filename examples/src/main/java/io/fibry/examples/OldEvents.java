@@ -19,7 +19,7 @@ class OldEvents {
     record Deposited(long cents) implements Event {}
 
     static final Durable<Deposit> ACCOUNT = Durable.kind("account", Deposit.class)
-        .events(Event.class, 0L, (sum, event) -> sum + ((Deposited) event).cents()).by((sum, deposit, context) -> {
+        .events(Event.class, 0L, (sum, event) -> sum + ((Deposited) event).cents()).handler((sum, deposit, context) -> {
           context.reply(deposit, context.persist(new Deposited(deposit.cents())) + " cents");
         });
   }
@@ -30,10 +30,10 @@ class OldEvents {
 
   static final Codec<Event> EVENTS = Codec.of(Event.class,
       forms -> forms.named(PaidIn.class, "Deposited") // the class has another name than in the store
-          .reads("Deposited", DepositedOnce.class, old -> new PaidIn(old.cents(), "EUR")));
+          .readOld("Deposited", DepositedOnce.class, old -> new PaidIn(old.cents(), "EUR")));
   static final Durable<Deposit> ACCOUNT =
       Durable.kind("account", Deposit.class).events(EVENTS, List.<Event>of(), OldEvents::after)
-          .by((past, deposit, context) -> {
+          .handler((past, deposit, context) -> {
             context.reply(deposit, context.persist(new PaidIn(deposit.cents(), deposit.currency())).toString());
           });
 

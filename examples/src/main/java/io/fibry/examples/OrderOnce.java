@@ -3,7 +3,7 @@ package io.fibry.examples;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
-import io.fibry.durable.Once;
+import io.fibry.durable.Idempotent;
 import io.fibry.examples.files.Folder;
 import io.fibry.net.HttpRoutes;
 import io.fibry.stereotype.Stereotypes;
@@ -17,9 +17,9 @@ import java.nio.file.Path;
 
 /** A client may send an order again, also after a restart: it is taken once. */
 class OrderOnce {
-  record Order(String once, String item) implements Once, Request<Order, Integer> {}
+  record Order(String idempotencyKey, String item) implements Idempotent, Request<Order, Integer> {}
 
-  static final Durable<Order> SHOP = Durable.kind("shop", Order.class).state(0).by((orders, order, context) -> {
+  static final Durable<Order> SHOP = Durable.kind("shop", Order.class).state(0).handler((orders, order, context) -> {
     context.reply(order, orders + 1); // remembered with the order's id: for a day, a thousand of them
     return orders + 1;
   });

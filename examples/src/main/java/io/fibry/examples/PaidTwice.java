@@ -47,9 +47,9 @@ class PaidTwice {
     }
     try {
       Simulation.run(sim -> {
-        sim.faults().delays(0.05, Duration.ofSeconds(5)); // a thread that waits for a processor
+        sim.faults().withDelays(0.05, Duration.ofSeconds(5)); // a thread that waits for a processor
         var shop = Shop.open(sim.scope());
-        sim.always("each order is paid once", shop::isRight);
+        sim.assertAlways("each order is paid once", shop::isRight);
         for (int i = 0; i < 3; i++) shop.till().ask("order " + i);
       });
     } catch (SimulationFailure found) {

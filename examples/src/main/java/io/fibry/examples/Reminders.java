@@ -28,17 +28,17 @@ class Reminders {
   static final Duration DAY = Duration.ofDays(1);
   static final BlockingQueue<String> MAILS = new LinkedBlockingQueue<>();
   static final Durable<Message> CART =
-      Durable.kind("cart", Message.class).state(new Cart(List.of())).by(Reminders::handle);
+      Durable.kind("cart", Message.class).state(new Cart(List.of())).handler(Reminders::handle);
 
   static Cart handle(Cart cart, Message message, DurableContext<Message> context) {
     return switch (message) {
       case Add a -> {
-        context.remind("forgotten", new Forgotten(), DAY); // in place of the one before
+        context.setReminder("forgotten", new Forgotten(), DAY); // in place of the one before
         context.reply(a, cart.items().size() + 1);
         yield cart.with(a.item());
       }
       case Forgotten f -> {
-        context.afterwards(() -> MAILS.add(context.key() + " has forgotten " + cart.items()));
+        context.afterCommit(() -> MAILS.add(context.key() + " has forgotten " + cart.items()));
         yield cart;
       }
     };

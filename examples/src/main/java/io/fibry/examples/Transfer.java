@@ -18,7 +18,7 @@ class Transfer {
   record Take(String from, long cents) implements Message {}
   record Balance() implements Message, Request<Balance, Long> {}
 
-  static final Durable<Message> PURSE = Durable.kind("purse", Message.class).state(0L).by(Transfer::handle);
+  static final Durable<Message> PURSE = Durable.kind("purse", Message.class).state(0L).handler(Transfer::handle);
   private static final BlockingQueue<String> NEWS = new LinkedBlockingQueue<>();
 
   static Long handle(Long cents, Message message, DurableContext<Message> context) {
@@ -35,7 +35,7 @@ class Transfer {
         yield cents - p.cents();
       }
       case Take t -> {
-        context.afterwards(() -> NEWS.add(context.key() + " got " + t.cents() + " from " + t.from()));
+        context.afterCommit(() -> NEWS.add(context.key() + " got " + t.cents() + " from " + t.from()));
         yield cents + t.cents();
       }
       case Balance b -> {

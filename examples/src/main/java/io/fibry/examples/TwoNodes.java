@@ -18,7 +18,7 @@ class TwoNodes {
   }
 
   public static void main(String[] args) {
-    var network = MemoryNetwork.create(); // or NatsNetwork.at("nats://n1:4222,nats://n2:4222")
+    var network = MemoryNetwork.create(); // or NatsNetwork.connectTo("nats://n1:4222,nats://n2:4222")
     try (var front = Cluster.join("hotel", network, options -> options.withNode("front"));
         var second = Cluster.join("hotel", network, options -> options.withNode("second"))) {
       var ada = front.entities("guest", Where.class).actor("ada"); // wherever she lives

@@ -18,12 +18,13 @@ class Workflow {
 
   private static final CountDownLatch CHARGED = new CountDownLatch(1);
   static final Durable<Message> ORDER =
-      Durable.kind("order", Message.class).keepsMessages(100).state("new").by(Workflow::handle);
+      Durable.kind("order", Message.class).storeMessages(100).state("new").handler(Workflow::handle);
 
   static String handle(String status, Message message, DurableContext<Message> context) throws Exception {
     switch (message) {
       case Place p -> {
-        String receipt = context.step("charge", String.class, () -> charge(p.cents(), context.stepKey("charge")));
+        String receipt =
+            context.step("charge", String.class, () -> charge(p.cents(), context.idempotencyKey("charge")));
         CHARGED.countDown();
         context.sleep("change of mind", Duration.ofHours(1));
         return context.step("ship", String.class, () -> "shipped " + p.item() + " for " + receipt);

@@ -37,7 +37,7 @@ class BankKillTest {
       Entities<String, Transfer.Message> purses, Entities<String, Reminders.Message> carts) implements AutoCloseable {
 
     static Open at(Path folder, Clock clock) {
-      var store = FolderStore.open(folder, options -> options.withSegment(1 << 20).withClock(clock));
+      var store = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 20).withClock(clock));
       var scope = ActorSystem.openScope("bank");
       return new Open(store, scope, entities(Bank.ACCOUNT, scope, store), entities(Transfer.PURSE, scope, store),
           entities(Reminders.CART, scope, store));
@@ -54,7 +54,7 @@ class BankKillTest {
     /** Whether each transfer has been handled. */
     boolean isSettled() {
       var waiting = new AtomicInteger();
-      store.waiting("purse", (purse, due) -> waiting.incrementAndGet());
+      store.forEachPending("purse", (purse, due) -> waiting.incrementAndGet());
       return waiting.get() == 0;
     }
 

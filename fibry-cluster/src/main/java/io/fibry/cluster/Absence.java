@@ -4,7 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ExitReason;
 import io.fibry.cluster.Cluster.Member;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.pubsub.Subscription;
 import java.time.Duration;
 import java.util.List;
@@ -52,7 +52,7 @@ final class Absence {
   }
 
   private static ExitReason lost(String why) {
-    return new ExitReason.Failed(new LostException(Loss.NOBODY, why));
+    return new ExitReason.Failed(new TransportException(Failure.NO_RECEIVER, why));
   }
 
   private void handle(Object message, ActorContext<Object> context) {
@@ -63,7 +63,8 @@ final class Absence {
       }
       case Answer answer -> {
         if (last.isPresent()) break;
-        if (answer.failure.filter(one -> one instanceof LostException lost && lost.loss() == Loss.NOBODY).isPresent())
+        if (answer.failure
+            .filter(one -> one instanceof TransportException lost && lost.failure() == Failure.NO_RECEIVER).isPresent())
           end.complete(lost("no node offers an actor '" + name + "'"));
         else context.self().sendMessageLater(new Ask(), PATIENCE);
       }
@@ -72,7 +73,7 @@ final class Absence {
   }
 
   private void learn(List<Member> members) {
-    var offering = members.stream().filter(one -> one.offers().contains(name)).findFirst();
+    var offering = members.stream().filter(one -> one.exposedNames().contains(name)).findFirst();
     if (offering.isPresent()) last = offering;
     else last.ifPresent(before -> end.complete(why(members, before)));
   }
@@ -85,7 +86,7 @@ final class Absence {
 
   /** A node offers the name, though no news of that has come. */
   private void ask(Actor<Object> self) {
-    var question = Wire.to(around.subjects().ofName(name), Map.of(Route.THERE, ""), new byte[0]);
+    var question = WireMessage.to(around.subjects().ofName(name), Map.of(Route.THERE, ""), new byte[0]);
     around.engine().request(question, PATIENCE)
         .whenComplete((answer, failure) -> self.sendMessage(new Answer(Optional.ofNullable(failure))));
   }

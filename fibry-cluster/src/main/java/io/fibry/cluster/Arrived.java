@@ -11,16 +11,16 @@ import java.util.Optional;
  * @param holder the part or the offer in which it waits
  * @param at when it came, by the clock of the node
  */
-record Arrived(Wire wire, Object holder, long at) {
+record Arrived(WireMessage wire, Object holder, long at) {
 
   /** With what is left of its limit. Empty if its answer is not awaited any more. */
-  Optional<Wire> now(Scheduler clock) {
+  Optional<WireMessage> now(Scheduler clock) {
     long waited = Duration.ofNanos(clock.nanoTime() - at).toMillis();
     var left = waited <= 0 ? Optional.<Long>empty() : Route.timeLeft(wire);
     if (left.isEmpty()) return Optional.of(wire);
     if (left.get() <= waited) return Optional.empty();
     var headers = new HashMap<>(wire.headers());
     headers.put(Route.TIME_LEFT, Long.toString(left.get() - waited));
-    return Optional.of(new Wire(wire.subject(), wire.answerTo(), headers, wire.body()));
+    return Optional.of(new WireMessage(wire.subject(), wire.replyTo(), headers, wire.body()));
   }
 }

@@ -20,24 +20,24 @@ record Asker(String life, String actor) {
     return String.join(BETWEEN, askers.subList(Math.max(0, askers.size() - MOST), askers.size()));
   }
 
-  private static List<String> of(Wire wire) {
+  private static List<String> of(WireMessage wire) {
     return wire.header(Route.ASKERS).map(text -> List.of(text.split(BETWEEN))).orElse(List.of());
   }
 
   /** Returns the actors that wait for a message, and this actor, which will handle it. */
-  List<String> behind(Wire wire) {
+  List<String> behind(WireMessage wire) {
     var all = new ArrayList<>(of(wire));
     all.add(toString());
     return all;
   }
 
   /** Whether this actor waits for the actor that asks it now. */
-  boolean waitsFor(Wire wire) {
+  boolean waitsFor(WireMessage wire) {
     return of(wire).contains(toString());
   }
 
   /** For who asks. */
-  AskCycleException ring(Wire wire, Request<?, ?> request) {
+  AskCycleException ring(WireMessage wire, Request<?, ?> request) {
     var names = new ArrayList<String>();
     for (var one : of(wire))
       if (!names.isEmpty() || one.equals(toString())) names.add(one.substring(one.indexOf(' ') + 1));

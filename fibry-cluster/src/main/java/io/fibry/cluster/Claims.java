@@ -104,8 +104,8 @@ final class Claims {
   private void send(String node, Ids ids) {
     try {
       around.engine().publish(
-          Wire.to(around.subjects().ofClaims(node), Map.of(NODE, around.node()), CODEC.encode(ids)));
-    } catch (LostException cut) { // the lease of this node counts, too
+          WireMessage.to(around.subjects().ofClaims(node), Map.of(NODE, around.node()), CODEC.encode(ids)));
+    } catch (TransportException cut) { // the lease of this node counts, too
       LoggerFactory.getLogger(Cluster.class).debug("node '{}' does not hear that its requests are here", node, cut);
     }
   }
@@ -113,13 +113,13 @@ final class Claims {
   // ---- of their asker
 
   /** Hears a claim, on the engine's thread. */
-  private static void hear(Wire wire, UnderWay underWay) {
+  private static void hear(WireMessage wire, UnderWay underWay) {
     var node = wire.header(NODE);
     if (node.isPresent()) for (var id : ids(wire)) underWay.claimed(id, node.get());
   }
 
   /** {@return the ids in a claim; none if it cannot be read} */
-  static List<String> ids(Wire claim) {
+  static List<String> ids(WireMessage claim) {
     try {
       var ids = CODEC.decode(claim.body());
       return ids.numbers.stream().map(number -> ids.life + "." + number).toList();

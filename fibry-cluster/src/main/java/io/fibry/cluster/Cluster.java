@@ -29,7 +29,7 @@ import java.util.function.UnaryOperator;
  * <p>A far actor is an {@link Actor} like any other: {@code ask} waits for its answer, has a limit,
  * and ends in one of the known ways. Its messages, and their answers, need a form in bytes, as
  * {@link io.fibry.codec.Codec#of} says. An exception of its handler arrives as a
- * {@link FarFailureException}. A request that does not arrive fails with an
+ * {@link RemoteFailureException}. A request that does not arrive fails with an
  * {@link UnreachableException}, and so does, within a lease, a request that no node can answer any
  * more. {@code sendMessage} returns true when the message waits here to be sent. It arrives once,
  * or becomes a dead letter of this node, which says why.
@@ -55,9 +55,9 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @return this node
    * @throws IllegalStateException if a node of this name is alive, or if the thread is interrupted
    * or the scope closed while this waits for the end of a killed node's lease
-   * @throws LostException if there is no connection
+   * @throws TransportException if there is no connection
    */
-  static Cluster join(String app, Network network, UnaryOperator<Options> options) {
+  static Cluster join(String app, ClusterNetwork network, UnaryOperator<Options> options) {
     return Node.join(app, network, options.apply(Options.defaults(network)));
   }
 
@@ -66,11 +66,11 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    *
    * @param name of the node
    * @param id of its life: a node that ended and came back has another one
-   * @param hosts the kinds of entities that it hosts
-   * @param offers the names that it offers actors by
-   * @param since when it joined, by its own clock
+   * @param hostedKinds the kinds of entities that it hosts
+   * @param exposedNames the names that it offers actors by
+   * @param joinedAt when it joined, by its own clock
    */
-  record Member(String name, String id, Set<String> hosts, Set<String> offers, Instant since) {}
+  record Member(String name, String id, Set<String> hostedKinds, Set<String> exposedNames, Instant joinedAt) {}
 
   /** {@return the name of all nodes together} */
   String app();
@@ -88,17 +88,18 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * own
    * @return closing it ends that
    */
-  Subscription followMembers(Handler<List<Member>> follower);
+  Subscription watchMembers(Handler<List<Member>> follower);
 
   /**
    * How a node is.
    *
-   * @param alive others count on it, as far as it knows; otherwise it answers for no entity
-   * @param trouble why no message leaves at the moment, or empty if the node is connected
-   * @param parts how many of the parts of each kind have their home here
-   * @param underWay requests of other nodes that are not answered yet
+   * @param isAlive others count on it, as far as it knows; otherwise it answers for no entity
+   * @param connectionProblem why no message leaves at the moment, or empty if the node is connected
+   * @param partitions how many of the parts of each kind have their home here
+   * @param pendingRequests requests of other nodes that are not answered yet
    */
-  record Health(boolean alive, Optional<String> trouble, Map<String, Integer> parts, int underWay) {}
+  record Health(boolean isAlive, Optional<String> connectionProblem, Map<String, Integer> partitions,
+      int pendingRequests) {}
 
   /** {@return how this node is, for what watches it} */
   Health health();
@@ -109,7 +110,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
   /**
    * The address of an actor that some node offers, perhaps this one. It has ended when no node
    * offers it: {@code onExit} and watches tell the reason, or {@code Failed} with a
-   * {@link LostException} if the node is gone.
+   * {@link TransportException} if the node is gone.
    *
    * @param <M> messages
    * @param name as it is offered
@@ -132,7 +133,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @throws IllegalArgumentException if a message, or an answer, has no form in bytes
    * @throws IllegalStateException if this node offers the name already
    */
-  <M> Exitable offer(String name, Class<M> messages, Actor<? super M> actor);
+  <M> Exitable expose(String name, Class<M> messages, Actor<? super M> actor);
 
   /**
    * News for all nodes: all who have subscribed when they are published get them once, in the order
@@ -143,7 +144,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param name 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @param messages their type
    * @return the same for this node, until it is closed. Its {@code publish} throws a
-   *     {@link LostException} if a message did not leave
+   *     {@link TransportException} if a message did not leave
    * @throws IllegalArgumentException if a message has no form in bytes
    * @throws IllegalStateException if this node has the topic with another type
    */
@@ -157,7 +158,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @param work its type
    * @return to put work, and to do it
    * @throws IllegalArgumentException if work has no form in bytes
-   * @throws LostException if there is no connection, or the network refuses it
+   * @throws TransportException if there is no connection, or the network refuses it
    */
   <M> WorkQueue<M> queue(String name, Class<M> work);
 
@@ -247,7 +248,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * exists, or in a stream of JetStream.
    *
    * @return for durable actors, views and copies; it is closed with this node
-   * @throws LostException if there is no connection, or the network refuses it
+   * @throws TransportException if there is no connection, or the network refuses it
    * @throws IllegalStateException if the existing store cannot be used
    */
   Store store();
@@ -282,7 +283,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
       this.calm = calm;
     }
 
-    static Options defaults(Network network) {
+    static Options defaults(ClusterNetwork network) {
       return new Options("n" + UUID.randomUUID().toString().substring(0, 8),
           Objects.requireNonNull(network, "network").lease(),
           Optional.empty(), 256, ActorSystem.root(), InstantSource.system(),
@@ -333,7 +334,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
      * @param parts 1 to 4,096; by default 256, enough for some dozens of nodes
      * @return a changed copy
      */
-    public Options withParts(int parts) {
+    public Options withPartitions(int parts) {
       if (parts < 1 || parts > MOST_PARTS) throw new IllegalArgumentException(
           parts + " parts; take 1 to " + MOST_PARTS + ", and several for each node that there may ever be");
       return new Options(node, lease, askLimit, parts, scope, wall, calm);

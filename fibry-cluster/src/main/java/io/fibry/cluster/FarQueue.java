@@ -4,7 +4,7 @@ import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
-import io.fibry.durable.Once;
+import io.fibry.durable.Idempotent;
 import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
 import java.time.Instant;
@@ -24,8 +24,8 @@ final class FarQueue<M> implements WorkQueue<M> {
 
   private final String name;
   private final Protocol<M> protocol;
-  private final Engine.Queue waiting;
-  private final Engine.Queue aside;
+  private final ClusterTransport.Queue waiting;
+  private final ClusterTransport.Queue aside;
   private final Supplier<String> ids;
   private final Workshop<M> workshop;
 
@@ -35,7 +35,7 @@ final class FarQueue<M> implements WorkQueue<M> {
     Exitable begin(FarQueue<M> queue, Options options, Handler<M> worker);
   }
 
-  FarQueue(String name, Protocol<M> protocol, Engine engine, Subjects subjects, Supplier<String> ids,
+  FarQueue(String name, Protocol<M> protocol, ClusterTransport engine, Subjects subjects, Supplier<String> ids,
       Workshop<M> workshop) {
     this.name = name;
     this.protocol = protocol;
@@ -52,11 +52,11 @@ final class FarQueue<M> implements WorkQueue<M> {
 
   @Override
   public void put(M work) {
-    waiting.put(work instanceof Once once ? "once " + once.once() : ids.get(), protocol.encode(work));
+    waiting.put(work instanceof Idempotent once ? "once " + once.idempotencyKey() : ids.get(), protocol.encode(work));
   }
 
   @Override
-  public Exitable work(UnaryOperator<Options> options, Handler<M> worker) {
+  public Exitable consume(UnaryOperator<Options> options, Handler<M> worker) {
     return workshop.begin(this, options.apply(Options.USUAL), Objects.requireNonNull(worker, "worker"));
   }
 
@@ -67,7 +67,7 @@ final class FarQueue<M> implements WorkQueue<M> {
 
   // ---- for workers
 
-  Subscription take(int most, Consumer<Engine.Piece> worker) {
+  Subscription take(int most, Consumer<ClusterTransport.WorkItem> worker) {
     return waiting.take(most, worker);
   }
 
@@ -75,25 +75,26 @@ final class FarQueue<M> implements WorkQueue<M> {
     return protocol.decode(work);
   }
 
-  void putAside(Engine.Piece piece, String reason) {
-    var failed = new Failed(piece.work(), piece.times(), reason, Instant.now());
+  void putAside(ClusterTransport.WorkItem piece, String reason) {
+    var failed = new Failed(piece.work(), piece.attempts(), reason, Instant.now());
     aside.put("aside " + piece.number(), FAILED.encode(failed));
   }
 
   // ---- parked work
 
   @Override
-  public List<Aside<M>> aside(int most) {
+  public List<ParkedWork<M>> parked(int most) {
     if (most < 1) throw new IllegalArgumentException("a list of " + most + " pieces; give 1 or more");
-    return aside.list(0, most).stream().map(this::aside).toList();
+    return aside.list(0, most).stream().map(this::parked).toList();
   }
 
-  private Aside<M> aside(Engine.Waiting one) {
+  private ParkedWork<M> parked(ClusterTransport.PendingWork one) {
     try {
       var failed = FAILED.decode(one.work());
-      return new Aside<>(one.number(), read(failed.work), failed.times, failed.reason, failed.at);
+      return new ParkedWork<>(one.number(), read(failed.work), failed.times, failed.reason, failed.at);
     } catch (CodecException foreign) {
-      return new Aside<>(one.number(), Optional.empty(), 0, "it is none: " + Lines.message(foreign), Instant.EPOCH);
+      return new ParkedWork<>(one.number(), Optional.empty(), 0, "it is none: " + Lines.message(foreign),
+          Instant.EPOCH);
     }
   }
 
@@ -110,7 +111,7 @@ final class FarQueue<M> implements WorkQueue<M> {
    * in both, and is not lost.
    */
   @Override
-  public boolean retry(Aside<M> again) {
+  public boolean retry(ParkedWork<M> again) {
     var found = aside.list(again.number(), 1);
     if (found.isEmpty() || found.getFirst().number() != again.number()) return false;
     waiting.put("again " + again.number(), FAILED.decode(found.getFirst().work()).work);
@@ -118,7 +119,7 @@ final class FarQueue<M> implements WorkQueue<M> {
   }
 
   @Override
-  public boolean remove(Aside<M> gone) {
+  public boolean discard(ParkedWork<M> gone) {
     return aside.remove(gone.number());
   }
 

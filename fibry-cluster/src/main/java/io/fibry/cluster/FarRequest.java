@@ -3,7 +3,7 @@ package io.fibry.cluster;
 import io.fibry.AskTimeoutException;
 import io.fibry.Outcome;
 import io.fibry.Request;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.time.Duration;
@@ -62,7 +62,7 @@ final class FarRequest<R> {
     headers.put(Route.TIME_LEFT, Long.toString(Math.max(1, left.toMillis())));
     if (route.epoch().get() > 0) headers.put(Route.EPOCH, Long.toString(route.epoch().get()));
     try {
-      around.engine().request(Wire.to(route.subject(), headers, sent.body()), left.minus(before(left)))
+      around.engine().request(WireMessage.to(route.subject(), headers, sent.body()), left.minus(before(left)))
           .whenComplete(this::ended);
     } catch (RuntimeException unsendable) {
       answer.completeExceptionally(unsendable);
@@ -86,8 +86,8 @@ final class FarRequest<R> {
 
   private void takeBack() {
     try {
-      around.engine().publish(Wire.to(route.takingBack(), Map.of(Route.ID, headers.get(Route.ID)), new byte[0]));
-    } catch (LostException cut) {
+      around.engine().publish(WireMessage.to(route.takingBack(), Map.of(Route.ID, headers.get(Route.ID)), new byte[0]));
+    } catch (TransportException cut) {
       LoggerFactory.getLogger(Cluster.class).debug("a request to actor '{}' is not taken back", sent.to().actor(), cut);
     }
   }
@@ -124,10 +124,10 @@ final class FarRequest<R> {
 
   // ---- its end
 
-  private void ended(Wire wire, Throwable failure) {
+  private void ended(WireMessage wire, Throwable failure) {
     if (failure == null) route.answered(wire);
     try {
-      boolean nobody = failure == null ? Reply.isGone(wire) : loss(failure) == Loss.NOBODY;
+      boolean nobody = failure == null ? Reply.isGone(wire) : loss(failure) == Failure.NO_RECEIVER;
       if (nobody && !answer.isDone() && route.absent().get().isEmpty()
           && around.clock().nanoTime() + pause.toNanos() - end < 0)
         sendLater();
@@ -151,22 +151,23 @@ final class FarRequest<R> {
     if (!answer.isDone()) send();
   }
 
-  private static Loss loss(Throwable failure) {
-    return failure instanceof LostException lost ? lost.loss() : Loss.UNKNOWN;
+  private static Failure loss(Throwable failure) {
+    return failure instanceof TransportException lost ? lost.failure() : Failure.UNKNOWN;
   }
 
   private Throwable lost(Throwable failure) {
     String actor = sent.to().actor();
     Request<?, R> request = sent.request();
-    if (loss(failure) == Loss.LATE) return new AskTimeoutException("actor '" + actor + "' did not answer " + asked()
-        + " within " + Durations.text(limit) + ": " + holder.map(node -> "node '" + node + "' had it "
-            + Durations.textOfNanos(around.clock().nanoTime() - heard) + " ago")
-            .orElse("it was sent, and no node has said so far that it has it")
-        + "; it may be handled all the same", actor, request, limit, null);
-    String why = loss(failure) == Loss.NOBODY
+    if (loss(failure) == Failure.TIMED_OUT)
+      return new AskTimeoutException("actor '" + actor + "' did not answer " + asked()
+          + " within " + Durations.text(limit) + ": " + holder.map(node -> "node '" + node + "' had it "
+              + Durations.textOfNanos(around.clock().nanoTime() - heard) + " ago")
+              .orElse("it was sent, and no node has said so far that it has it")
+          + "; it may be handled all the same", actor, request, limit, null);
+    String why = loss(failure) == Failure.NO_RECEIVER
         ? route.absent().get().orElse("at the moment no node has its key") : Lines.message(failure);
     return new UnreachableException(asked() + " did not reach actor '" + actor + "': " + why, actor, request, failure,
-        loss(failure) == Loss.UNKNOWN ? Outcome.UNKNOWN : Outcome.NOT_DONE);
+        loss(failure) == Failure.UNKNOWN ? Outcome.UNKNOWN : Outcome.NOT_DONE);
   }
 
   /** How an exception names the request. */

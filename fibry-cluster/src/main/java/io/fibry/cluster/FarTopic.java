@@ -24,7 +24,7 @@ final class FarTopic<M> extends ForwardingExitable<Topic<M>> implements Topic<M>
   private final String name;
   private final Protocol<M> protocol;
   private final Topic<M> here;
-  private final Actor<Wire> gate;
+  private final Actor<WireMessage> gate;
 
   private FarTopic(Surroundings around, String subject, String name, Protocol<M> protocol) {
     this.around = around;
@@ -53,7 +53,7 @@ final class FarTopic<M> extends ForwardingExitable<Topic<M>> implements Topic<M>
     return protocol.type();
   }
 
-  private void hear(Wire wire) {
+  private void hear(WireMessage wire) {
     M message;
     try {
       message = protocol.decode(wire.body());
@@ -72,7 +72,7 @@ final class FarTopic<M> extends ForwardingExitable<Topic<M>> implements Topic<M>
   @Override
   public void publish(M message) {
     if (here.onExit().isDone()) here.publish(message); // its dead letter
-    else around.engine().publish(Wire.to(subject, headers(message), protocol.encode(message)));
+    else around.engine().publish(WireMessage.to(subject, headers(message), protocol.encode(message)));
   }
 
   private Map<String, String> headers(M message) {

@@ -62,7 +62,7 @@ final class Hosting<M> {
 
   private record Members(List<Member> all) implements Event {}
 
-  private record Changed(Engine.Entry entry) implements Event {}
+  private record Changed(ClusterTransport.Entry entry) implements Event {}
 
   private record Given(int number, Part<?> part) implements Event {}
 
@@ -137,7 +137,7 @@ final class Hosting<M> {
   }
 
   /** Called on the engine's thread, with a message that the previous owner passes on. */
-  void pass(int number, Wire wire) {
+  void pass(int number, WireMessage wire) {
     if (number < 0 || number >= parts.length()) return;
     var part = parts.get(number);
     if (part == null) return;
@@ -179,7 +179,7 @@ final class Hosting<M> {
   private void withdrawAll() {
     try {
       for (var slot : slots) if (slot.isOurs() || slot.isFreedByUs()) slot.delete();
-    } catch (LostException cut) {
+    } catch (TransportException cut) {
       LOG.warn("parts of '{}' have no home until the lease of this node is over", kind, cut);
     }
   }
@@ -241,7 +241,7 @@ final class Hosting<M> {
     birth.lookAgain();
   }
 
-  private void learn(Engine.Entry entry) {
+  private void learn(ClusterTransport.Entry entry) {
     int number = Integer.parseInt(entry.key().substring(around.subjects().keysOfParts(kind).length()));
     if (number >= slots.size()) return; // of a foreign program
     var slot = slots.get(number);
@@ -277,7 +277,7 @@ final class Hosting<M> {
     if (!around.lease().isValid()) return;
     try {
       bringInLine(slot);
-    } catch (LostException cut) {
+    } catch (TransportException cut) {
       LOG.debug("part {} of '{}' waits for the network", slot.number, kind, cut);
     } catch (Throwable failure) {
       LOG.error("part {} of '{}' is tried again", slot.number, kind, failure);

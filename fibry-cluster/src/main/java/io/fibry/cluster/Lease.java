@@ -73,7 +73,7 @@ final class Lease {
   /** Until when it is believed, by both clocks. */
   private record Life(Member member, boolean begun, long nanos, long millis) {}
 
-  private final Engine engine;
+  private final ClusterTransport engine;
   private final String key;
   private final Lives lives;
   private final Duration time;
@@ -89,7 +89,7 @@ final class Lease {
   private boolean left; // for good
   private Actor<Event> signs; // written before others know this object
 
-  private Lease(Engine engine, Subjects subjects, Cluster.Options options, Scheduler clock, Lives lives) {
+  private Lease(ClusterTransport engine, Subjects subjects, Cluster.Options options, Scheduler clock, Lives lives) {
     this.engine = engine;
     this.lives = lives;
     this.key = subjects.keyOfNode(options.node());
@@ -105,7 +105,8 @@ final class Lease {
     return UUID.randomUUID().toString();
   }
 
-  static Lease begin(ActorScope scope, Engine engine, Subjects subjects, Cluster.Options options, Lives lives) {
+  static Lease begin(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options,
+      Lives lives) {
     var lease = new Lease(engine, subjects, options, scope.anonymous().forBlocks().scheduler(), lives);
     lease.join(scope, subjects.app());
     boolean begun = false;
@@ -148,17 +149,17 @@ final class Lease {
         if (heard - seen >= leaseOf(now.get()).toNanos()) end(now.get());
       } else if (State.memberOf(now.get()).isPresent()) throw new IllegalStateException("a node '" + self().name()
           + "' of app '" + app + "' is alive" + since(now.get()) + "; give this one another name");
-    } catch (LostException cut) { // the entry may exist; then the next pass finds and replaces it
+    } catch (TransportException cut) { // the entry may exist; then the next pass finds and replaces it
       if (clock.nanoTime() - heard > time.toNanos()) throw cut;
     }
   }
 
-  private Duration leaseOf(Engine.Entry entry) {
+  private Duration leaseOf(ClusterTransport.Entry entry) {
     return State.of(entry).flatMap(State::lease).orElse(time);
   }
 
   /** It gave no sign for a whole lease. */
-  private void end(Engine.Entry entry) {
+  private void end(ClusterTransport.Entry entry) {
     var state = State.of(entry);
     if (state.isEmpty()) engine.delete(key, entry.version()); // of a foreign program
     else state.get().end(engine, key, entry.version(), "its process was started again");
@@ -168,8 +169,8 @@ final class Lease {
     return member.id().equals(self().id()) || member.id().equals(joining);
   }
 
-  private static String since(Engine.Entry entry) {
-    return State.memberOf(entry).map(one -> ", since " + one.since()).orElse("");
+  private static String since(ClusterTransport.Entry entry) {
+    return State.memberOf(entry).map(one -> ", since " + one.joinedAt()).orElse("");
   }
 
   private void pause(ActorScope scope, String app) {
@@ -308,7 +309,7 @@ final class Lease {
       if (version.isPresent() && !isValid()) lapse("its lease ran out before a heartbeat was confirmed");
       if (version.isEmpty()) joinAgain();
       else if (!update() && isStillOurs()) update();
-    } catch (LostException cut) {
+    } catch (TransportException cut) {
       LOG.warn("node '{}' could not send a heartbeat: {}", self().name(),
           Lines.message(cut));
     }
@@ -320,7 +321,7 @@ final class Lease {
    */
   private boolean update() {
     var member = new Member(self().name(), self().id(), Set.copyOf(hosts), Set.copyOf(offers.keySet()),
-        self().since());
+        self().joinedAt());
     return live(member, () -> sign(member));
   }
 
@@ -330,7 +331,7 @@ final class Lease {
       var next = engine.update(key, bytes(member), version.getAsLong(), State.cleanedUp(time));
       Recorder.endSign(recorded, member.name(), null);
       return next;
-    } catch (LostException cut) {
+    } catch (TransportException cut) {
       Recorder.endSign(recorded, member.name(), cut);
       throw cut;
     }
@@ -390,7 +391,7 @@ final class Lease {
     try {
       if (last.isPresent()) new State(self(), Map.of(), Optional.of(time), Optional.empty()).end(engine, key,
           last.getAsLong(), "it left");
-    } catch (LostException cut) {
+    } catch (TransportException cut) {
       LOG.debug("node '{}' left without a word", self().name(), cut);
     }
   }

@@ -3,7 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster.Member;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.pubsub.ObservableValue;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
@@ -47,13 +47,13 @@ final class Membership implements AutoCloseable {
   private final List<Consumer<List<Member>>> followers = new ArrayList<>(); // guarded by itself
   private final TreeMap<String, Sign> signs = new TreeMap<>(); // by node
   private final Scheduler clock;
-  private final Engine engine;
+  private final ClusterTransport engine;
   private final Lives lives;
   private final String node;
   private final String keys;
   private final Actor<Object> actor;
 
-  Membership(ActorScope scope, Engine engine, Subjects subjects, Cluster.Options options, Lives lives) {
+  Membership(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options, Lives lives) {
     this.clock = scope.anonymous().forBlocks().scheduler();
     this.engine = engine;
     this.lives = lives;
@@ -115,7 +115,7 @@ final class Membership implements AutoCloseable {
    * host it.
    */
   boolean hosts(String kind) {
-    if (now().stream().anyMatch(member -> member.hosts().contains(kind))) return true;
+    if (now().stream().anyMatch(member -> member.hostedKinds().contains(kind))) return true;
     var before = hostedUntil.get(kind);
     return before != null && clock.nanoTime() - before < MOMENT.toNanos();
   }
@@ -145,11 +145,11 @@ final class Membership implements AutoCloseable {
   }
 
   private void handle(Object event) {
-    if (event instanceof Engine.Entry entry) learn(entry);
+    if (event instanceof ClusterTransport.Entry entry) learn(entry);
     else check();
   }
 
-  private void learn(Engine.Entry entry) {
+  private void learn(ClusterTransport.Entry entry) {
     String name = entry.key().substring(keys.length());
     var state = State.of(entry);
     if (state.isEmpty()) return;
@@ -176,7 +176,7 @@ final class Membership implements AutoCloseable {
   }
 
   private void left(Member before) {
-    before.hosts().forEach(kind -> hostedUntil.put(kind, clock.nanoTime()));
+    before.hostedKinds().forEach(kind -> hostedUntil.put(kind, clock.nanoTime()));
   }
 
   private void publish() {
@@ -195,8 +195,8 @@ final class Membership implements AutoCloseable {
   private void check() {
     for (var sign : List.copyOf(signs.values())) try {
       if (!lives.mayLive(sign.member().id())) end(sign);
-    } catch (LostException cut) {
-      if (cut.loss() == Loss.DENIED) remove(sign.member().name()); // it takes no parts, and may not write
+    } catch (TransportException cut) {
+      if (cut.failure() == Failure.DENIED) remove(sign.member().name()); // it takes no parts, and may not write
       else LOG.debug("node '{}' cannot say that node '{}' is gone", node, sign.member().name(), cut);
     }
     lives.forget();

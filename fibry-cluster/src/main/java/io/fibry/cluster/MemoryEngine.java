@@ -15,12 +15,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
 /** A node's connection to a {@link MemoryNetwork}. */
-final class MemoryEngine implements Engine {
+final class MemoryEngine implements ClusterTransport {
   private final MemoryNetwork network;
   private final MemoryTable table;
   private final Store store;
   private final Set<Subscription> open = Collections.synchronizedSet(new LinkedHashSet<>());
-  private final Set<CompletableFuture<Wire>> waiting = Collections.synchronizedSet(new LinkedHashSet<>());
+  private final Set<CompletableFuture<WireMessage>> waiting = Collections.synchronizedSet(new LinkedHashSet<>());
   private volatile boolean closed;
 
   MemoryEngine(MemoryNetwork network, MemoryTable table, Store store) {
@@ -30,16 +30,16 @@ final class MemoryEngine implements Engine {
   }
 
   @Override
-  public void publish(Wire message) {
-    message.checkSize(mostBytes());
+  public void publish(WireMessage message) {
+    message.checkSize(maxBodyBytes());
     checkOpen();
     network.send(message);
   }
 
   @Override
-  public CompletionStage<Wire> request(Wire message, Duration limit) {
-    message.checkSize(mostBytes());
-    var answer = new CompletableFuture<Wire>();
+  public CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
+    message.checkSize(maxBodyBytes());
+    var answer = new CompletableFuture<WireMessage>();
     waiting.add(answer);
     answer.whenComplete((wire, failure) -> waiting.remove(answer));
     if (closed) answer.completeExceptionally(cut());
@@ -48,9 +48,9 @@ final class MemoryEngine implements Engine {
     return answer;
   }
 
-  private static void closeWaiting(CompletableFuture<Wire> answer) {
+  private static void closeWaiting(CompletableFuture<WireMessage> answer) {
     answer.completeExceptionally(
-        new LostException(LostException.Loss.UNKNOWN, "the connection was closed before an answer came"));
+        new TransportException(TransportException.Failure.UNKNOWN, "the connection was closed before an answer came"));
   }
 
   boolean isClosed() {
@@ -61,12 +61,12 @@ final class MemoryEngine implements Engine {
     if (closed) throw cut();
   }
 
-  private static LostException cut() {
-    return new LostException(LostException.Loss.CUT, "the connection is closed");
+  private static TransportException cut() {
+    return new TransportException(TransportException.Failure.DISCONNECTED, "the connection is closed");
   }
 
   @Override
-  public Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
+  public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
     checkOpen();
     return opened(network.subscribe(subject, group, reader));
   }
@@ -129,12 +129,12 @@ final class MemoryEngine implements Engine {
   }
 
   @Override
-  public Optional<String> trouble() {
+  public Optional<String> connectionProblem() {
     return closed ? Optional.of(Lines.message(cut())) : Optional.empty();
   }
 
   @Override
-  public int mostBytes() {
+  public int maxBodyBytes() {
     return network.mostBytes();
   }
 

@@ -23,7 +23,7 @@ import java.util.function.Consumer;
  * A network in the memory of one process, without a server: for development and tests. It loses no
  * message. Thread-safe.
  */
-public final class MemoryNetwork implements Network {
+public final class MemoryNetwork implements ClusterNetwork {
   private static final int MOST_BYTES = 1 << 20;
   private static final Duration LAST_MESSAGES = Duration.ofSeconds(5); // to be read at the end
   private static final String ANSWERS = "_answer.";
@@ -31,16 +31,16 @@ public final class MemoryNetwork implements Network {
   /** A subscriber. Its messages wait in an actor's mailbox. Thread-safe. */
   private static final class Reader {
     private final Optional<String> group;
-    private final Actor<Wire> actor;
+    private final Actor<WireMessage> actor;
     private boolean closed; // under this object's monitor
 
-    Reader(Optional<String> group, Actor<Wire> actor) {
+    Reader(Optional<String> group, Actor<WireMessage> actor) {
       this.group = group;
       this.actor = actor;
     }
 
     /** Returns false if it gets no more messages. Messages that it takes come before its end. */
-    synchronized boolean takes(Wire message) {
+    synchronized boolean takes(WireMessage message) {
       return !closed && actor.sendMessage(message);
     }
 
@@ -55,7 +55,7 @@ public final class MemoryNetwork implements Network {
 
   private final Scheduler clock;
   private final Map<String, List<Reader>> readers = new ConcurrentHashMap<>(); // by subject
-  private final Map<String, CompletableFuture<Wire>> asked = new ConcurrentHashMap<>(); // by where answers go
+  private final Map<String, CompletableFuture<WireMessage>> asked = new ConcurrentHashMap<>(); // by where answers go
   private final AtomicLong numbers = new AtomicLong(); // of requests
   private final AtomicLong turns = new AtomicLong(); // of those in a group
   private final Map<String, MemoryQueue> queues = new ConcurrentHashMap<>(); // by subject
@@ -83,11 +83,11 @@ public final class MemoryNetwork implements Network {
   }
 
   @Override
-  public Engine connect(String app, String node) {
+  public ClusterTransport connect(String app, String node) {
     return engine();
   }
 
-  Engine engine() {
+  ClusterTransport engine() {
     return new MemoryEngine(this, table, store);
   }
 
@@ -100,7 +100,7 @@ public final class MemoryNetwork implements Network {
   }
 
   /** Returns false if the message has no receiver. */
-  boolean send(Wire message) {
+  boolean send(WireMessage message) {
     var waiting = asked.remove(message.subject());
     if (waiting != null) return waiting.complete(message);
     var groups = new LinkedHashMap<String, List<Reader>>();
@@ -113,28 +113,29 @@ public final class MemoryNetwork implements Network {
     return sent;
   }
 
-  private boolean sendToOne(List<Reader> group, Wire message) {
+  private boolean sendToOne(List<Reader> group, WireMessage message) {
     int first = (int) (turns.incrementAndGet() % group.size());
     for (int i = 0; i < group.size(); i++)
       if (group.get((first + i) % group.size()).takes(message)) return true; // others have ended
     return false;
   }
 
-  void request(Wire message, Duration limit, CompletableFuture<Wire> answer) {
+  void request(WireMessage message, Duration limit, CompletableFuture<WireMessage> answer) {
     String subject = ANSWERS + numbers.incrementAndGet();
     asked.put(subject, answer);
-    var timer = clock.schedule(limit, () -> answer.completeExceptionally(new LostException(LostException.Loss.LATE,
-        "no answer from " + message.subject() + " came in time")));
+    var timer = clock.schedule(limit,
+        () -> answer.completeExceptionally(new TransportException(TransportException.Failure.TIMED_OUT,
+            "no answer from " + message.subject() + " came in time")));
     answer.whenComplete((value, failure) -> {
       asked.remove(subject);
       timer.cancel();
     });
-    if (!send(message.answeredTo(subject))) answer.completeExceptionally(
-        new LostException(LostException.Loss.NOBODY, "nobody gets messages to " + message.subject()));
+    if (!send(message.withReplyTo(subject))) answer.completeExceptionally(
+        new TransportException(TransportException.Failure.NO_RECEIVER, "nobody gets messages to " + message.subject()));
   }
 
-  Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
-    Actor<Wire> actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(reader::accept);
+  Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
+    Actor<WireMessage> actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(reader::accept);
     var one = new Reader(group, actor);
     readers.computeIfAbsent(subject, none -> new CopyOnWriteArrayList<>()).add(one);
     return () -> {

@@ -3,8 +3,8 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.cluster.Engine.Piece;
-import io.fibry.cluster.Engine.Waiting;
+import io.fibry.cluster.ClusterTransport.PendingWork;
+import io.fibry.cluster.ClusterTransport.WorkItem;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -39,10 +39,10 @@ final class MemoryQueue {
   private final class Taking implements Subscription {
     private final MemoryEngine engine;
     private final int most;
-    private final Actor<Piece> actor;
+    private final Actor<WorkItem> actor;
     private final Set<Work> out = new LinkedHashSet<>();
 
-    Taking(MemoryEngine engine, int most, Consumer<Piece> worker) {
+    Taking(MemoryEngine engine, int most, Consumer<WorkItem> worker) {
       this.engine = engine;
       this.most = most;
       this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(worker::accept);
@@ -62,7 +62,7 @@ final class MemoryQueue {
     }
   }
 
-  private final class Taken implements Piece {
+  private final class Taken implements WorkItem {
     private final Taking taking;
     private final Work work;
     private final int times;
@@ -84,17 +84,17 @@ final class MemoryQueue {
     }
 
     @Override
-    public int times() {
+    public int attempts() {
       return times;
     }
 
     @Override
-    public boolean done() {
+    public boolean acknowledge() {
       return end(taking, work);
     }
 
     @Override
-    public void again(Duration later) {
+    public void release(Duration later) {
       giveBack(taking, work, later);
     }
   }
@@ -140,7 +140,7 @@ final class MemoryQueue {
     }
   }
 
-  synchronized Subscription take(MemoryEngine engine, int most, Consumer<Piece> worker) {
+  synchronized Subscription take(MemoryEngine engine, int most, Consumer<WorkItem> worker) {
     var taking = new Taking(engine, most, worker);
     takings.add(taking);
     share();
@@ -174,8 +174,8 @@ final class MemoryQueue {
     release(work);
   }
 
-  synchronized List<Waiting> list(long from, int most) {
-    return all.tailMap(from).values().stream().limit(most).map(work -> new Waiting(work.number, work.bytes.clone()))
+  synchronized List<PendingWork> list(long from, int most) {
+    return all.tailMap(from).values().stream().limit(most).map(work -> new PendingWork(work.number, work.bytes.clone()))
         .toList();
   }
 
@@ -189,11 +189,11 @@ final class MemoryQueue {
   }
 
   /** Returns the queue as a node sees it. */
-  Engine.Queue of(MemoryEngine engine) {
-    return new Engine.Queue() {
+  ClusterTransport.Queue of(MemoryEngine engine) {
+    return new ClusterTransport.Queue() {
       @Override
       public void put(String id, byte[] work) {
-        Wire.to("a queue", Map.of(), work).checkSize(engine.mostBytes());
+        WireMessage.to("a queue", Map.of(), work).checkSize(engine.maxBodyBytes());
         checked().put(id, work);
       }
 
@@ -203,12 +203,12 @@ final class MemoryQueue {
       }
 
       @Override
-      public Subscription take(int most, Consumer<Piece> worker) {
+      public Subscription take(int most, Consumer<WorkItem> worker) {
         return engine.opened(checked().take(engine, most, worker));
       }
 
       @Override
-      public List<Waiting> list(long from, int most) {
+      public List<PendingWork> list(long from, int most) {
         return checked().list(from, most);
       }
 

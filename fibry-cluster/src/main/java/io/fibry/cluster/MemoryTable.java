@@ -3,7 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.cluster.Engine.Entry;
+import io.fibry.cluster.ClusterTransport.Entry;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -53,7 +53,7 @@ final class MemoryTable {
 
   private long put(String key, byte[] value, Duration lease) {
     long version = ++versions;
-    var end = lease.compareTo(Engine.FOR_EVER) < 0
+    var end = lease.compareTo(ClusterTransport.FOREVER) < 0
         ? Optional.of(clock.schedule(lease, () -> delete(key, version))) : Optional.<Scheduler.Timer>empty();
     var now = new Held(value.clone(), version, end);
     held.put(key, now);

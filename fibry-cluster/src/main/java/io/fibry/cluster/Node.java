@@ -9,7 +9,7 @@ import io.fibry.Handler;
 import io.fibry.Sink;
 import io.fibry.codec.Codec;
 import io.fibry.durable.Durable;
-import io.fibry.durable.Sharing;
+import io.fibry.durable.SharedStoreAccess;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
 import io.fibry.pubsub.Topic;
@@ -61,7 +61,7 @@ final class Node implements Cluster {
     this.options = options;
   }
 
-  static Node join(String app, Network network, Options options) {
+  static Node join(String app, ClusterNetwork network, Options options) {
     Objects.requireNonNull(network, "network");
     var subjects = new Subjects(app);
     var engine = network.connect(app, options.node());
@@ -95,9 +95,9 @@ final class Node implements Cluster {
   }
 
   /** The first node of an app decides. */
-  private static void checkForm(Engine engine, Subjects subjects) {
-    engine.create(subjects.keyOfForm(), FORM.encode(OURS), Engine.FOR_EVER);
-    var form = engine.get(subjects.keyOfForm()).flatMap(Engine.Entry::value).map(FORM::decode).orElse(OURS);
+  private static void checkForm(ClusterTransport engine, Subjects subjects) {
+    engine.create(subjects.keyOfForm(), FORM.encode(OURS), ClusterTransport.FOREVER);
+    var form = engine.get(subjects.keyOfForm()).flatMap(ClusterTransport.Entry::value).map(FORM::decode).orElse(OURS);
     if (!form.equals(OURS)) throw new IllegalStateException("the nodes of app '" + subjects.app() + "' talk in form "
         + form.version + ", and this version of the library in form " + OURS.version
         + "; take the version that they have");
@@ -121,12 +121,12 @@ final class Node implements Cluster {
   }
 
   @Override
-  public Subscription followMembers(Handler<List<Member>> follower) {
+  public Subscription watchMembers(Handler<List<Member>> follower) {
     return around.membership().all().subscribe(follower);
   }
 
   /** Called on the engine's thread, with messages of another node for one of the parts here. */
-  private void receive(Wire wire) {
+  private void receive(WireMessage wire) {
     var part = wire.header(Hosting.PART).orElse("");
     int dot = part.indexOf('.');
     var home = dot < 0 ? null : homes.get(part.substring(0, dot));
@@ -138,7 +138,7 @@ final class Node implements Cluster {
   public Health health() {
     var parts = new TreeMap<String, Integer>();
     homes.forEach((kind, home) -> parts.put(kind, home.extent().here()));
-    return new Health(around.lease().isValid(), around.engine().trouble(), Collections.unmodifiableMap(parts),
+    return new Health(around.lease().isValid(), around.engine().connectionProblem(), Collections.unmodifiableMap(parts),
         around.underWay().size());
   }
 
@@ -172,7 +172,7 @@ final class Node implements Cluster {
   }
 
   @Override
-  public <M> Exitable offer(String name, Class<M> messages, Actor<? super M> actor) {
+  public <M> Exitable expose(String name, Class<M> messages, Actor<? super M> actor) {
     String subject = around.subjects().ofName(name);
     var protocol = Protocol.of(messages);
     Objects.requireNonNull(actor, "actor");
@@ -232,8 +232,8 @@ final class Node implements Cluster {
 
   @Override
   public <M> Entities<String, M> entities(Durable<M> kind) {
-    var sharing = Sharing.of(kind);
-    return addresses(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.keepsMessages(),
+    var sharing = SharedStoreAccess.of(kind);
+    return addresses(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.storesMessages(),
         around.scope().anonymous().newSink());
   }
 
@@ -248,7 +248,7 @@ final class Node implements Cluster {
 
   @Override
   public <M> Entities<String, M> host(Durable<M> kind, Store store, ActorBuilder<? super M> how, Duration idle) {
-    var sharing = Sharing.of(kind);
+    var sharing = SharedStoreAccess.of(kind);
     Objects.requireNonNull(how, "how");
     int parts = parts(sharing.kind());
     sharing.entities(how, Objects.requireNonNull(store, "store"), idle, none -> false).close(); // checks them
@@ -260,16 +260,16 @@ final class Node implements Cluster {
 
       @Override
       public void look(String key) {
-        Sharing.look(store, new Store.Id(sharing.kind(), key));
+        SharedStoreAccess.deliverPending(store, new Store.ActorId(sharing.kind(), key));
       }
 
       @Override
       public void lookAgain() {
-        store.waiting(sharing.kind(), (actor, due) -> Sharing.look(store, actor, due));
+        store.forEachPending(sharing.kind(), (actor, due) -> SharedStoreAccess.deliverPending(store, actor, due));
       }
     };
-    news.computeIfAbsent(store, none -> Sharing.onElsewhere(store, actor -> tell(actor, parts)));
-    return host(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.keepsMessages(), birth);
+    news.computeIfAbsent(store, none -> SharedStoreAccess.onUnownedMessage(store, actor -> tell(actor, parts)));
+    return host(sharing.kind(), Protocol.of(sharing.messages(), sharing::codec), sharing.storesMessages(), birth);
   }
 
   @Override
@@ -314,12 +314,12 @@ final class Node implements Cluster {
   /**
    * A turn has left something at the store, for an actor of another node; on a thread of the store.
    */
-  private void tell(Store.Id actor, int parts) {
+  private void tell(Store.ActorId actor, int parts) {
     String subject = around.subjects().ofPart(actor.kind(), Keys.part(actor.key(), parts));
-    var look = Wire.to(subject, Map.of(Route.KEY, actor.key(), Route.LOOK, ""), new byte[0]);
+    var look = WireMessage.to(subject, Map.of(Route.KEY, actor.key(), Route.LOOK, ""), new byte[0]);
     try {
       around.engine().publish(look);
-    } catch (LostException cut) {
+    } catch (TransportException cut) {
       LoggerFactory.getLogger(Cluster.class).debug("{} hears later of what waits for it", actor, cut);
     }
   }
@@ -343,11 +343,12 @@ final class Node implements Cluster {
   /** The first node that asks decides for all. */
   private int parts(String kind) {
     String key = around.subjects().keyOfKind(kind);
-    around.engine().create(key, KIND.encode(new Kind(options.parts())), Engine.FOR_EVER);
-    int parts = around.engine().get(key).flatMap(Engine.Entry::value).map(KIND::decode)
+    around.engine().create(key, KIND.encode(new Kind(options.parts())), ClusterTransport.FOREVER);
+    int parts = around.engine().get(key).flatMap(ClusterTransport.Entry::value).map(KIND::decode)
         .orElseThrow(() -> new IllegalStateException("the entry '" + key + "' was taken away")).parts;
     if (parts != options.parts()) throw new IllegalStateException("the keys of '" + kind + "' are split into " + parts
-        + " parts, and node '" + options.node() + "' wants " + options.parts() + "; join withParts(" + parts + ")");
+        + " parts, and node '" + options.node() + "' wants " + options.parts() + "; join withPartitions(" + parts
+        + ")");
     return parts;
   }
 

@@ -104,7 +104,7 @@ final class Offer<M> extends ForwardingExitable<Offer<M>> {
   // ---- messages
 
   /** On the engine's thread. */
-  private void receive(Wire wire) {
+  private void receive(WireMessage wire) {
     var message = new Arrived(wire, this, clock.nanoTime());
     reception.underWay().arrived(message);
     if (gate.sendMessage(message)) return;
@@ -112,7 +112,7 @@ final class Offer<M> extends ForwardingExitable<Offer<M>> {
     reception.refuse(wire, WAITING, ending);
   }
 
-  private void give(Wire wire) {
+  private void give(WireMessage wire) {
     if (wire.header(Route.THERE).isPresent()) reception.confirm(wire);
     else if (Reception.areTells(wire)) reception.giveAll(wire, (one, body) -> one, none -> Optional.of(actor));
     else reception.read(wire).ifPresent(given -> reception.give(wire, given, () -> actor));

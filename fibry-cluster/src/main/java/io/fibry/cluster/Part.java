@@ -3,7 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
-import io.fibry.durable.Sharing;
+import io.fibry.durable.SharedStoreAccess;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
@@ -82,15 +82,16 @@ final class Part<M> {
   private String next = ""; // the node that has the part now
 
   /** A message for the next owner; empty after the last one. */
-  record Hand(String node, Optional<Wire> wire) {
+  record Hand(String node, Optional<WireMessage> wire) {
 
     /** On its way to a node. */
-    Wire to(String subject, String part) {
+    WireMessage to(String subject, String part) {
       var headers = new HashMap<String, String>();
       wire.ifPresent(one -> headers.putAll(one.headers()));
       headers.put(Hosting.PART, part);
       if (wire.isEmpty()) headers.put(Hosting.ALL, "");
-      return new Wire(subject, wire.flatMap(Wire::answerTo), headers, wire.map(Wire::body).orElse(new byte[0]));
+      return new WireMessage(subject, wire.flatMap(WireMessage::replyTo), headers,
+          wire.map(WireMessage::body).orElse(new byte[0]));
     }
   }
 
@@ -120,13 +121,13 @@ final class Part<M> {
   }
 
   /** On the engine's thread. */
-  private void receive(Wire wire) {
+  private void receive(WireMessage wire) {
     var message = new Arrived(wire, this, clock.nanoTime());
     arrive(new Direct<>(message), message);
   }
 
   /** Called on the engine's thread, with a message that the previous owner passes on. */
-  void pass(Wire wire) {
+  void pass(WireMessage wire) {
     var message = new Arrived(wire, this, clock.nanoTime());
     arrive(new Passed<>(message), message);
   }
@@ -146,7 +147,7 @@ final class Part<M> {
     reception.underWay().left(message);
   }
 
-  private void makeRoom(Wire wire) {
+  private void makeRoom(WireMessage wire) {
     waiting.decrementAndGet();
     bytes.addAndGet(-wire.body().length);
   }
@@ -325,7 +326,7 @@ final class Part<M> {
   }
 
   /** Where this node was given up, another one may have handled it, and the next cannot know. */
-  private void hand(Optional<Wire> wire) {
+  private void hand(Optional<WireMessage> wire) {
     if (!reception.mayAnswer().getAsBoolean()) return;
     try {
       hands.accept(new Hand(next, wire));
@@ -334,10 +335,10 @@ final class Part<M> {
     }
   }
 
-  private void give(Wire wire) {
+  private void give(WireMessage wire) {
     if (!reception.mayAnswer().getAsBoolean()) return;
     if (Reception.areTells(wire)) {
-      reception.giveAll(wire, Sharing::asReceived,
+      reception.giveAll(wire, SharedStoreAccess::asReceived,
           key -> key.filter(keys).map(one -> entities.orElseThrow().actor(one)));
       return;
     }
@@ -349,7 +350,7 @@ final class Part<M> {
     }
     var message = reception.read(wire);
     if (message.isPresent()) reception.give(wire, message.get(),
-        () -> Sharing.asReceived(entities.orElseThrow().actor(key.get()), wire.body()));
+        () -> SharedStoreAccess.asReceived(entities.orElseThrow().actor(key.get()), wire.body()));
   }
 
   /** It may have been handled here, and been forgotten. */

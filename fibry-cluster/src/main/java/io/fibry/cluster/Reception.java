@@ -25,31 +25,31 @@ import org.slf4j.LoggerFactory;
  * @param how the builder whose carriers set the context that the sender's carriers wrote, on this
  * thread, so that the actor's carriers capture it
  */
-record Reception<M>(Engine engine, String what, String life, Protocol<M> protocol, UnderWay underWay,
+record Reception<M>(ClusterTransport engine, String what, String life, Protocol<M> protocol, UnderWay underWay,
     BooleanSupplier mayAnswer, LongSupplier epoch, ActorBuilder.ForBlocks<Object> how) {
 
   /** Returns an empty value if the message cannot be read, which its sender is told. */
-  Optional<M> read(Wire wire) {
+  Optional<M> read(WireMessage wire) {
     try {
       return Optional.of(protocol.decode(wire.body()));
     } catch (RuntimeException unreadable) {
       Unreadable.log("'" + what + "' got a message", wire, unreadable);
-      wire.answerTo().ifPresent(to -> send(Reply.ofFailure(to, wire, unreadable)));
+      wire.replyTo().ifPresent(to -> send(Reply.ofFailure(to, wire, unreadable)));
       return Optional.empty();
     }
   }
 
   /** May wait for room in the mailbox. If the actor cannot be made, the sender is told why. */
-  void give(Wire wire, M message, Supplier<? extends Actor<? super M>> actor) {
+  void give(WireMessage wire, M message, Supplier<? extends Actor<? super M>> actor) {
     try {
       give(wire, message, actor.get());
     } catch (RuntimeException failure) {
       LoggerFactory.getLogger(Cluster.class).error("'{}' does not get {}", what, wire, failure);
-      wire.answerTo().ifPresent(to -> send(Reply.ofFailure(to, message, failure)));
+      wire.replyTo().ifPresent(to -> send(Reply.ofFailure(to, message, failure)));
     }
   }
 
-  static boolean areTells(Wire wire) {
+  static boolean areTells(WireMessage wire) {
     return wire.header(Route.TELLS).isPresent();
   }
 
@@ -62,7 +62,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
    * Gives messages without answers to their actors. Their sender hears which of them were not
    * taken.
    */
-  void giveAll(Wire wire, Received<M> received,
+  void giveAll(WireMessage wire, Received<M> received,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors) {
     List<Tells.Group> groups;
     try {
@@ -77,10 +77,10 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
       giveAll(wire, received, group, first, actors, refusals);
       first += group.bodies().size();
     }
-    wire.answerTo().ifPresent(to -> send(Reply.ofReceipt(to, new Tells.Receipt(refusals))));
+    wire.replyTo().ifPresent(to -> send(Reply.ofReceipt(to, new Tells.Receipt(refusals))));
   }
 
-  private void giveAll(Wire wire, Received<M> received, Tells.Group group, int first,
+  private void giveAll(WireMessage wire, Received<M> received, Tells.Group group, int first,
       Function<Optional<String>, Optional<? extends Actor<? super M>>> actors, List<Tells.Refusal> refusals) {
     var actor = actors.apply(group.key());
     AskChain.runAs(List.of(asker(group.key()).toString()), () -> {
@@ -94,7 +94,7 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
   }
 
   /** Returns an empty value if the actor has taken the message. */
-  private Optional<String> refusal(Wire wire, byte[] body, String context,
+  private Optional<String> refusal(WireMessage wire, byte[] body, String context,
       Optional<? extends Actor<? super M>> actor) {
     if (actor.isEmpty()) return Optional.of("it is no key of this part");
     try {
@@ -120,27 +120,27 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     return sent[0];
   }
 
-  private void give(Wire wire, M message, Actor<? super M> actor) {
+  private void give(WireMessage wire, M message, Actor<? super M> actor) {
     how.contextExecutor(actor, message, Route.context(wire)).execute(() -> giveInContext(wire, message, actor));
   }
 
-  private void giveInContext(Wire wire, M message, Actor<? super M> actor) {
+  private void giveInContext(WireMessage wire, M message, Actor<? super M> actor) {
     var self = asker(wire.header(Route.KEY));
     if (wire.header(Route.KEEP).isPresent()) keep(wire, message, actor);
-    else if (wire.answerTo().isPresent() && message instanceof Request<?, ?> request) {
-      if (self.waitsFor(wire)) send(Reply.ofFailure(wire.answerTo().get(), request, self.ring(wire, request)));
+    else if (wire.replyTo().isPresent() && message instanceof Request<?, ?> request) {
+      if (self.waitsFor(wire)) send(Reply.ofFailure(wire.replyTo().get(), request, self.ring(wire, request)));
       else AskChain.runAs(self.behind(wire), () -> ask(wire, request, actor));
     } else AskChain.runAs(List.of(self.toString()), () -> actor.sendMessage(message)); // or it is a dead letter here
   }
 
-  private void keep(Wire wire, M message, Actor<? super M> actor) {
+  private void keep(WireMessage wire, M message, Actor<? super M> actor) {
     boolean kept = actor.sendMessage(message); // false: it waits for nobody
-    wire.answerTo().ifPresent(to -> send(kept ? Reply.ofKept(to) : Reply.ofFull(to, what, 0)));
+    wire.replyTo().ifPresent(to -> send(kept ? Reply.ofKept(to) : Reply.ofFull(to, what, 0)));
   }
 
   @SuppressWarnings("unchecked") // a request of the protocol is one of its messages
-  private <R> void ask(Wire wire, Request<?, R> request, Actor<? super M> actor) {
-    String to = wire.answerTo().orElseThrow();
+  private <R> void ask(WireMessage wire, Request<?, R> request, Actor<? super M> actor) {
+    String to = wire.replyTo().orElseThrow();
     var asked = (Actor<Object>) (Actor<?>) actor;
     var limit = Relay.limit(wire);
     var answer = limit.isPresent() ? asked.sendMessageReturn((Request<Object, R>) request, limit.get())
@@ -159,22 +159,22 @@ record Reception<M>(Engine engine, String what, String life, Protocol<M> protoco
     }
   }
 
-  void confirm(Wire question) {
-    question.answerTo().ifPresent(to -> send(Reply.ofKept(to)));
+  void confirm(WireMessage question) {
+    question.replyTo().ifPresent(to -> send(Reply.ofKept(to)));
   }
 
   /** It was not handled. */
-  void refuse(Wire wire, int capacity, boolean gone) {
-    wire.answerTo()
+  void refuse(WireMessage wire, int capacity, boolean gone) {
+    wire.replyTo()
         .ifPresent(to -> send(gone ? Reply.ofGone(to, what) : Reply.ofFull(to, what, capacity)));
   }
 
-  private void send(Wire answer) {
+  private void send(WireMessage answer) {
     if (!mayAnswer.getAsBoolean()) return;
     try {
       long now = epoch.getAsLong();
       engine.publish(now > 0 ? answer.with(Route.EPOCH, Long.toString(now)) : answer);
-    } catch (LostException cut) {
+    } catch (TransportException cut) {
       LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' did not leave", what, cut);
     }
   }

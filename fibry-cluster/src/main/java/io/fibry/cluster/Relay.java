@@ -196,7 +196,7 @@ final class Relay {
   }
 
   /** For the handler: a little less than its asker waits, so that it can say why it is late. */
-  static Optional<Duration> limit(Wire wire) {
+  static Optional<Duration> limit(WireMessage wire) {
     return Route.timeLeft(wire)
         .map(millis -> Duration.ofMillis(Math.max(1, millis - Math.clamp(millis / 20, 10, 100))));
   }

@@ -44,33 +44,33 @@ final class Reply {
 
   // ---- where it was handled
 
-  static Wire ofAnswer(String to, Object request, Object answer) {
-    return Wire.to(to, Map.of(STATUS, Status.OK.name()), Protocol.encodeAnswer(request, answer));
+  static WireMessage ofAnswer(String to, Object request, Object answer) {
+    return WireMessage.to(to, Map.of(STATUS, Status.OK.name()), Protocol.encodeAnswer(request, answer));
   }
 
-  static Wire ofReceipt(String to, Tells.Receipt receipt) {
-    return Wire.to(to, Map.of(STATUS, Status.OK.name()), Tells.bytes(receipt));
+  static WireMessage ofReceipt(String to, Tells.Receipt receipt) {
+    return WireMessage.to(to, Map.of(STATUS, Status.OK.name()), Tells.bytes(receipt));
   }
 
   /** It is stored. */
-  static Wire ofKept(String to) {
-    return Wire.to(to, Map.of(STATUS, Status.OK.name()), NOTHING);
+  static WireMessage ofKept(String to) {
+    return WireMessage.to(to, Map.of(STATUS, Status.OK.name()), NOTHING);
   }
 
-  static Wire ofFull(String to, String actor, int capacity) {
+  static WireMessage ofFull(String to, String actor, int capacity) {
     return wire(to, Status.FULL, "actor '" + actor + "' has " + capacity + " messages of other nodes waiting already",
         Map.of(NUMBER, Integer.toString(capacity), OUTCOME, Outcome.NOT_DONE.name()));
   }
 
   /** It was not handled. */
-  static Wire ofGone(String to, String actor) {
+  static WireMessage ofGone(String to, String actor) {
     return wire(to, Status.GONE, "a node has just taken back its offer of actor '" + actor + "'", Map.of());
   }
 
   /**
    * The outcome of another request, such as a request that the handler sent itself, is left out.
    */
-  static Wire ofFailure(String to, Object request, Throwable thrown) {
+  static WireMessage ofFailure(String to, Object request, Throwable thrown) {
     var failure = thrown instanceof CompletionException && thrown.getCause() != null ? thrown.getCause() : thrown;
     var more = new HashMap<String, String>();
     if (failure instanceof RequestException none && none.request() == request)
@@ -104,32 +104,32 @@ final class Reply {
     return reason == null ? "" : reason.getClass().getSimpleName();
   }
 
-  private static Wire wire(String to, Status status, String text, Map<String, String> more) {
+  private static WireMessage wire(String to, Status status, String text, Map<String, String> more) {
     var headers = new HashMap<>(more);
     headers.put(STATUS, status.name());
     headers.put(TEXT, text);
-    return Wire.to(to, headers, NOTHING);
+    return WireMessage.to(to, headers, NOTHING);
   }
 
   // ---- where it was asked
 
   /** It did not reach its actor, and may find it elsewhere. */
-  static boolean isGone(Wire wire) {
+  static boolean isGone(WireMessage wire) {
     return statusOf(wire).filter(Status.GONE::equals).isPresent();
   }
 
   /** Tells the asker. */
-  static <R> void tell(CompletableFuture<R> asker, Relay.Sent<R> sent, Wire wire, Surroundings around) {
+  static <R> void tell(CompletableFuture<R> asker, Relay.Sent<R> sent, WireMessage wire, Surroundings around) {
     var status = statusOf(wire);
     if (status.filter(Status.OK::equals).isPresent()) asker.complete(sent.answer(wire.body()));
     else asker.completeExceptionally(failure(status, sent, wire, around.asked(sent.named())));
   }
 
-  private static Optional<Status> statusOf(Wire wire) {
+  private static Optional<Status> statusOf(WireMessage wire) {
     return wire.header(STATUS).map(STATUSES::get);
   }
 
-  private static Throwable failure(Optional<Status> status, Relay.Sent<?> sent, Wire wire, String asked) {
+  private static Throwable failure(Optional<Status> status, Relay.Sent<?> sent, WireMessage wire, String asked) {
     var request = sent.request();
     String actor = sent.to().actor();
     String text = wire.header(TEXT).map(Lines::escaped).orElse("no reason was told");
@@ -146,14 +146,14 @@ final class Reply {
           null, Outcome.NOT_DONE);
       case CYCLE -> new AskCycleException(text, actor, request, List.of(wire.header(RING).orElse(actor).split("\t")));
       default -> {
-        var failure = new FarFailureException(text, wire.header(TYPE).orElse("an unknown class"));
+        var failure = new RemoteFailureException(text, wire.header(TYPE).orElse("an unknown class"));
         yield wire.header(OUTCOME).isEmpty() ? failure
             : new UnreachableException(text, actor, request, failure, outcome);
       }
     };
   }
 
-  private static long number(Wire wire) {
+  private static long number(WireMessage wire) {
     try {
       return Long.parseLong(wire.header(NUMBER).orElse("0"));
     } catch (NumberFormatException foreign) {
@@ -161,7 +161,7 @@ final class Reply {
     }
   }
 
-  private static ExitReason reason(Wire wire, String text) {
+  private static ExitReason reason(WireMessage wire, String text) {
     return reason(wire.header(TYPE).orElse(""), text);
   }
 
@@ -174,7 +174,7 @@ final class Reply {
     return switch (type) {
       case "Finished" -> new ExitReason.Finished();
       case "Killed" -> new ExitReason.Killed();
-      case "Failed" -> new ExitReason.Failed(new FarFailureException(text, "unknown"));
+      case "Failed" -> new ExitReason.Failed(new RemoteFailureException(text, "unknown"));
       default -> new ExitReason.Stopped();
     };
   }

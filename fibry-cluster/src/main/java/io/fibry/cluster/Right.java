@@ -15,7 +15,7 @@ record Right(String node, String life, boolean free, long after) {
   private static final Codec<Right> CODEC = Codec.of(Right.class);
 
   /** Returns an empty value if the part has no owner, or the entry is no right. */
-  static Optional<Right> of(Engine.Entry entry) {
+  static Optional<Right> of(ClusterTransport.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
     } catch (CodecException foreign) {

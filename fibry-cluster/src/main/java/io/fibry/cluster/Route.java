@@ -48,21 +48,21 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
   }
 
   /** How long its sender waits, in milliseconds. */
-  static Optional<Long> timeLeft(Wire wire) {
+  static Optional<Long> timeLeft(WireMessage wire) {
     return number(wire, TIME_LEFT);
   }
 
   /** Returns the epoch of the last owner of the part that the sender knows, or 0. */
-  static long epoch(Wire wire) {
+  static long epoch(WireMessage wire) {
     return number(wire, EPOCH).orElse(0L);
   }
 
   /** {@return the texts that the carriers of the sender wrote, or an empty text} */
-  static String context(Wire wire) {
+  static String context(WireMessage wire) {
     return wire.header(CONTEXT).orElse("");
   }
 
-  private static Optional<Long> number(Wire wire, String header) {
+  private static Optional<Long> number(WireMessage wire, String header) {
     try {
       return wire.header(header).map(Long::parseLong);
     } catch (NumberFormatException foreign) {
@@ -71,7 +71,7 @@ record Route(String name, int mostTells, String subject, String takingBack, Supp
   }
 
   /** Remembers the owner that answered, so that an earlier one handles no further request. */
-  void answered(Wire answer) {
+  void answered(WireMessage answer) {
     epoch.accumulateAndGet(epoch(answer), Math::max);
   }
 

@@ -31,23 +31,23 @@ final class SharedStore implements Store {
   }
 
   @Override
-  public Loaded load(Id actor) {
+  public LoadedActor load(ActorId actor) {
     return open().load(actor);
   }
 
   @Override
-  public List<Past> turns(Id actor) {
+  public List<StoredTurn> turns(ActorId actor) {
     return open().turns(actor);
   }
 
   @Override
-  public long begin(Id actor, long last) {
-    return open().begin(actor, last);
+  public long beginLife(ActorId actor, long last) {
+    return open().beginLife(actor, last);
   }
 
   @Override
-  public void leave(Id actor, long life) {
-    store.leave(actor, life);
+  public void endLife(ActorId actor, long life) {
+    store.endLife(actor, life);
   }
 
   @Override
@@ -61,8 +61,8 @@ final class SharedStore implements Store {
   }
 
   @Override
-  public boolean keepsOrderOfActors() {
-    return store.keepsOrderOfActors();
+  public boolean preservesGlobalOrder() {
+    return store.preservesGlobalOrder();
   }
 
   @Override
@@ -71,33 +71,33 @@ final class SharedStore implements Store {
   }
 
   @Override
-  public CompletionStage<Boolean> accept(Waiting message, int most) {
-    return closed ? CompletableFuture.failedFuture(closed()) : store.accept(message, most);
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
+    return closed ? CompletableFuture.failedFuture(closed()) : store.enqueue(message, most);
   }
 
   @Override
-  public List<Waiting> waiting(Id actor, Instant until, int most) {
-    return open().waiting(actor, until, most);
+  public List<PendingMessage> pending(ActorId actor, Instant until, int most) {
+    return open().pending(actor, until, most);
   }
 
   @Override
-  public Optional<Instant> due(Id actor, String id) {
-    return open().due(actor, id);
+  public Optional<Instant> dueTime(ActorId actor, String id) {
+    return open().dueTime(actor, id);
   }
 
   @Override
-  public Optional<Instant> next(Id actor, Instant after) {
-    return open().next(actor, after);
+  public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
+    return open().nextDueTime(actor, after);
   }
 
   @Override
-  public void waiting(String kind, BiConsumer<Id, Instant> reader) {
-    open().waiting(kind, reader);
+  public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
+    open().forEachPending(kind, reader);
   }
 
   @Override
-  public void actors(Consumer<Id> reader) {
-    open().actors(reader);
+  public void forEachActor(Consumer<ActorId> reader) {
+    open().forEachActor(reader);
   }
 
   @Override
@@ -106,8 +106,8 @@ final class SharedStore implements Store {
   }
 
   @Override
-  public void forget(String kind, Duration age) {
-    open().forget(kind, age);
+  public void setRetention(String kind, Duration age) {
+    open().setRetention(kind, age);
   }
 
   @Override

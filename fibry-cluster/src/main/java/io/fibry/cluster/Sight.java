@@ -14,14 +14,14 @@ final class Sight {
   static String of(Node node, Map<String, Hosting<?>> homes, List<String> works, List<String> busy) {
     var health = node.health();
     var text = new StringBuilder(node + ", "
-        + (health.alive() ? "alive" : "which others may declare dead") + ", "
-        + health.trouble().orElse("connected") + "\n");
+        + (health.isAlive() ? "alive" : "which others may declare dead") + ", "
+        + health.connectionProblem().orElse("connected") + "\n");
     text.append("members:\n");
     for (var one : node.members()) text.append("  ").append(line(one)).append('\n');
     if (!homes.isEmpty()) text.append("home to:\n");
     new TreeMap<>(homes).forEach((kind, home) -> text.append("  ").append(line(kind, home.extent())).append('\n'));
     if (!works.isEmpty()) text.append("works on: ").append(String.join(", ", works)).append('\n');
-    text.append("requests of others: ").append(health.underWay()).append(" not answered\n");
+    text.append("requests of others: ").append(health.pendingRequests()).append(" not answered\n");
     if (!busy.isEmpty()) text.append("messages on their way to: ").append(String.join(", ", busy)).append('\n');
     return text.toString();
   }
@@ -31,8 +31,8 @@ final class Sight {
   }
 
   private static String line(Member one) {
-    return one.name() + ", since " + one.since() + listed(", home to ", one.hosts())
-        + listed(", offers ", one.offers());
+    return one.name() + ", since " + one.joinedAt() + listed(", home to ", one.hostedKinds())
+        + listed(", offers ", one.exposedNames());
   }
 
   private static String listed(String before, Collection<String> names) {

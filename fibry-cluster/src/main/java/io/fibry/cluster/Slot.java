@@ -98,16 +98,16 @@ final class Slot {
   }
 
   /** Asks the table, because news about nodes may come later than news about parts. */
-  private Optional<Engine.Entry> entryOf(Right one) {
+  private Optional<ClusterTransport.Entry> entryOf(Right one) {
     return around.engine().get(around.subjects().keyOfNode(one.node()));
   }
 
-  private static boolean isThere(Right one, Optional<Engine.Entry> entry) {
+  private static boolean isThere(Right one, Optional<ClusterTransport.Entry> entry) {
     return entry.flatMap(State::memberOf).filter(one::isOf).isPresent();
   }
 
   /** Returns false if the entry is not new. */
-  boolean learn(Engine.Entry entry) {
+  boolean learn(ClusterTransport.Entry entry) {
     if (entry.version() <= version) return false;
     version = entry.version();
     right = Right.of(entry);
@@ -120,8 +120,8 @@ final class Slot {
    */
   boolean write(boolean free, String life) {
     var next = new Right(around.node(), life, free, version);
-    var written = right.isPresent() ? around.engine().update(key, next.bytes(), version, Engine.FOR_EVER)
-        : around.engine().create(key, next.bytes(), Engine.FOR_EVER);
+    var written = right.isPresent() ? around.engine().update(key, next.bytes(), version, ClusterTransport.FOREVER)
+        : around.engine().create(key, next.bytes(), ClusterTransport.FOREVER);
     if (written.isEmpty()) lookUp();
     else {
       version = written.getAsLong();

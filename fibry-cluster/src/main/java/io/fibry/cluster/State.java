@@ -22,7 +22,7 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
   private static final Codec<State> CODEC = Codec.of(State.class);
 
   /** Returns an empty value if the entry is gone, or does not belong to a node. */
-  static Optional<State> of(Engine.Entry entry) {
+  static Optional<State> of(ClusterTransport.Entry entry) {
     try {
       return entry.value().map(CODEC::decode);
     } catch (CodecException foreign) {
@@ -35,7 +35,7 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
    * Returns an empty value if the entry is gone, does not belong to a node, or says that the life
    * is over.
    */
-  static Optional<Member> memberOf(Engine.Entry entry) {
+  static Optional<Member> memberOf(ClusterTransport.Entry entry) {
     return of(entry).filter(one -> !one.isOver()).map(State::member);
   }
 
@@ -59,8 +59,8 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
    * @param version the last version that was seen
    * @return false if there was another heartbeat, or the entry is gone
    */
-  boolean end(Engine engine, String key, long version, String why) {
-    var gone = new Member(member.name(), member.id(), Set.of(), Set.of(), member.since()); // also for older nodes
+  boolean end(ClusterTransport engine, String key, long version, String why) {
+    var gone = new Member(member.name(), member.id(), Set.of(), Set.of(), member.joinedAt()); // also for older nodes
     var next = new State(gone, Map.of(), lease, Optional.of(why));
     return engine.update(key, next.bytes(), version, CLEANED_UP).isPresent();
   }

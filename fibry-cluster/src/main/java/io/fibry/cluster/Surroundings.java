@@ -13,7 +13,7 @@ import java.time.Duration;
  * @param calm after nodes came and went, and for messages that have not arrived yet
  * @param underWay requests of other nodes
  */
-record Surroundings(ActorScope scope, Scheduler clock, Engine engine, Subjects subjects, Lease lease,
+record Surroundings(ActorScope scope, Scheduler clock, ClusterTransport engine, Subjects subjects, Lease lease,
     Membership membership, String node, Duration calm, UnderWay underWay) {
 
   /** {@return a builder of internal actors: the scope does not count their messages} */

@@ -25,7 +25,7 @@ final class UnderWay {
    * before has the same id, and changes nothing.
    */
   void arrived(Arrived message) {
-    if (message.wire().answerTo().isPresent())
+    if (message.wire().replyTo().isPresent())
       message.wire().header(Route.ID).ifPresent(id -> waiting.putIfAbsent(id, message));
   }
 
@@ -40,7 +40,7 @@ final class UnderWay {
   }
 
   /** Until it is answered. */
-  void add(Wire request, CompletableFuture<?> answer) {
+  void add(WireMessage request, CompletableFuture<?> answer) {
     var id = request.header(Route.ID);
     if (id.isEmpty()) return; // of a foreign program
     answers.put(id.get(), answer);
@@ -63,7 +63,7 @@ final class UnderWay {
    * On the engine's thread. A request that has not begun is not handled; a handler that has begun
    * can see it.
    */
-  void takeBack(Wire wire) {
+  void takeBack(WireMessage wire) {
     var answer = wire.header(Route.ID).map(answers::get);
     answer.ifPresent(one -> one.cancel(false));
   }

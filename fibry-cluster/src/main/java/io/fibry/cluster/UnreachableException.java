@@ -6,7 +6,7 @@ import io.fibry.UnansweredException;
 /**
  * A request did not arrive at an actor of another node, or no node can answer it any more: its node
  * was killed or has lapsed, or a connection broke. The latter is known within a lease. If the other
- * node told why, the cause is a {@link FarFailureException}.
+ * node told why, the cause is a {@link RemoteFailureException}.
  */
 public final class UnreachableException extends UnansweredException {
   private static final long serialVersionUID = 1;

@@ -25,7 +25,7 @@ final class Unreadable {
    * @param sent contains the messages; a header, or the subject of its answers, has the name of the
    * sending node
    */
-  static void log(String messages, Wire sent, Throwable why) {
+  static void log(String messages, WireMessage sent, Throwable why) {
     long now = System.nanoTime();
     long free = FREE.get();
     if (now - free < 0 || !FREE.compareAndSet(free, now + PAUSE)) {
@@ -35,7 +35,7 @@ final class Unreadable {
     int more = OMITTED.getAndSet(0);
     LoggerFactory.getLogger(Cluster.class).warn("{} that cannot be read{}{}{}", messages,
         sent.header(Route.FROM).map(node -> "; sent by node '" + Lines.line(node) + "'").orElse(""),
-        sent.answerTo().map(to -> "; answers go to " + Lines.line(to)).orElse(""),
+        sent.replyTo().map(to -> "; answers go to " + Lines.line(to)).orElse(""),
         more == 0 ? "" : "; " + more + " more since the last such line were not logged", why);
   }
 }

@@ -25,11 +25,11 @@ public interface WorkQueue<M> {
   String name();
 
   /**
-   * Puts work, and waits until it is stored. Work that is {@link io.fibry.durable.Once} is stored
-   * once, though it is put again within two minutes.
+   * Puts work, and waits until it is stored. Work that is {@link io.fibry.durable.Idempotent} is
+   * stored once, though it is put again within two minutes.
    *
    * @param work never null
-   * @throws LostException if it was not stored, or nobody knows: then put it again
+   * @throws TransportException if it was not stored, or nobody knows: then put it again
    * @throws IllegalArgumentException if it is too large
    */
   void put(M work);
@@ -37,14 +37,14 @@ public interface WorkQueue<M> {
   /**
    * Does work on this node.
    *
-   * @param atOnce how many pieces at the same time, each on a thread of its own: at least 1
+   * @param maxParallel how many pieces at the same time, each on a thread of its own: at least 1
    * @param worker does one piece; an exception is a failure of the piece
    * @return closing it takes no more pieces, and waits for those that are being worked on; when it
    * is killed, these are interrupted, and go back
    * @throws IllegalStateException if this node works on the queue already
    */
-  default Exitable work(int atOnce, Handler<M> worker) {
-    return work(options -> options.withAtOnce(atOnce), worker);
+  default Exitable consume(int atOnce, Handler<M> worker) {
+    return consume(options -> options.withMaxParallel(atOnce), worker);
   }
 
   /**
@@ -55,12 +55,12 @@ public interface WorkQueue<M> {
    * @return as there
    * @throws IllegalStateException if this node works on the queue already
    */
-  Exitable work(UnaryOperator<Options> options, Handler<M> worker);
+  Exitable consume(UnaryOperator<Options> options, Handler<M> worker);
 
   /**
    * {@return how many pieces wait or are being worked on, without parked ones}
    *
-   * @throws LostException if nobody knows
+   * @throws TransportException if nobody knows
    */
   long size();
 
@@ -70,58 +70,58 @@ public interface WorkQueue<M> {
    * @param <M> work
    * @param number in its queue
    * @param work empty: this node cannot read it
-   * @param times how often it was begun
+   * @param attempts how often it was begun
    * @param reason why it failed for the last time
-   * @param at when it was parked
+   * @param parkedAt when it was parked
    */
-  record Aside<M>(long number, Optional<M> work, int times, String reason, Instant at) {}
+  record ParkedWork<M>(long number, Optional<M> work, int attempts, String reason, Instant parkedAt) {}
 
   /**
    * Returns parked work. It stays there for ever.
    *
    * @param most how many at most
    * @return the oldest first
-   * @throws LostException if it cannot be read
+   * @throws TransportException if it cannot be read
    */
-  List<Aside<M>> aside(int most);
+  List<ParkedWork<M>> parked(int most);
 
   /**
    * Puts parked work into the queue again, behind the waiting pieces.
    *
-   * @param aside as {@link #aside} answered it
+   * @param aside as {@link #parked} answered it
    * @return false: it is not aside any more
-   * @throws LostException if nobody knows
+   * @throws TransportException if nobody knows
    */
-  boolean retry(Aside<M> aside);
+  boolean retry(ParkedWork<M> aside);
 
   /**
    * Removes parked work.
    *
-   * @param aside as {@link #aside} answered it
+   * @param aside as {@link #parked} answered it
    * @return false: it is not aside any more
-   * @throws LostException if nobody knows
+   * @throws TransportException if nobody knows
    */
-  boolean remove(Aside<M> aside);
+  boolean discard(ParkedWork<M> aside);
 
   /**
    * How work is done. Immutable.
    *
-   * @param atOnce how many pieces at the same time
-   * @param attempts after so many failures a piece is parked
-   * @param pause after the first failure; each further failure doubles it
-   * @param longestPause the longest of them
+   * @param maxParallel how many pieces at the same time
+   * @param maxAttempts after so many failures a piece is parked
+   * @param initialBackoff after the first failure; each further failure doubles it
+   * @param maxBackoff the longest of them
    */
-  record Options(int atOnce, int attempts, Duration pause, Duration longestPause) {
+  record Options(int maxParallel, int maxAttempts, Duration initialBackoff, Duration maxBackoff) {
     private static final int MOST = 10_000;
     static final Options USUAL = new Options(1, 10, Duration.ofSeconds(1), Duration.ofMinutes(5));
 
     /** Checks them. */
     public Options {
-      check(atOnce, "pieces at once");
-      check(attempts, "attempts");
-      if (!Objects.requireNonNull(pause, "pause").isPositive() || pause.compareTo(longestPause) > 0)
+      check(maxParallel, "pieces at once");
+      check(maxAttempts, "attempts");
+      if (!Objects.requireNonNull(initialBackoff, "pause").isPositive() || initialBackoff.compareTo(maxBackoff) > 0)
         throw new IllegalArgumentException(
-            "pauses from " + pause + " to " + longestPause + "; give more than zero, and the longer one last");
+            "pauses from " + initialBackoff + " to " + maxBackoff + "; give more than zero, and the longer one last");
     }
 
     private static void check(int number, String what) {
@@ -135,8 +135,8 @@ public interface WorkQueue<M> {
      * @param pieces by default 1
      * @return a changed copy
      */
-    public Options withAtOnce(int pieces) {
-      return new Options(pieces, attempts, pause, longestPause);
+    public Options withMaxParallel(int pieces) {
+      return new Options(pieces, maxAttempts, initialBackoff, maxBackoff);
     }
 
     /**
@@ -145,8 +145,8 @@ public interface WorkQueue<M> {
      * @param failures by default 10; 1 parks it at once
      * @return a changed copy
      */
-    public Options withAttempts(int failures) {
-      return new Options(atOnce, failures, pause, longestPause);
+    public Options withMaxAttempts(int failures) {
+      return new Options(maxParallel, failures, initialBackoff, maxBackoff);
     }
 
     /**
@@ -156,14 +156,14 @@ public interface WorkQueue<M> {
      * @param longest by default 5 minutes
      * @return a changed copy
      */
-    public Options withPauses(Duration first, Duration longest) {
-      return new Options(atOnce, attempts, first, longest);
+    public Options withBackoff(Duration first, Duration longest) {
+      return new Options(maxParallel, maxAttempts, first, longest);
     }
 
     /** After so many failures. */
     Duration pauseAfter(int failures) {
-      var doubled = pause.multipliedBy(1L << Math.min(30, failures - 1));
-      return doubled.compareTo(longestPause) < 0 ? doubled : longestPause;
+      var doubled = initialBackoff.multipliedBy(1L << Math.min(30, failures - 1));
+      return doubled.compareTo(maxBackoff) < 0 ? doubled : maxBackoff;
     }
   }
 }

@@ -6,7 +6,7 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.ForwardingExitable;
 import io.fibry.Handler;
-import io.fibry.cluster.Engine.Piece;
+import io.fibry.cluster.ClusterTransport.WorkItem;
 import io.fibry.pool.Pools;
 import io.fibry.pubsub.Subscription;
 import java.time.Duration;
@@ -22,7 +22,7 @@ final class Workers<M> extends ForwardingExitable<Workers<M>> {
   private final FarQueue<M> queue;
   private final WorkQueue.Options options;
   private final Handler<M> worker;
-  private final Actor<Piece> pool;
+  private final Actor<WorkItem> pool;
   private final Subscription arrivals;
   private volatile boolean killed;
 
@@ -33,7 +33,7 @@ final class Workers<M> extends ForwardingExitable<Workers<M>> {
     this.pool = Pools.perMessage(how.onFailure(FailurePolicy.resume())).newActor(this::handle);
     Subscription begun = null;
     try {
-      begun = queue.take(options.atOnce(), this::receive);
+      begun = queue.take(options.maxParallel(), this::receive);
       pool.closeOnExit(begun);
     } finally {
       if (begun == null) pool.kill();
@@ -88,50 +88,50 @@ final class Workers<M> extends ForwardingExitable<Workers<M>> {
   // ---- pieces
 
   /** On the engine's thread. */
-  private void receive(Piece piece) {
-    if (!pool.sendMessage(piece)) piece.again(ENDED); // it may come here until the subscription ends
+  private void receive(WorkItem piece) {
+    if (!pool.sendMessage(piece)) piece.release(ENDED); // it may come here until the subscription ends
   }
 
-  private void handle(Piece piece) {
-    if (piece.times() > options.attempts()) {
-      putAside(piece, "it was begun " + options.attempts() + " times, and did not end");
+  private void handle(WorkItem piece) {
+    if (piece.attempts() > options.maxAttempts()) {
+      putAside(piece, "it was begun " + options.maxAttempts() + " times, and did not end");
       return;
     }
     try {
       worker.handle(queue.decode(piece.work()));
     } catch (Throwable failure) {
-      if (killed) piece.again(Duration.ZERO); // another node continues with it
+      if (killed) piece.release(Duration.ZERO); // another node continues with it
       else failed(piece, failure);
       if (failure instanceof Error error) throw error;
       return;
     }
-    if (!piece.done()) LOG.warn("{} is done, and may be done once more", text(piece));
+    if (!piece.acknowledge()) LOG.warn("{} is done, and may be done once more", text(piece));
   }
 
-  private void failed(Piece piece, Throwable failure) {
-    if (piece.times() >= options.attempts()) {
-      LOG.error("{} failed {} times, and is put aside", text(piece), piece.times(), failure);
+  private void failed(WorkItem piece, Throwable failure) {
+    if (piece.attempts() >= options.maxAttempts()) {
+      LOG.error("{} failed {} times, and is put aside", text(piece), piece.attempts(), failure);
       putAside(piece, Reply.brief(failure));
     } else {
-      var pause = options.pauseAfter(piece.times());
-      LOG.warn("{} failed, attempt {} of {}; again in {}", text(piece), piece.times(), options.attempts(), pause,
+      var pause = options.pauseAfter(piece.attempts());
+      LOG.warn("{} failed, attempt {} of {}; again in {}", text(piece), piece.attempts(), options.maxAttempts(), pause,
           failure);
-      piece.again(pause);
+      piece.release(pause);
     }
   }
 
-  private void putAside(Piece piece, String reason) {
+  private void putAside(WorkItem piece, String reason) {
     try {
       queue.putAside(piece, reason);
     } catch (RuntimeException lost) {
       LOG.warn("{} could not be put aside, and waits", text(piece), lost);
-      piece.again(options.longestPause());
+      piece.release(options.maxBackoff());
       return;
     }
-    piece.done();
+    piece.acknowledge();
   }
 
-  private String text(Piece piece) {
+  private String text(WorkItem piece) {
     return "work " + piece.number() + " of queue '" + queue.name() + "'";
   }
 }

@@ -63,8 +63,8 @@ abstract class AbsenceContract {
 
   /** That the other node has heard of it. */
   private Exitable offered(Actor<Ping> till) {
-    var offer = a.offer("till", Ping.class, till);
-    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.offers().contains("till")));
+    var offer = a.expose("till", Ping.class, till);
+    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.exposedNames().contains("till")));
     return offer;
   }
 
@@ -73,7 +73,7 @@ abstract class AbsenceContract {
   }
 
   private static String lost(ExitReason reason) {
-    return assertInstanceOf(LostException.class, ((ExitReason.Failed) reason).cause()).getMessage();
+    return assertInstanceOf(TransportException.class, ((ExitReason.Failed) reason).cause()).getMessage();
   }
 
   @Test
@@ -124,7 +124,7 @@ abstract class AbsenceContract {
   @Test
   void whatWasOfferedJustNowHasNotEnded() {
     for (int i = 0; i < 50; i++) {
-      a.offer("till" + i, Ping.class, till());
+      a.expose("till" + i, Ping.class, till());
       assertFalse(b.actor("till" + i, Ping.class).waitForExit(Duration.ofMillis(i % 10)));
     }
   }
@@ -153,8 +153,8 @@ abstract class AbsenceContract {
   void asLongAsANodeOffersItTheNameHasNotEnded() {
     var first = till();
     var second = till();
-    a.offer("till", Ping.class, first);
-    b.offer("till", Ping.class, second);
+    a.expose("till", Ping.class, first);
+    b.expose("till", Ping.class, second);
     try (var c = join("c")) {
       Patience.eventually(() -> offering(c) == 2);
       var end = c.actor("till", Ping.class).onExit();
@@ -188,7 +188,7 @@ abstract class AbsenceContract {
   }
 
   private static long offering(Cluster node) {
-    return node.members().stream().filter(one -> one.offers().contains("till")).count();
+    return node.members().stream().filter(one -> one.exposedNames().contains("till")).count();
   }
 
   /** Code that is told of the end runs before all that the node does at that end. */
@@ -221,7 +221,7 @@ abstract class AbsenceContract {
 
   @Test
   void anInterruptEndsTheWait() {
-    a.offer("till", Ping.class, till());
+    a.expose("till", Ping.class, till());
 
     Thread.currentThread().interrupt();
 

@@ -31,7 +31,7 @@ class ClaimsTest {
   private static final Duration LEASE = Duration.ofMinutes(10);
 
   private static Arrived arrived(String id, Object holder) {
-    return new Arrived(new Wire("x", Optional.of("answers"), Map.of(Route.ID, id), new byte[0]), holder, 0);
+    return new Arrived(new WireMessage("x", Optional.of("answers"), Map.of(Route.ID, id), new byte[0]), holder, 0);
   }
 
   @Test
@@ -84,7 +84,7 @@ class ClaimsTest {
         var home = Cluster.join("shop", network, options -> options.withNode("home").withLease(LEASE).withScope(scope)
             .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())))) {
       var subjects = new Subjects("shop");
-      home.offer("clerk", Job.class, scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context
+      home.expose("clerk", Job.class, scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context
           .replyWhen(job, new CompletableFuture<>())));
       engine.subscribe(subjects.ofClaims("asker"), Optional.empty(), claim -> heard.addAll(Claims.ids(claim)));
       engine.subscribe(subjects.ofClaims("other"), Optional.empty(), claim -> others.incrementAndGet());
@@ -93,11 +93,11 @@ class ClaimsTest {
               "other.life.-1", "other.life.x");
       var body = Codec.of(Job.class).encode(new Job());
       for (var id : foreign) engine.publish(
-          new Wire(subjects.ofName("clerk"), Optional.of("answers"), Map.of(Route.ID, id), body));
-      engine.publish(Wire.to(subjects.ofClaims("home"), Map.of("Fb-Held", "x"), new byte[] {1, 2, 3}));
+          new WireMessage(subjects.ofName("clerk"), Optional.of("answers"), Map.of(Route.ID, id), body));
+      engine.publish(WireMessage.to(subjects.ofClaims("home"), Map.of("Fb-Held", "x"), new byte[] {1, 2, 3}));
       for (var id : sent) engine.publish(
-          new Wire(subjects.ofName("clerk"), Optional.of("answers"), Map.of(Route.ID, id), body));
-      Patience.eventually(() -> home.health().underWay() == sent.size() + foreign.size());
+          new WireMessage(subjects.ofName("clerk"), Optional.of("answers"), Map.of(Route.ID, id), body));
+      Patience.eventually(() -> home.health().pendingRequests() == sent.size() + foreign.size());
 
       clock.advance(LEASE.dividedBy(5));
 

@@ -49,8 +49,8 @@ abstract class ContextContract {
 
   private static final Duration LONG = Duration.ofMinutes(5);
   private static final ConcurrentLinkedQueue<String> NOTED = new ConcurrentLinkedQueue<>();
-  private static final Durable<Note> KEPT = Durable.kind("kept", Note.class).keepsMessages(100_000).state("")
-      .by((before, note, context) -> {
+  private static final Durable<Note> KEPT = Durable.kind("kept", Note.class).storeMessages(100_000).state("")
+      .handler((before, note, context) -> {
         NOTED.add(note.tenant() + " by " + Tenant.here());
         return Tenant.here();
       });
@@ -73,7 +73,7 @@ abstract class ContextContract {
   }
 
   private Cluster join(String node) {
-    return Cluster.join(app, network, options -> options.withNode(node).withParts(8)
+    return Cluster.join(app, network, options -> options.withNode(node).withPartitions(8)
         .withCalm(Duration.ofMillis(300)).withScope(scope));
   }
 
@@ -94,7 +94,7 @@ abstract class ContextContract {
   }
 
   private void offer(Cluster node) {
-    node.offer("orders", Order.class, scope.anonymous()
+    node.expose("orders", Order.class, scope.anonymous()
         .newActor((Order order, ActorContext<Order> context) -> handle(node, order, context)));
   }
 
@@ -214,7 +214,7 @@ abstract class ContextContract {
       var both = List.of(askers.submit(asks), askers.submit(asks));
       for (int i = 0; i < 3; i++) {
         var there = host(b, "order");
-        Patience.eventually(() -> b.health().parts().getOrDefault("order", 0) > 0);
+        Patience.eventually(() -> b.health().partitions().getOrDefault("order", 0) > 0);
         there.close();
       }
       end.set(true);

@@ -42,7 +42,7 @@ abstract class DroppedEntryContract {
 
   private Cluster join(String node) {
     return Cluster.join(app, network,
-        options -> options.withNode(node).withParts(PARTS).withCalm(Duration.ofMillis(200)).withScope(scope));
+        options -> options.withNode(node).withPartitions(PARTS).withCalm(Duration.ofMillis(200)).withScope(scope));
   }
 
   private Entities<String, Where> home(Cluster node) {
@@ -81,10 +81,10 @@ abstract class DroppedEntryContract {
 
       String key = new Subjects(app).keyOfNode("a");
       assertTrue(server.delete(key, server.get(key).orElseThrow().version()));
-      a.offer("till", Where.class, scope.anonymous().newActor((Where where, ActorContext<Where> context) -> context
+      a.expose("till", Where.class, scope.anonymous().newActor((Where where, ActorContext<Where> context) -> context
           .reply(where, "till"))); // with a heartbeat
 
-      Patience.eventually(() -> !a.self().id().equals(life) && a.health().alive());
+      Patience.eventually(() -> !a.self().id().equals(life) && a.health().isAlive());
       assertNotEquals(life, a.self().id());
       assertEquals(List.of("a"), answers(places).stream().distinct().toList());
     }

@@ -13,8 +13,8 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
-import io.fibry.durable.KeptException;
-import io.fibry.durable.Once;
+import io.fibry.durable.Idempotent;
+import io.fibry.durable.RequestStoredException;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Entities;
@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 abstract class DurableHomesContract {
   sealed interface Account {}
   record Pay(long cents) implements Account {}
-  record Give(String once, long cents) implements Account, Once, Request<Give, Long> {}
+  record Give(String idempotencyKey, long cents) implements Account, Idempotent, Request<Give, Long> {}
   record Sum() implements Account, Request<Sum, Long> {}
   record Send(String to, long cents) implements Account, Request<Send, Long> {}
 
@@ -46,9 +46,9 @@ abstract class DurableHomesContract {
   private static final int MOVES = Soak.ON ? 4 : 2;
   private static final long PAUSE = Soak.ON ? 0 : 5_000_000; // ns between two requests of an asker
   static final Durable<Account> ACCOUNT =
-      Durable.kind("account", Account.class).state(0L).by(DurableHomesContract::handle);
+      Durable.kind("account", Account.class).state(0L).handler(DurableHomesContract::handle);
   static final Durable<Account> KEPT =
-      Durable.kind("kept", Account.class).keepsMessages(1_000).state(0L).by(DurableHomesContract::handle);
+      Durable.kind("kept", Account.class).storeMessages(1_000).state(0L).handler(DurableHomesContract::handle);
 
   private final String app;
   private final TestNetwork network;
@@ -87,7 +87,7 @@ abstract class DurableHomesContract {
 
   private Cluster join(String node) {
     nodes.add(Cluster.join(app, network,
-        options -> options.withNode(node).withParts(PARTS).withCalm(CALM).withScope(scope)));
+        options -> options.withNode(node).withPartitions(PARTS).withCalm(CALM).withScope(scope)));
     return nodes.getLast();
   }
 
@@ -96,7 +96,7 @@ abstract class DurableHomesContract {
   }
 
   private static long nodes(Cluster node) {
-    return node.members().stream().filter(one -> one.hosts().contains("account")).count();
+    return node.members().stream().filter(one -> one.hostedKinds().contains("account")).count();
   }
 
   @Test
@@ -195,8 +195,8 @@ abstract class DurableHomesContract {
   void remoteAskerLearnsThatItsKeptRequestWillBeDone() {
     var begun = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
-    var kind = Durable.kind("held", Account.class).keepsMessages(9).state(0L)
-        .by((Long cents, Account message, DurableContext<Account> context) -> {
+    var kind = Durable.kind("held", Account.class).storeMessages(9).state(0L)
+        .handler((Long cents, Account message, DurableContext<Account> context) -> {
           if (message instanceof Send) {
             begun.countDown();
             gate.await();
@@ -216,8 +216,8 @@ abstract class DurableHomesContract {
     var failure = assertThrows(UnreachableException.class, () -> ada.ask(full));
 
     assertEquals(Outcome.WILL_BE_DONE, RequestException.outcomeOf(failure, full), failure::getMessage);
-    assertEquals(KeptException.class.getName(),
-        assertInstanceOf(FarFailureException.class, failure.getCause()).type());
+    assertEquals(RequestStoredException.class.getName(),
+        assertInstanceOf(RemoteFailureException.class, failure.getCause()).type());
     gate.countDown();
     Patience.value(held);
     Patience.value(waits);

@@ -6,7 +6,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
-import io.fibry.durable.Sharing;
+import io.fibry.durable.SharedStoreAccess;
 import io.fibry.pool.Entities;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
@@ -26,16 +26,16 @@ class DurablePartTest {
 
   private static final int MANY = 1_000;
   private static final Duration LONG = Duration.ofMinutes(1);
-  private static final Store.Id ADA = new Store.Id("list", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("list", "ada");
   private static final Protocol<Add> PROTOCOL = Protocol.of(Add.class);
-  private static final Durable<Add> LIST = Durable.kind("list", Add.class).keepsMessages(9).state("")
-      .by((items, add, context) -> {
+  private static final Durable<Add> LIST = Durable.kind("list", Add.class).storeMessages(9).state("")
+      .handler((items, add, context) -> {
         context.reply(add, items + add.item());
         return items + add.item();
       });
 
   private final ActorScope scope = ActorSystem.openScope("durable-part-test");
-  private final Engine engine = MemoryNetwork.create().connect("shop", "a");
+  private final ClusterTransport engine = MemoryNetwork.create().connect("shop", "a");
   private final MemoryStore memory = MemoryStore.open();
   private final Semaphore begun = new Semaphore(0); // looks at what waits for an actor
   private final Semaphore mayLook = new Semaphore(0);
@@ -68,7 +68,7 @@ class DurablePartTest {
   /** A courier looks until they are told to end. */
   @SuppressWarnings("unchecked") // of the type
   private Entities<String, Add> lists() {
-    return watched(Entities.class, Sharing.of(LIST).entities(scope.anonymous(), store, LONG, key -> true),
+    return watched(Entities.class, SharedStoreAccess.of(LIST).entities(scope.anonymous(), store, LONG, key -> true),
         (method, given) -> {}, (method, given) -> {
           if (method.equals("sendPoisonPill")) mayLook.release(MANY);
         });
@@ -84,12 +84,12 @@ class DurablePartTest {
         key -> true, key -> {},
         hand -> {});
     part.open(lists(), true);
-    Sharing.look(store, ADA);
+    SharedStoreAccess.deliverPending(store, ADA);
     begun.acquireUninterruptibly();
     var request = new Add("a");
     var answer = engine.request(
-        Wire.to("part", Map.of(Route.KEY, "ada", Route.ID, "c.1"), PROTOCOL.encode(request)), LONG);
-    Patience.eventually(() -> !memory.waiting(ADA, Instant.MAX, 1).isEmpty());
+        WireMessage.to("part", Map.of(Route.KEY, "ada", Route.ID, "c.1"), PROTOCOL.encode(request)), LONG);
+    Patience.eventually(() -> !memory.pending(ADA, Instant.MAX, 1).isEmpty());
 
     part.give(() -> {});
 

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.support.Patience;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -25,12 +25,12 @@ abstract class EngineContract {
   private static final Duration LONG = Duration.ofMinutes(5);
   private static final Optional<String> ALL = Optional.empty();
 
-  private final Engine a = engine();
-  private final Engine b = engine();
-  private final BlockingQueue<Wire> got = new LinkedBlockingQueue<>();
+  private final ClusterTransport a = engine();
+  private final ClusterTransport b = engine();
+  private final BlockingQueue<WireMessage> got = new LinkedBlockingQueue<>();
 
   /** A new connection to the same network. */
-  abstract Engine engine();
+  abstract ClusterTransport engine();
 
   @AfterEach
   void close() {
@@ -38,11 +38,11 @@ abstract class EngineContract {
     b.close();
   }
 
-  private static Wire wire(String subject, String text) {
-    return Wire.to(subject, Map.of("Fb-T", "test"), text.getBytes(StandardCharsets.UTF_8));
+  private static WireMessage wire(String subject, String text) {
+    return WireMessage.to(subject, Map.of("Fb-T", "test"), text.getBytes(StandardCharsets.UTF_8));
   }
 
-  private static String text(Wire wire) {
+  private static String text(WireMessage wire) {
     return new String(wire.body(), StandardCharsets.UTF_8);
   }
 
@@ -62,7 +62,7 @@ abstract class EngineContract {
     assertEquals("hello", text(one));
     assertEquals(Map.of("Fb-T", "test"), one.headers());
     assertEquals("x.y", one.subject());
-    assertTrue(one.answerTo().isEmpty());
+    assertTrue(one.replyTo().isEmpty());
   }
 
   @Test
@@ -70,7 +70,7 @@ abstract class EngineContract {
     var headers = Map.of("Fb-Why", "Grüße %41 + ✓ \t 100%", "Fb-S", "", "Fb-K", " a b ");
     b.subscribe("x.y", ALL, got::add);
 
-    a.publish(Wire.to("x.y", headers, new byte[0]));
+    a.publish(WireMessage.to("x.y", headers, new byte[0]));
 
     assertEquals(headers, Patience.next(got).headers());
   }
@@ -86,8 +86,8 @@ abstract class EngineContract {
 
   @Test
   void allSubscribersGetAMessageAndOneOfEachGroup() throws InterruptedException {
-    var first = new LinkedBlockingQueue<Wire>();
-    var second = new LinkedBlockingQueue<Wire>();
+    var first = new LinkedBlockingQueue<WireMessage>();
+    var second = new LinkedBlockingQueue<WireMessage>();
     a.subscribe("x", ALL, got::add);
     a.subscribe("x", Optional.of("g"), first::add);
     b.subscribe("x", Optional.of("g"), second::add);
@@ -104,7 +104,7 @@ abstract class EngineContract {
   @Test
   void afterTheEndOfASubscriptionNothingComes() throws InterruptedException {
     b.subscribe("x", ALL, got::add).close();
-    var other = new LinkedBlockingQueue<Wire>();
+    var other = new LinkedBlockingQueue<WireMessage>();
     b.subscribe("x", ALL, other::add);
 
     a.publish(wire("x", "late"));
@@ -129,11 +129,11 @@ abstract class EngineContract {
 
   @Test
   void aMessageThatIsTooLargeIsRefused() {
-    var large = Wire.to("x", Map.of(), new byte[a.mostBytes() + 1]);
+    var large = WireMessage.to("x", Map.of(), new byte[a.maxBodyBytes() + 1]);
 
     var failure = assertThrows(IllegalArgumentException.class, () -> a.publish(large));
 
-    assertTrue(failure.getMessage().contains(large.body().length + " bytes; at most " + a.mostBytes()),
+    assertTrue(failure.getMessage().contains(large.body().length + " bytes; at most " + a.maxBodyBytes()),
         failure.getMessage());
     assertThrows(IllegalArgumentException.class, () -> a.request(large, LONG));
   }
@@ -143,7 +143,7 @@ abstract class EngineContract {
   @Test
   void aRequestGetsItsAnswer() throws Exception {
     b.subscribe("double", ALL,
-        one -> b.publish(wire(one.answerTo().orElseThrow(), text(one) + text(one))));
+        one -> b.publish(wire(one.replyTo().orElseThrow(), text(one) + text(one))));
 
     var answers = IntStream.range(0, 100).mapToObj(i -> a.request(wire("double", "" + i), LONG)).toList();
 
@@ -152,26 +152,28 @@ abstract class EngineContract {
 
   @Test
   void aRequestToNobodyFailsAtOnce() {
-    assertEquals(Loss.NOBODY, loss(a, "nobody", LONG));
+    assertEquals(Failure.NO_RECEIVER, loss(a, "nobody", LONG));
   }
 
   @Test
   void aRequestThatIsNotAnsweredFailsInTime() {
     b.subscribe("silent", ALL, got::add);
 
-    assertEquals(Loss.LATE, loss(a, "silent", Duration.ofMillis(50)));
+    assertEquals(Failure.TIMED_OUT, loss(a, "silent", Duration.ofMillis(50)));
   }
 
   @Test
   void aClosedConnectionSaysSo() {
-    assertEquals(Optional.empty(), a.trouble());
+    assertEquals(Optional.empty(), a.connectionProblem());
     a.close();
-    assertTrue(a.trouble().orElseThrow().startsWith("the connection "), () -> a.trouble().get());
+    assertTrue(a.connectionProblem().orElseThrow().startsWith("the connection "), () -> a.connectionProblem().get());
 
-    assertEquals(Loss.CUT, loss(a, "x", LONG));
-    assertEquals(Loss.CUT, assertThrows(LostException.class, () -> a.publish(wire("x", ""))).loss());
-    assertEquals(Loss.CUT, assertThrows(LostException.class, () -> a.get("x")).loss());
-    assertEquals(Loss.CUT, assertThrows(LostException.class, () -> a.subscribe("x", ALL, got::add)).loss());
+    assertEquals(Failure.DISCONNECTED, loss(a, "x", LONG));
+    assertEquals(Failure.DISCONNECTED,
+        assertThrows(TransportException.class, () -> a.publish(wire("x", ""))).failure());
+    assertEquals(Failure.DISCONNECTED, assertThrows(TransportException.class, () -> a.get("x")).failure());
+    assertEquals(Failure.DISCONNECTED,
+        assertThrows(TransportException.class, () -> a.subscribe("x", ALL, got::add)).failure());
   }
 
   @Test
@@ -182,7 +184,7 @@ abstract class EngineContract {
 
     a.close();
 
-    assertEquals(Loss.UNKNOWN, ((LostException) Patience.failure(answer)).loss());
+    assertEquals(Failure.UNKNOWN, ((TransportException) Patience.failure(answer)).failure());
   }
 
   @Test
@@ -196,9 +198,9 @@ abstract class EngineContract {
     for (int i = 0; i < 10; i++) assertEquals("" + i, text(Patience.next(got)));
   }
 
-  private static Loss loss(Engine engine, String subject, Duration limit) {
+  private static Failure loss(ClusterTransport engine, String subject, Duration limit) {
     var answer = engine.request(wire(subject, ""), limit).toCompletableFuture();
-    return ((LostException) Patience.failure(answer)).loss();
+    return ((TransportException) Patience.failure(answer)).failure();
   }
 
   // ---- the table
@@ -234,7 +236,7 @@ abstract class EngineContract {
   void aWatcherSeesWhatIsThereAndEachChange() throws InterruptedException {
     long version = a.create("w.1", bytes("one"), LONG).orElseThrow();
     a.create("other", bytes("x"), LONG);
-    var seen = new LinkedBlockingQueue<Engine.Entry>();
+    var seen = new LinkedBlockingQueue<ClusterTransport.Entry>();
     b.watch("w.", seen::add);
     assertEquals("w.1=one", told(Patience.next(seen))); // the network has the last state of each entry only
 
@@ -248,7 +250,7 @@ abstract class EngineContract {
 
   @Test
   void anEntryGoesWithItsLease() throws InterruptedException {
-    var seen = new LinkedBlockingQueue<Engine.Entry>();
+    var seen = new LinkedBlockingQueue<ClusterTransport.Entry>();
     b.watch("l.", seen::add);
     long version = a.create("l.1", bytes("one"), Duration.ofSeconds(1)).orElseThrow();
 
@@ -277,7 +279,7 @@ abstract class EngineContract {
     assertEquals(updated.getAsLong(), b.get(key).orElseThrow().version());
   }
 
-  private static String told(Engine.Entry entry) {
+  private static String told(ClusterTransport.Entry entry) {
     return entry.key()
         + entry.value().map(value -> "=" + new String(value, StandardCharsets.UTF_8)).orElse(" is gone");
   }

@@ -117,7 +117,7 @@ abstract class FarContract {
 
   @Test
   void aRequestIsAnsweredByTheNodeThatOffersTheName() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
 
     assertTrue(far().sendMessage(new Pay(5)));
     assertTrue(far().sendMessages(List.of(new Pay(3), new Pay(2))));
@@ -130,7 +130,7 @@ abstract class FarContract {
 
   @Test
   void messagesAndRequestsOfOneSenderKeepTheirOrder() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
     var till = far();
 
     for (long i = 1; i <= 1_000; i++) {
@@ -141,7 +141,7 @@ abstract class FarContract {
 
   @Test
   void manyThreadsAskAtOnce() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
     var till = far();
 
     var sums = IntStream.range(0, 1_000).mapToObj(i -> till.sendMessageReturn(new Sum())).toList();
@@ -153,8 +153,8 @@ abstract class FarContract {
   void nodesThatOfferTheSameNameShareTheWork() {
     var one = till();
     var other = till();
-    a.offer("till", Till.class, one);
-    b.offer("till", Till.class, other);
+    a.expose("till", Till.class, one);
+    b.expose("till", Till.class, other);
 
     for (int i = 0; i < 100; i++) far().sendMessage(new Pay(1));
 
@@ -165,7 +165,7 @@ abstract class FarContract {
   @Test
   void nothingIsLostWhileAnOfferOfSeveralIsTakenBack() throws Exception {
     var till = till();
-    b.offer("till", Till.class, till);
+    b.expose("till", Till.class, till);
     var far = far();
     try (var askers = Executors.newVirtualThreadPerTaskExecutor()) {
       var end = new AtomicBoolean();
@@ -175,7 +175,7 @@ abstract class FarContract {
         return paid;
       };
       var all = List.of(askers.submit(pays), askers.submit(pays), askers.submit(pays), askers.submit(pays));
-      for (int i = 0; i < 50; i++) a.offer("till", Till.class, till).close();
+      for (int i = 0; i < 50; i++) a.expose("till", Till.class, till).close();
       end.set(true);
 
       long paid = 0;
@@ -187,7 +187,7 @@ abstract class FarContract {
   @Test
   void allInOneProcessNeedsNoServer() {
     try (var alone = Cluster.local("bank")) {
-      alone.offer("till", Till.class, till());
+      alone.expose("till", Till.class, till());
       alone.actor("till", Till.class).sendMessage(new Pay(7));
 
       assertEquals(7, alone.actor("till", Till.class).ask(new Sum()));
@@ -199,9 +199,9 @@ abstract class FarContract {
 
   @Test
   void whatTheHandlerThrewIsTold() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
 
-    var failure = assertThrows(FarFailureException.class, () -> far().ask(new Fail("no\nmoney")));
+    var failure = assertThrows(RemoteFailureException.class, () -> far().ask(new Fail("no\nmoney")));
 
     assertEquals("no\\nmoney", failure.getMessage());
     assertEquals(IllegalStateException.class.getName(), failure.type());
@@ -218,7 +218,7 @@ abstract class FarContract {
 
   @Test
   void theLimitGoesWithTheRequest() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
 
     long left = far().ask(new Left(), Patience.LONG);
     long byDefault = far().sendMessageReturn(new Left()).join();
@@ -230,12 +230,12 @@ abstract class FarContract {
   /** Its answer that it is late may come too late itself. */
   @Test
   void aTimeOutSaysWhatTheFarActorDoes() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
     var clock = new ManualScheduler();
     try (ActorScope timed = ActorSystem.openScope("far-timed", options -> options.withScheduler(clock));
         var c = Cluster.join(app, network, options -> options.withNode("c").withScope(timed))) {
       var answer = c.actor("till", Till.class).sendMessageReturn(new Promise(), LIMIT);
-      Patience.eventually(() -> a.health().underWay() == 1);
+      Patience.eventually(() -> a.health().pendingRequests() == 1);
       clock.advance(LIMIT);
 
       var failure = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
@@ -248,14 +248,14 @@ abstract class FarContract {
 
   @Test
   void aHandlerThatDoesNotAnswerIsTold() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
 
     assertThrows(NoReplyException.class, () -> far().ask(new Ignore()));
   }
 
   @Test
   void aFullMailboxIsTold() throws InterruptedException {
-    a.offer("till", Till.class, till(Mailbox.bounded(1, Overflow.REJECT)));
+    a.expose("till", Till.class, till(Mailbox.bounded(1, Overflow.REJECT)));
     far().sendMessage(new Wait());
     Patience.await(waits);
     far().sendMessage(new Pay(1));
@@ -268,7 +268,7 @@ abstract class FarContract {
   @Test
   void anActorThatEndsWhileItIsAskedSaysSo() throws InterruptedException {
     var till = till();
-    a.offer("till", Till.class, till);
+    a.expose("till", Till.class, till);
     far().sendMessage(new Wait());
     var sum = far().sendMessageReturn(new Sum());
     Patience.await(waits);
@@ -283,7 +283,7 @@ abstract class FarContract {
   @Test
   void anOfferEndsWithItsActor() {
     var till = till();
-    var offer = a.offer("till", Till.class, till);
+    var offer = a.expose("till", Till.class, till);
 
     till.close();
 
@@ -294,13 +294,13 @@ abstract class FarContract {
   @Test
   void anOfferCanBeTakenBackAndMadeAgain() {
     var till = till();
-    var offer = a.offer("till", Till.class, till);
+    var offer = a.expose("till", Till.class, till);
     assertEquals(0, far().ask(new Sum()));
 
     offer.close();
 
     assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
-    a.offer("till", Till.class, till);
+    a.expose("till", Till.class, till);
     assertEquals(0, far().ask(new Sum()));
   }
 
@@ -317,7 +317,7 @@ abstract class FarContract {
   }
 
   private WeakReference<Object> takenBack(Actor<Till> till) {
-    var offer = a.offer("till", Till.class, till);
+    var offer = a.expose("till", Till.class, till);
     assertEquals(0, far().ask(new Sum()));
     offer.close();
     return new WeakReference<>(offer);
@@ -325,7 +325,7 @@ abstract class FarContract {
 
   @Test
   void aNodeThatHasLeftAnswersAndAsksNobody() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
     var of = a.actor("till", Till.class);
 
     a.close();
@@ -354,15 +354,15 @@ abstract class FarContract {
     var failure = assertThrows(IllegalArgumentException.class, () -> a.actor(name, Till.class));
 
     assertTrue(failure.getMessage().contains("cannot name an actor: take 1 to 64"), failure.getMessage());
-    assertThrows(IllegalArgumentException.class, () -> a.offer(name, Till.class, till()));
+    assertThrows(IllegalArgumentException.class, () -> a.expose(name, Till.class, till()));
     assertThrows(IllegalArgumentException.class, () -> Cluster.local(name));
   }
 
   @Test
   void aNodeOffersANameOnce() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
 
-    var failure = assertThrows(IllegalStateException.class, () -> a.offer("till", Till.class, till()));
+    var failure = assertThrows(IllegalStateException.class, () -> a.expose("till", Till.class, till()));
 
     assertEquals("node 'a' offers 'till' already; close that offer", failure.getMessage());
   }
@@ -378,19 +378,20 @@ abstract class FarContract {
 
   @Test
   void aLongTextOfAFailureIsCut() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
 
-    var failure = assertThrows(FarFailureException.class, () -> far().ask(new Fail("x".repeat(100_000))));
+    var failure = assertThrows(RemoteFailureException.class, () -> far().ask(new Fail("x".repeat(100_000))));
 
     assertEquals("x".repeat(1_000) + " ..", failure.getMessage());
   }
 
   @Test
   void bytesOfOthersAreRefused() {
-    a.offer("till", Till.class, till());
+    a.expose("till", Till.class, till());
     try (var foreign = network.connect(app, "foreign")) {
-      var answer = Patience.value(foreign.request(Wire.to("fb." + app + ".n.till", Map.of(), new byte[] {1, 2, 3}),
-          Patience.LONG).toCompletableFuture());
+      var answer =
+          Patience.value(foreign.request(WireMessage.to("fb." + app + ".n.till", Map.of(), new byte[] {1, 2, 3}),
+              Patience.LONG).toCompletableFuture());
 
       assertEquals("FAILED", answer.header("Fb-S").orElseThrow());
     }

@@ -26,10 +26,11 @@ class FarInMemoryTest extends FarContract {
     try (ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock).withAskLimit(limit));
         var node = Cluster.join("limits", MemoryNetwork.create(clock), options -> options.withScope(scope))) {
       var promised = new CompletableFuture<Boolean>();
-      node.offer("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
-        context.replyWhen(promise, new CompletableFuture<>());
-        promised.complete(true);
-      }));
+      node.expose("till", Promise.class,
+          scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
+            context.replyWhen(promise, new CompletableFuture<>());
+            promised.complete(true);
+          }));
       var asked = new CompletableFuture<Object>();
       Patience.elsewhere(() -> node.actor("till", Promise.class).ask(new Promise()), asked);
       Patience.value(promised);
@@ -50,7 +51,7 @@ class FarInMemoryTest extends FarContract {
         var a = Cluster.join("timed", network, options -> options.withNode("a").withScope(scope));
         var b = Cluster.join("timed", network, options -> options.withNode("b").withScope(scope))) {
       var promised = new CompletableFuture<Boolean>();
-      a.offer("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
+      a.expose("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
         context.replyWhen(promise, new CompletableFuture<>());
         promised.complete(true);
       }));
@@ -73,7 +74,7 @@ class FarInMemoryTest extends FarContract {
         var b = Cluster.join("timed", network, options -> options.withNode("b").withScope(scope))) {
       var a = Cluster.join("timed", network, options -> options.withNode("a").withScope(scope));
       var promised = new CompletableFuture<Boolean>();
-      a.offer("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
+      a.expose("till", Promise.class, scope.anonymous().newActor((Promise promise, ActorContext<Promise> context) -> {
         context.replyWhen(promise, new CompletableFuture<>());
         promised.complete(true);
       }));

@@ -70,7 +70,7 @@ abstract class HomesContract {
 
   private Cluster join(String node, InstantSource wall) {
     return Cluster.join(app, network,
-        options -> options.withNode(node).withParts(PARTS).withCalm(CALM).withScope(scope).withWallClock(wall));
+        options -> options.withNode(node).withPartitions(PARTS).withCalm(CALM).withScope(scope).withWallClock(wall));
   }
 
   private Entities<String, Account> home(Cluster node) {
@@ -103,12 +103,13 @@ abstract class HomesContract {
   }
 
   private static void awaitHosts(Cluster node, int hosts) {
-    Patience.eventually(() -> node.members().stream().filter(one -> one.hosts().contains("account")).count() == hosts);
+    Patience.eventually(
+        () -> node.members().stream().filter(one -> one.hostedKinds().contains("account")).count() == hosts);
   }
 
   /** Costs less than to look where all keys are. */
   private static void awaitParts(Cluster node) {
-    Patience.eventually(() -> node.health().parts().getOrDefault("account", 0) > PARTS / 4);
+    Patience.eventually(() -> node.health().partitions().getOrDefault("account", 0) > PARTS / 4);
   }
 
   private long sum() {
@@ -280,7 +281,7 @@ abstract class HomesContract {
         var bad = accounts.actor("bad" + i);
         bad.sendMessage(new Pay(1));
         assertEquals("made up",
-            assertThrows(FarFailureException.class, () -> bad.ask(new Give(1))).getMessage());
+            assertThrows(RemoteFailureException.class, () -> bad.ask(new Give(1))).getMessage());
         assertEquals(1, accounts.actor("good" + i).ask(new Give(1)));
       }
     }
@@ -296,12 +297,13 @@ abstract class HomesContract {
       byte[] give = Protocol.of(Account.class).encode(new Give(5));
       String subject = "fb." + app + ".e.account.";
 
-      for (int i = 0; i < PARTS; i++) if (i != part) foreign.publish(Wire.to(subject + i, Map.of("Fb-K", "ada"), give));
-      foreign.publish(Wire.to(subject + part, Map.of(), give));
-      foreign.publish(Wire.to(subject + part, Map.of("Fb-K", "ada", "Fb-Keep", "x"), new byte[] {1, 2, 3}));
-      foreign.publish(Wire.to(subject + part, Map.of("Fb-K", "ada", "Fb-Look", "x"), new byte[0]));
+      for (int i = 0; i < PARTS; i++)
+        if (i != part) foreign.publish(WireMessage.to(subject + i, Map.of("Fb-K", "ada"), give));
+      foreign.publish(WireMessage.to(subject + part, Map.of(), give));
+      foreign.publish(WireMessage.to(subject + part, Map.of("Fb-K", "ada", "Fb-Keep", "x"), new byte[] {1, 2, 3}));
+      foreign.publish(WireMessage.to(subject + part, Map.of("Fb-K", "ada", "Fb-Look", "x"), new byte[0]));
       for (var wrong : List.of("", "account", "account.", "account.x", "account.99999", "account.4000", "other.1"))
-        foreign.publish(Wire.to("fb." + app + ".x.a", Map.of("Fb-Part", wrong, "Fb-K", "ada"), give));
+        foreign.publish(WireMessage.to("fb." + app + ".x.a", Map.of("Fb-Part", wrong, "Fb-K", "ada"), give));
 
       assertEquals(1, accounts.actor("ada").ask(new Give(1)));
       assertEquals(1, accounts.size());
@@ -316,20 +318,20 @@ abstract class HomesContract {
       home(a);
       home(b);
       awaitHosts(a, 2);
-      Patience.eventually(() -> a.health().parts().get("account") + b.health().parts().get("account") == PARTS
-          && b.health().parts().get("account") > 0);
+      Patience.eventually(() -> a.health().partitions().get("account") + b.health().partitions().get("account") == PARTS
+          && b.health().partitions().get("account") > 0);
       var now = a.health();
-      assertEquals(new Cluster.Health(true, Optional.empty(), now.parts(), 0), now);
+      assertEquals(new Cluster.Health(true, Optional.empty(), now.partitions(), 0), now);
       addresses(b).actor("ada").ask(new Give(1));
-      Patience.eventually(() -> b.health().underWay() == 0); // its asker may hear of it first
+      Patience.eventually(() -> b.health().pendingRequests() == 0); // its asker may hear of it first
       assertTrue(b.dump().matches("(?s)node 'b' of app '\\S+', alive, connected\nmembers:\n"
           + "  a, since \\S+, home to account\n  b, since \\S+, home to account\nhome to:\n"
           + "  account: \\d+ of " + PARTS + " parts, [01] actors\nrequests of others: 0 not answered\n"), b::dump);
 
       network.end(b);
-      assertTrue(b.health().trouble().isPresent());
+      assertTrue(b.health().connectionProblem().isPresent());
       wrong.set(TestNetwork.LEASE);
-      assertFalse(b.health().alive());
+      assertFalse(b.health().isAlive());
       assertTrue(b.dump().startsWith("node 'b' of app '" + app + "', which others may declare dead, the connection "),
           b::dump);
     }
@@ -368,7 +370,7 @@ abstract class HomesContract {
 
       var failure = assertThrows(IllegalStateException.class, () -> addresses(other));
 
-      assertEquals("the keys of 'account' are split into 32 parts, and node 'b' wants 256; join withParts(32)",
+      assertEquals("the keys of 'account' are split into 32 parts, and node 'b' wants 256; join withPartitions(32)",
           failure.getMessage());
     }
   }

@@ -25,9 +25,9 @@ class IdleNodeTest {
   record Remind(Duration in) {}
 
   private static final int ACTORS = 50;
-  private static final Durable<Remind> DESK = Durable.kind("desk", Remind.class).keepsMessages(9).state(0)
-      .by((heard, remind, context) -> {
-        if (heard == 0) context.remind("bill", remind, remind.in());
+  private static final Durable<Remind> DESK = Durable.kind("desk", Remind.class).storeMessages(9).state(0)
+      .handler((heard, remind, context) -> {
+        if (heard == 0) context.setReminder("bill", remind, remind.in());
         return heard + 1;
       });
 
@@ -76,7 +76,7 @@ class IdleNodeTest {
   void remindersOfNextYearAreNotReadOneByOneEachMinute() {
     var store = counted();
     try (var node = Cluster.join("idle", MemoryNetwork.create(clock),
-        options -> options.withScope(scope).withParts(4).withLease(Duration.ofSeconds(10)))) {
+        options -> options.withScope(scope).withPartitions(4).withLease(Duration.ofSeconds(10)))) {
       var joining = Patience.elsewhere(() -> node.host(DESK, store, scope.anonymous(), Duration.ofHours(9)));
       Patience.eventually(() -> {
         pass(Duration.ofSeconds(1));

@@ -51,8 +51,8 @@ class LastOfferTest {
   void reasonIsThatOfTheLastActorThoughSeveralEndAtOnce() {
     var first = till();
     var last = till();
-    a.offer("till", Ping.class, first);
-    b.offer("till", Ping.class, last);
+    a.expose("till", Ping.class, first);
+    b.expose("till", Ping.class, last);
     var engine = network.connect("shop", "watcher");
     var subjects = new Subjects("shop");
     var clock = scope.anonymous().forBlocks().scheduler();
@@ -63,8 +63,8 @@ class LastOfferTest {
         null, membership, "watcher", null, null));
     run();
 
-    b.offer("other", Ping.class, till()); // a slow reader has this news in hand, and then gets the last one
-    Patience.eventually(() -> membership.now().stream().anyMatch(one -> one.offers().contains("other")));
+    b.expose("other", Ping.class, till()); // a slow reader has this news in hand, and then gets the last one
+    Patience.eventually(() -> membership.now().stream().anyMatch(one -> one.exposedNames().contains("other")));
     first.close(); // a has the name that comes first
     Patience.eventually(() -> offering(membership) == 1);
     last.kill();
@@ -86,6 +86,6 @@ class LastOfferTest {
   }
 
   private static long offering(Membership membership) {
-    return membership.now().stream().filter(one -> one.offers().contains("till")).count();
+    return membership.now().stream().filter(one -> one.exposedNames().contains("till")).count();
   }
 }

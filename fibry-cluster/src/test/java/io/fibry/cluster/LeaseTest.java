@@ -12,7 +12,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Request;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.pool.Entities;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;
@@ -51,7 +51,7 @@ class LeaseTest {
   private volatile boolean newsAreLost; // of the table, for node b
   private volatile Duration wrong = Duration.ZERO; // the wall clock of node a
   private final Cluster a = Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
-      options -> options.withNode("a").withLease(LEASE).withParts(8).withScope(scope)
+      options -> options.withNode("a").withLease(LEASE).withPartitions(8).withScope(scope)
           .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()).plus(wrong)));
 
   @AfterEach
@@ -60,18 +60,18 @@ class LeaseTest {
     scope.close();
   }
 
-  private Engine failing(Engine engine) {
-    return Intercepted.of(Engine.class, engine, (method, given, call) -> {
+  private ClusterTransport failing(ClusterTransport engine) {
+    return Intercepted.of(ClusterTransport.class, engine, (method, given, call) -> {
       boolean ofTable = method.getReturnType() != void.class && !method.getName().equals("subscribe")
           && !method.getName().equals("request") && !method.getName().equals("watch")
-          && !method.getName().equals("mostBytes");
+          && !method.getName().equals("maxBodyBytes");
       if (ofTable && fault == Fault.SLOW) {
         held.countDown();
         letGo.await();
       }
-      if (ofTable && fault == Fault.CUT) throw new LostException(Loss.CUT, "made up");
+      if (ofTable && fault == Fault.CUT) throw new TransportException(Failure.DISCONNECTED, "made up");
       var answer = call.pass();
-      if (ofTable && fault == Fault.DEAF) throw new LostException(Loss.UNKNOWN, "made up");
+      if (ofTable && fault == Fault.DEAF) throw new TransportException(Failure.UNKNOWN, "made up");
       return answer;
     });
   }
@@ -84,7 +84,7 @@ class LeaseTest {
 
   private Cluster join(String node) {
     return Cluster.join("bank", network,
-        options -> options.withNode(node).withLease(LEASE).withParts(8).withScope(scope)
+        options -> options.withNode(node).withLease(LEASE).withPartitions(8).withScope(scope)
             .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
   }
 
@@ -258,14 +258,14 @@ class LeaseTest {
       killed.create("fb.bank.node.b", new byte[0], LEASE);
       var joining = new CompletableFuture<Cluster>();
       var thread = Patience.elsewhere(() -> Cluster.join("bank", (app, node) -> failing(network.connect(app, node)),
-          options -> options.withNode("b").withLease(LEASE).withParts(8).withScope(scope)), joining);
+          options -> options.withNode("b").withLease(LEASE).withPartitions(8).withScope(scope)), joining);
       passAsleep(thread, LEASE.minusSeconds(2));
       fault = meanwhile;
       passAsleep(thread, Duration.ofSeconds(4));
       fault = Fault.NONE;
       passUntilDone(joining);
 
-      assertTrue(Patience.value(joining).health().alive());
+      assertTrue(Patience.value(joining).health().isAlive());
     }
   }
 
@@ -320,7 +320,7 @@ class LeaseTest {
   void nodeWhoseSignsAreNotHeardByAnotherIsNotTakenForGone() {
     home(a);
     var b = Cluster.join("bank", (app, node) -> hearingLittle(network.connect(app, node)),
-        options -> options.withNode("b").withLease(LEASE).withParts(8).withScope(scope));
+        options -> options.withNode("b").withLease(LEASE).withPartitions(8).withScope(scope));
     var placed = home(b);
     pass(Duration.ofSeconds(10));
     var ofA = placed.actor(keyAt("a", placed));
@@ -334,15 +334,15 @@ class LeaseTest {
     assertEquals(2, b.members().size());
   }
 
-  private Engine hearingLittle(Engine engine) {
-    return Intercepted.of(Engine.class, engine, (method, given, call) -> method.getName().equals("watch")
+  private ClusterTransport hearingLittle(ClusterTransport engine) {
+    return Intercepted.of(ClusterTransport.class, engine, (method, given, call) -> method.getName().equals("watch")
         ? engine.watch((String) given[0], entry -> pass(entry, given[1]))
         : call.pass());
   }
 
   @SuppressWarnings("unchecked") // a reader of entries
-  private void pass(Engine.Entry entry, Object reader) {
-    if (!newsAreLost) ((Consumer<Engine.Entry>) reader).accept(entry);
+  private void pass(ClusterTransport.Entry entry, Object reader) {
+    if (!newsAreLost) ((Consumer<ClusterTransport.Entry>) reader).accept(entry);
   }
 
   /** It joins after the entry was dropped, and so has seen no heartbeat of the node. */
@@ -354,7 +354,7 @@ class LeaseTest {
 
     var b = join("b");
     var homes = CompletableFuture.supplyAsync(() -> home(b), Patience::elsewhere);
-    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.hosts().contains("place")));
+    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.hostedKinds().contains("place")));
     pass(TICK.multipliedBy(2));
 
     assertAnswers("a", ofA);

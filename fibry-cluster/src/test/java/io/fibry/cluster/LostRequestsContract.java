@@ -71,7 +71,7 @@ abstract class LostRequestsContract {
 
   private Cluster join(String node) {
     nodes.add(Cluster.join(app, network,
-        options -> options.withNode(node).withParts(4).withScope(scope).withLease(LEASE)
+        options -> options.withNode(node).withPartitions(4).withScope(scope).withLease(LEASE)
             .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime()))));
     return nodes.getLast();
   }
@@ -170,7 +170,7 @@ abstract class LostRequestsContract {
     host(join("home"));
     var asker = asker();
     var desk = join("desk");
-    desk.offer("clerk", Job.class, scope.anonymous().<Job>newActor(this::promise));
+    desk.expose("clerk", Job.class, scope.anonymous().<Job>newActor(this::promise));
     var clerk = asker.actor("clerk", Job.class);
     var answers = new ArrayList<>(askEntities(asker));
     var others = IntStream.range(0, MANY).mapToObj(i -> clerk.sendMessageReturn(new Job(i), LIMIT)).toList();
@@ -191,7 +191,7 @@ abstract class LostRequestsContract {
   void requestsThatWaitForRoomAreNotLost() {
     var home = join("home");
     Actor<Job> slow = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor(this::answerLater);
-    home.offer("slow", Job.class, slow);
+    home.expose("slow", Job.class, slow);
     home.host("slow-entity", Job.class, scope.anonymous(), Duration.ofHours(100),
         (builder, key) -> builder.mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor(this::answerLater));
     var asker = asker();
@@ -210,7 +210,7 @@ abstract class LostRequestsContract {
     assertEquals(0, done(answers));
     gate.countDown();
     for (int i = 0; i < answers.size(); i++) assertEquals(i % 10, Patience.value(answers.get(i)));
-    Patience.eventually(() -> home.health().underWay() == 0);
+    Patience.eventually(() -> home.health().pendingRequests() == 0);
     claimed.clear();
     for (int i = 0; i < 3; i++) pass();
     assertEquals(Set.of(), claimed);
@@ -270,9 +270,11 @@ abstract class LostRequestsContract {
     assertEquals(0, heard.get());
   }
 
-  private static boolean hasNoHome(Engine engine, String part) {
-    var answer = engine.request(Wire.to(part, Map.of(), new byte[0]), Duration.ofSeconds(1)).toCompletableFuture();
-    return Patience.failure(answer) instanceof LostException lost && lost.loss() == LostException.Loss.NOBODY;
+  private static boolean hasNoHome(ClusterTransport engine, String part) {
+    var answer =
+        engine.request(WireMessage.to(part, Map.of(), new byte[0]), Duration.ofSeconds(1)).toCompletableFuture();
+    return Patience.failure(answer) instanceof TransportException lost
+        && lost.failure() == TransportException.Failure.NO_RECEIVER;
   }
 
   /** Silence of a node says nothing if nodes of its version claim nothing. */

@@ -33,7 +33,7 @@ class MembersTest {
     scope.close();
   }
 
-  private Cluster join(String node, Network network) {
+  private Cluster join(String node, ClusterNetwork network) {
     return Cluster.join("bank", network, options -> options.withNode(node).withLease(LEASE).withScope(scope));
   }
 
@@ -60,7 +60,7 @@ class MembersTest {
       }
 
       assertEquals(0, scope.report().sent(), () -> scope.report().toString());
-      assertTrue(b.health().alive());
+      assertTrue(b.health().isAlive());
     }
   }
 
@@ -70,7 +70,7 @@ class MembersTest {
   void aRequestToAnotherNodeIsOneMessage() {
     try (var a = join("a"); var b = join("b")) {
       await(a, "a", "b");
-      b.offer("greeter", Hello.class, scope.anonymous()
+      b.expose("greeter", Hello.class, scope.anonymous()
           .newActor((Hello hello, ActorContext<Hello> context) -> context.reply(hello, "hello")));
       var greeter = a.actor("greeter", Hello.class);
       for (int i = 0; i < 5; i++) assertEquals("hello", greeter.ask(new Hello()));
@@ -99,7 +99,7 @@ class MembersTest {
     var seen = new LinkedBlockingQueue<List<Cluster.Member>>();
     try (var a = join("a")) {
       await(a, "a");
-      a.followMembers(seen::add);
+      a.watchMembers(seen::add);
       assertEquals(List.of(a.self()), Patience.next(seen));
 
       try (var b = join("b")) {
@@ -192,7 +192,7 @@ class MembersTest {
   @Test
   void aJoinThatWaitsForALeaseCanBeInterrupted() {
     try (var other = network.engine()) {
-      other.create("fb.bank.node.a", new byte[0], Engine.FOR_EVER);
+      other.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER);
       var joining = new CompletableFuture<Cluster>();
       var thread = Patience.elsewhere(() -> join("a"), joining);
       Patience.eventually(() -> clock.isAsleep(thread));
@@ -206,7 +206,7 @@ class MembersTest {
   @Test
   void aJoinThatWaitsForALeaseMakesNoEntryInAClosedScope() {
     try (var other = network.engine()) {
-      long version = other.create("fb.bank.node.a", new byte[0], Engine.FOR_EVER).orElseThrow();
+      long version = other.create("fb.bank.node.a", new byte[0], ClusterTransport.FOREVER).orElseThrow();
       var joining = new CompletableFuture<Cluster>();
       var thread = Patience.elsewhere(() -> join("a"), joining);
       Patience.eventually(() -> clock.isAsleep(thread));
@@ -230,7 +230,7 @@ class MembersTest {
         throw Patience.failure(joining);
       });
       assertEquals(
-          "a node 'a' of app 'bank' is alive, since " + a.self().since() + "; give this one another name",
+          "a node 'a' of app 'bank' is alive, since " + a.self().joinedAt() + "; give this one another name",
           failure.getMessage());
     }
     try (var again = join("a")) {
@@ -243,7 +243,7 @@ class MembersTest {
   @Test
   void nodesThatTalkInAnotherFormAreNotJoined() {
     try (var later = network.engine()) {
-      later.create("fb.bank.form", Codec.of(Form.class).encode(new Form(2)), Engine.FOR_EVER);
+      later.create("fb.bank.form", Codec.of(Form.class).encode(new Form(2)), ClusterTransport.FOREVER);
 
       var failure = assertThrows(IllegalStateException.class, () -> join("a"));
 

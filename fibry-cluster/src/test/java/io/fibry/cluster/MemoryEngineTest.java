@@ -20,7 +20,7 @@ class MemoryEngineTest extends EngineContract {
   private MemoryNetwork network; // made by the first use, which is in the constructor of the contract
 
   @Override
-  Engine engine() {
+  ClusterTransport engine() {
     if (network == null) network = MemoryNetwork.create();
     return network.engine();
   }
@@ -47,7 +47,7 @@ class MemoryEngineTest extends EngineContract {
     engine.subscribe("silent", Optional.empty(), request -> {});
     var ended = new ArrayList<Integer>();
     for (var number : NUMBERS)
-      engine.request(Wire.to("silent", Map.of(), new byte[0]), Duration.ofMinutes(1))
+      engine.request(WireMessage.to("silent", Map.of(), new byte[0]), Duration.ofMinutes(1))
           .whenComplete((answer, failure) -> ended.add(number));
 
     engine.close();

@@ -46,7 +46,7 @@ class NextOwnerTest {
     }
   }
 
-  private static Optional<Right> right(Engine engine) {
+  private static Optional<Right> right(ClusterTransport engine) {
     return engine.get(PART).flatMap(Right::of);
   }
 
@@ -60,16 +60,16 @@ class NextOwnerTest {
     String next = nameOfHomeBefore("a");
     try (var engine = network.connect("bank", next);
         var a = Cluster.join("bank", network,
-            options -> options.withNode("a").withParts(1).withCalm(Duration.ofMillis(50)).withScope(scope))) {
+            options -> options.withNode("a").withPartitions(1).withCalm(Duration.ofMillis(50)).withScope(scope))) {
       var counters = counters(a);
       assertEquals(1, counters.actor("k").ask(new Count(), Patience.LONG));
 
       var joined = new State(home(next), Map.of(), Optional.empty(), Optional.empty());
-      long member = engine.create(SUBJECTS.keyOfNode(next), joined.bytes(), Engine.FOR_EVER).orElseThrow();
+      long member = engine.create(SUBJECTS.keyOfNode(next), joined.bytes(), ClusterTransport.FOREVER).orElseThrow();
       Patience.eventually(() -> right(engine).filter(Right::free).isPresent());
       long given = engine.get(PART).orElseThrow().version();
       var taken = new Right(next, home(next).id(), false, given);
-      assertTrue(engine.update(PART, taken.bytes(), given, Engine.FOR_EVER).isPresent());
+      assertTrue(engine.update(PART, taken.bytes(), given, ClusterTransport.FOREVER).isPresent());
       assertTrue(joined.end(engine, SUBJECTS.keyOfNode(next), member, "a test ended it"));
 
       Patience.eventually(() -> right(engine).filter(one -> one.isOwnedBy(a.self())).isPresent());

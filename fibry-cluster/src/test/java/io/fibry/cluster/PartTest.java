@@ -22,9 +22,10 @@ class PartTest {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final Protocol<Pay> PROTOCOL = Protocol.of(Pay.class);
 
+  // a clock that stands: no message is too late
   private final ActorScope scope =
-      ActorSystem.openScope("part-test", options -> options.withScheduler(new ManualScheduler())); // no message is too late
-  private final Engine engine = MemoryNetwork.create().connect("bank", "a");
+      ActorSystem.openScope("part-test", options -> options.withScheduler(new ManualScheduler()));
+  private final ClusterTransport engine = MemoryNetwork.create().connect("bank", "a");
   private final List<Part.Hand> handed = new CopyOnWriteArrayList<>();
   private final List<Pay> got = new CopyOnWriteArrayList<>();
   private volatile boolean isAlive = true; // in the eyes of others
@@ -51,7 +52,8 @@ class PartTest {
   }
 
   private void arrive(int cents) {
-    part.pass(Wire.to("part", Map.of(Route.KEY, "ada", Route.ID, "c." + cents), PROTOCOL.encode(new Pay(cents))));
+    part.pass(
+        WireMessage.to("part", Map.of(Route.KEY, "ada", Route.ID, "c." + cents), PROTOCOL.encode(new Pay(cents))));
     assertTrue(scope.awaitQuiescence(LONG));
   }
 
@@ -95,8 +97,9 @@ class PartTest {
   }
 
   private void send(int cents, long known) {
-    engine.publish(Wire.to("part", Map.of(Route.KEY, "ada", Route.ID, "c." + cents, Route.EPOCH, Long.toString(known)),
-        PROTOCOL.encode(new Pay(cents))));
+    engine.publish(
+        WireMessage.to("part", Map.of(Route.KEY, "ada", Route.ID, "c." + cents, Route.EPOCH, Long.toString(known)),
+            PROTOCOL.encode(new Pay(cents))));
   }
 
   private void open() {

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Exitable;
-import io.fibry.cluster.LostException.Loss;
-import io.fibry.durable.Once;
+import io.fibry.cluster.TransportException.Failure;
+import io.fibry.durable.Idempotent;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 abstract class QueueContract {
   record Mail(String to) {}
 
-  record Bill(String once, int cents) implements Once {}
+  record Bill(String idempotencyKey, int cents) implements Idempotent {}
 
   record Letter(List<String> pages) {}
 
@@ -80,7 +80,7 @@ abstract class QueueContract {
 
   /** Without long pauses. */
   private static UnaryOperator<WorkQueue.Options> attempts(int most) {
-    return options -> options.withAttempts(most).withPauses(Duration.ofMillis(20), Duration.ofMillis(100));
+    return options -> options.withMaxAttempts(most).withBackoff(Duration.ofMillis(20), Duration.ofMillis(100));
   }
 
   private void send(Mail mail) throws InterruptedException {
@@ -109,7 +109,7 @@ abstract class QueueContract {
     var both = new CountDownLatch(2); // a node holds four until the other one has some, too
     for (var node : List.of(a, b)) {
       var first = new AtomicBoolean(true);
-      mails(node).work(4, mail -> {
+      mails(node).consume(4, mail -> {
         if (first.getAndSet(false)) both.countDown();
         Patience.await(both);
         if (by.put(mail.to(), node.self().name()) != null) twice.increment();
@@ -131,7 +131,7 @@ abstract class QueueContract {
     early.close();
 
     assertEquals(2, mails(a).size());
-    mails(b).work(1, this::send);
+    mails(b).consume(1, this::send);
 
     awaitDone("ada", "bob");
     assertEquals(List.of("ada", "bob"), List.copyOf(done)); // one worker, one after the other
@@ -142,7 +142,7 @@ abstract class QueueContract {
   void noMoreIsUnderWayThanTold() {
     var now = new AtomicInteger();
     var most = new AtomicInteger();
-    mails(a).work(3, mail -> {
+    mails(a).consume(3, mail -> {
       most.accumulateAndGet(now.incrementAndGet(), Math::max);
       gate.acquire();
       now.decrementAndGet();
@@ -178,7 +178,7 @@ abstract class QueueContract {
   @Test
   void workThatFailsIsTriedAgain() {
     var times = new AtomicInteger();
-    mails(a).work(attempts(3), mail -> {
+    mails(a).consume(attempts(3), mail -> {
       if (times.incrementAndGet() < 3) throw new IllegalStateException("not yet");
       done.add(mail.to());
     });
@@ -188,31 +188,31 @@ abstract class QueueContract {
     awaitDone("ada");
     Patience.eventually(() -> mails(a).size() == 0);
     assertEquals(3, times.get());
-    assertEquals(List.of(), mails(a).aside(10));
+    assertEquals(List.of(), mails(a).parked(10));
   }
 
   @Test
   void anErrorIsAFailure() {
-    mails(a).work(attempts(2), mail -> {
+    mails(a).consume(attempts(2), mail -> {
       throw new StackOverflowError("made up");
     });
 
     mails(b).put(new Mail("ada"));
 
-    Patience.eventually(() -> mails(b).aside(10).size() == 1);
-    assertEquals("java.lang.StackOverflowError: made up", mails(b).aside(10).getFirst().reason());
+    Patience.eventually(() -> mails(b).parked(10).size() == 1);
+    assertEquals("java.lang.StackOverflowError: made up", mails(b).parked(10).getFirst().reason());
   }
 
   @Test
   void workThatFailsTooOftenIsPutAside() {
-    var working = mails(a).work(attempts(3), this::send);
+    var working = mails(a).consume(attempts(3), this::send);
     mails(b).put(new Mail("bad"));
     mails(b).put(new Mail("worse-than-bad"));
 
-    Patience.eventually(() -> mails(b).aside(10).size() == 1 && mails(b).size() == 0);
-    var aside = mails(b).aside(10).getFirst();
+    Patience.eventually(() -> mails(b).parked(10).size() == 1 && mails(b).size() == 0);
+    var aside = mails(b).parked(10).getFirst();
     assertEquals(Optional.of(new Mail("bad")), aside.work());
-    assertEquals(3, aside.times());
+    assertEquals(3, aside.attempts());
     assertEquals("java.lang.IllegalStateException: no such address", aside.reason());
     assertEquals(3, begun("bad"));
     awaitDone("worse-than-bad");
@@ -220,42 +220,42 @@ abstract class QueueContract {
     working.close();
     assertTrue(mails(a).retry(aside));
     assertFalse(mails(b).retry(aside));
-    assertFalse(mails(b).remove(aside));
+    assertFalse(mails(b).discard(aside));
     assertEquals(1, mails(b).size());
-    mails(b).work(1, mail -> done.add(mail.to()));
+    mails(b).consume(1, mail -> done.add(mail.to()));
     awaitDone("bad", "worse-than-bad");
-    assertEquals(List.of(), mails(b).aside(10));
+    assertEquals(List.of(), mails(b).parked(10));
   }
 
   @Test
   void whatIsAsideIsListedAndTakenAway() {
-    mails(a).work(attempts(1).andThen(options -> options.withAtOnce(8))::apply, this::send);
+    mails(a).consume(attempts(1).andThen(options -> options.withMaxParallel(8))::apply, this::send);
     for (int i = 0; i < 30; i++) mails(b).put(new Mail("bad" + i));
 
-    Patience.eventually(() -> mails(a).aside(100).size() == 30 && mails(a).size() == 0);
-    assertEquals(7, mails(b).aside(7).size());
-    for (var one : mails(b).aside(100)) assertTrue(mails(b).remove(one));
-    assertEquals(List.of(), mails(a).aside(100));
+    Patience.eventually(() -> mails(a).parked(100).size() == 30 && mails(a).size() == 0);
+    assertEquals(7, mails(b).parked(7).size());
+    for (var one : mails(b).parked(100)) assertTrue(mails(b).discard(one));
+    assertEquals(List.of(), mails(a).parked(100));
     assertEquals(0, mails(a).size());
   }
 
   @Test
   void whatCannotBeReadIsPutAside() {
     a.queue("mails", Letter.class).put(new Letter(List.of("one", "two")));
-    mails(a).work(attempts(2), this::send);
+    mails(a).consume(attempts(2), this::send);
 
-    Patience.eventually(() -> mails(b).aside(10).size() == 1);
+    Patience.eventually(() -> mails(b).parked(10).size() == 1);
 
-    assertEquals(Optional.empty(), mails(b).aside(10).getFirst().work());
+    assertEquals(Optional.empty(), mails(b).parked(10).getFirst().work());
     assertEquals(Optional.of(new Letter(List.of("one", "two"))),
-        b.queue("mails", Letter.class).aside(10).getFirst().work());
+        b.queue("mails", Letter.class).parked(10).getFirst().work());
   }
 
   // ---- ends
 
   @Test
   void closingWaitsForWhatIsUnderWay() {
-    var working = mails(a).work(1, this::send);
+    var working = mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow"));
     mails(b).put(new Mail("later"));
     Patience.eventually(() -> begun("slow") == 1);
@@ -267,28 +267,28 @@ abstract class QueueContract {
 
     assertEquals(List.of("slow"), List.copyOf(done));
     assertEquals(1, mails(b).size());
-    mails(b).work(1, this::send);
+    mails(b).consume(1, this::send);
     awaitDone("slow", "later");
   }
 
   @Test
   void whatIsInterruptedGoesBack() {
-    var working = mails(a).work(attempts(1), this::send);
+    var working = mails(a).consume(attempts(1), this::send);
     mails(b).put(new Mail("slow"));
     Patience.eventually(() -> begun("slow") == 1);
 
     working.kill();
 
-    mails(b).work(2, this::send); // as often as usual
+    mails(b).consume(2, this::send); // as often as usual
     Patience.eventually(() -> begun("slow") == 2);
     gate.release();
     awaitDone("slow");
-    assertEquals(List.of(), mails(b).aside(10));
+    assertEquals(List.of(), mails(b).parked(10));
   }
 
   @Test
   void aNodeThatLeavesEndsItsWorkFirst() throws Exception {
-    mails(a).work(1, this::send);
+    mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow"));
     Patience.eventually(() -> begun("slow") == 1);
     var leaving = Thread.ofVirtual().start(a::close);
@@ -304,15 +304,15 @@ abstract class QueueContract {
   @Test
   void workOfANodeThatEndsWithoutAWordIsDoneByAnother() {
     var c = join("c");
-    mails(a).work(1, this::send);
+    mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow-at-a"));
     Patience.eventually(() -> begun("slow-at-a") == 1);
-    mails(c).work(1, this::send);
+    mails(c).consume(1, this::send);
     mails(b).put(new Mail("slow-at-c"));
     Patience.eventually(() -> begun("slow-at-c") == 1);
 
     end(c);
-    mails(b).work(2, this::send);
+    mails(b).consume(2, this::send);
 
     Patience.eventually(() -> begun("slow-at-c") == 2);
     assertEquals(1, begun("slow-at-a")); // that node is alive, so it keeps it, however long it takes
@@ -324,16 +324,16 @@ abstract class QueueContract {
   @Test
   void workThatEndsItsNodeEachTimeIsPutAside() throws Exception {
     var c = join("c");
-    mails(c).work(attempts(1), this::send);
+    mails(c).consume(attempts(1), this::send);
     mails(b).put(new Mail("slow"));
     Patience.eventually(() -> begun("slow") == 1);
 
     end(c);
-    mails(b).work(attempts(1), this::send);
+    mails(b).consume(attempts(1), this::send);
     giveUpNow("mails");
 
-    Patience.eventually(() -> mails(b).aside(10).size() == 1);
-    assertEquals("it was begun 1 times, and did not end", mails(b).aside(10).getFirst().reason());
+    Patience.eventually(() -> mails(b).parked(10).size() == 1);
+    assertEquals("it was begun 1 times, and did not end", mails(b).parked(10).getFirst().reason());
     assertEquals(1, begun("slow"));
   }
 
@@ -341,14 +341,14 @@ abstract class QueueContract {
 
   @Test
   void aNodeWorksOnceOnAQueue() {
-    Exitable first = mails(a).work(1, this::send);
+    Exitable first = mails(a).consume(1, this::send);
 
     assertEquals("node 'a' works on queue 'mails' already; close that work",
-        assertThrows(IllegalStateException.class, () -> mails(a).work(1, this::send)).getMessage());
+        assertThrows(IllegalStateException.class, () -> mails(a).consume(1, this::send)).getMessage());
     assertTrue(a.dump().contains("\nworks on: mails\n"), a::dump);
 
     first.close();
-    mails(a).work(1, this::send);
+    mails(a).consume(1, this::send);
     mails(b).put(new Mail("ada"));
     awaitDone("ada");
   }
@@ -358,13 +358,14 @@ abstract class QueueContract {
     var mails = mails(a);
     assertThrows(IllegalArgumentException.class, () -> a.queue("Mails", Mail.class));
     assertThrows(IllegalArgumentException.class, () -> a.queue("mails", Thread.class));
-    assertThrows(IllegalArgumentException.class, () -> mails.work(0, this::send));
-    assertThrows(IllegalArgumentException.class, () -> mails.work(options -> options.withAttempts(0), this::send));
+    assertThrows(IllegalArgumentException.class, () -> mails.consume(0, this::send));
     assertThrows(IllegalArgumentException.class,
-        () -> mails.work(options -> options.withPauses(Duration.ofSeconds(2), Duration.ofSeconds(1)), this::send));
-    assertThrows(IllegalArgumentException.class, () -> mails.aside(0));
+        () -> mails.consume(options -> options.withMaxAttempts(0), this::send));
+    assertThrows(IllegalArgumentException.class,
+        () -> mails.consume(options -> options.withBackoff(Duration.ofSeconds(2), Duration.ofSeconds(1)), this::send));
+    assertThrows(IllegalArgumentException.class, () -> mails.parked(0));
     assertThrows(NullPointerException.class, () -> mails.put(null));
-    assertThrows(NullPointerException.class, () -> mails.work(1, null));
+    assertThrows(NullPointerException.class, () -> mails.consume(1, null));
     var huge = new Mail("x".repeat(2 << 20));
     assertThrows(IllegalArgumentException.class, () -> mails.put(huge));
     assertEquals(0, mails.size());
@@ -375,8 +376,9 @@ abstract class QueueContract {
     var mails = mails(a);
     a.close();
 
-    assertEquals(Loss.CUT, assertThrows(LostException.class, () -> mails.put(new Mail("ada"))).loss());
-    assertEquals(Loss.CUT, assertThrows(LostException.class, mails::size).loss());
-    assertThrows(IllegalStateException.class, () -> mails.work(1, this::send));
+    assertEquals(Failure.DISCONNECTED,
+        assertThrows(TransportException.class, () -> mails.put(new Mail("ada"))).failure());
+    assertEquals(Failure.DISCONNECTED, assertThrows(TransportException.class, mails::size).failure());
+    assertThrows(IllegalStateException.class, () -> mails.consume(1, this::send));
   }
 }

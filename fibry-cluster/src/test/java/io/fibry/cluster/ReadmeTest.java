@@ -34,7 +34,7 @@ class ReadmeTest {
                 case Sum sum -> context.reply(sum, cents.sum());
               }
             })) {
-      shop.offer("till", Till.class, till);             // all nodes may send to it
+      shop.expose("till", Till.class, till);             // all nodes may send to it
 
       var far = office.actor("till", Till.class);       // an Actor<Till> like any other
       far.sendMessage(new Pay(500));
@@ -47,12 +47,12 @@ class ReadmeTest {
   record Visit() implements Request<Visit, Long> {}
 
   static final Durable<Visit> PAGE = Durable.kind("page", Visit.class)
-      .state(0L).by((visits, visit, context) -> {
+      .state(0L).handler((visits, visit, context) -> {
         context.reply(visit, visits + 1);
         return visits + 1;
       });
 
-  static long visits(Network network) {
+  static long visits(ClusterNetwork network) {
     try (var web = Cluster.join("site", network, options -> options.withNode("web"));
         var home = Cluster.join("site", network, options -> options.withNode("home-1"))) {
       home.host(PAGE, ActorSystem.anonymous(), Duration.ofMinutes(5)); // each node that shall
@@ -67,12 +67,12 @@ class ReadmeTest {
   // @start
   record Parcel(String to) {}
 
-  static String pack(Network network) throws InterruptedException {
+  static String pack(ClusterNetwork network) throws InterruptedException {
     try (var web = Cluster.join("depot", network, options -> options.withNode("web"));
         var depot = Cluster.join("depot", network, options -> options.withNode("depot-1"))) {
       var packed = new SynchronousQueue<String>();
       depot.queue("parcels", Parcel.class)
-          .work(4, parcel -> packed.put(parcel.to()));  // four at once, on each node that works
+          .consume(4, parcel -> packed.put(parcel.to()));  // four at once, on each node that works
 
       web.queue("parcels", Parcel.class).put(new Parcel("Ada")); // returns when it is stored
       return packed.take();

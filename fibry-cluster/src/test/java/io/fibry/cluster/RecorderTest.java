@@ -10,7 +10,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Intercepted;
@@ -60,8 +60,8 @@ class RecorderTest {
     scope.close();
   }
 
-  private Cluster join(String node, Network by) {
-    return Cluster.join("recorded", by, options -> options.withNode(node).withScope(scope).withParts(4)
+  private Cluster join(String node, ClusterNetwork by) {
+    return Cluster.join("recorded", by, options -> options.withNode(node).withScope(scope).withPartitions(4)
         .withLease(TestNetwork.LEASE).withCalm(Duration.ofMillis(100)));
   }
 
@@ -78,7 +78,7 @@ class RecorderTest {
   @Test
   void aRequestTellsHowItEnded() {
     try (var a = join("a", network); var b = join("b", network)) {
-      a.offer("counter", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      a.expose("counter", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       assertEquals(7, b.actor("counter", Count.class).ask(new Count()));
       assertThrows(UnreachableException.class, () -> b.actor("other", Count.class).ask(new Count()));
     }
@@ -97,7 +97,7 @@ class RecorderTest {
     try (var a = join("a", network)) {
       var slow = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
           .newActor((Text text, ActorContext<Text> context) -> gate.await());
-      a.offer("slow", Text.class, slow);
+      a.expose("slow", Text.class, slow);
       var far = a.actor("slow", Text.class);
       var sender = Thread.startVirtualThread(() -> {
         for (int i = 0; i < 40; i++) far.sendMessage(new Text("x".repeat(60_000)));
@@ -118,7 +118,7 @@ class RecorderTest {
       host(a);
       try (var b = join("b", network)) {
         host(b);
-        Patience.eventually(() -> b.health().parts().get("counter") > 0);
+        Patience.eventually(() -> b.health().partitions().get("counter") > 0);
       }
     }
 
@@ -142,7 +142,7 @@ class RecorderTest {
     var moved = MemoryNetwork.create(clock);
     try (var timed = ActorSystem.openScope("recorder-clock", options -> options.withScheduler(clock));
         var a = Cluster.join("recorded", (app, node) -> failing(moved.connect(app, node), cut),
-            options -> options.withNode("a").withScope(timed).withParts(4).withLease(LEASE)
+            options -> options.withNode("a").withScope(timed).withPartitions(4).withLease(LEASE)
                 .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())))) {
       a.host("counter", Count.class, timed.anonymous(), Duration.ofMinutes(1),
           (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 1)));
@@ -151,10 +151,10 @@ class RecorderTest {
       assertEquals(life, a.self().id());
       cut.set(true);
       for (int i = 0; i < 4; i++) pass(clock, timed);
-      assertFalse(a.health().alive());
+      assertFalse(a.health().isAlive());
       cut.set(false);
       for (int i = 0; i < 2; i++) pass(clock, timed);
-      assertTrue(a.health().alive());
+      assertTrue(a.health().isAlive());
       assertNotEquals(life, a.self().id());
     }
 
@@ -170,9 +170,9 @@ class RecorderTest {
     assertTrue(scope.awaitQuiescence(Patience.LONG));
   }
 
-  private static Engine failing(Engine engine, AtomicBoolean cut) {
-    return Intercepted.of(Engine.class, engine, (method, given, call) -> {
-      if (method.getName().equals("update") && cut.get()) throw new LostException(Loss.CUT, "made up");
+  private static ClusterTransport failing(ClusterTransport engine, AtomicBoolean cut) {
+    return Intercepted.of(ClusterTransport.class, engine, (method, given, call) -> {
+      if (method.getName().equals("update") && cut.get()) throw new TransportException(Failure.DISCONNECTED, "made up");
       return call.pass();
     });
   }

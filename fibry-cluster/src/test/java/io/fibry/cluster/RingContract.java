@@ -50,7 +50,7 @@ abstract class RingContract {
   }
 
   private Cluster join(String node) {
-    return Cluster.join(app, network, options -> options.withNode(node).withParts(4).withScope(scope));
+    return Cluster.join(app, network, options -> options.withNode(node).withPartitions(4).withScope(scope));
   }
 
   @AfterEach
@@ -68,7 +68,7 @@ abstract class RingContract {
   }
 
   private void offer(Cluster node, String name, ActorBuilder<Object> how) {
-    node.offer(name, Walk.class, how.<Walk>newActor((walk, context) -> go(node, walk, context)));
+    node.expose(name, Walk.class, how.<Walk>newActor((walk, context) -> go(node, walk, context)));
   }
 
   private void go(Cluster node, Walk walk, ActorContext<Walk> context) {
@@ -167,7 +167,7 @@ abstract class RingContract {
 
   @Test
   void whoAnswersLaterIsInNoRing() {
-    a.offer("first", Walk.class, scope.anonymous().<Walk>newActor((walk, context) -> {
+    a.expose("first", Walk.class, scope.anonymous().<Walk>newActor((walk, context) -> {
       if (walk.path().isEmpty()) context.reply(walk, "there");
       else context.replyWhen(walk, next(a, walk).sendMessageReturn(walk.rest()));
     }));

@@ -35,8 +35,8 @@ class StateTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final Lives lives = new Lives(clock, LEASE);
 
-  private static Engine.Entry entry(byte[] bytes) {
-    return new Engine.Entry(KEY, Optional.of(bytes), 1);
+  private static ClusterTransport.Entry entry(byte[] bytes) {
+    return new ClusterTransport.Entry(KEY, Optional.of(bytes), 1);
   }
 
   private static State over(State life) {

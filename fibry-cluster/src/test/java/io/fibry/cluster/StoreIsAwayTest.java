@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 class StoreIsAwayTest {
   record Count() implements Request<Count, Long> {}
 
-  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).keepsMessages(9).state(0L)
-      .by((sum, count, context) -> {
+  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).storeMessages(9).state(0L)
+      .handler((sum, count, context) -> {
         context.reply(count, sum + 1);
         return sum + 1;
       });
@@ -49,13 +49,13 @@ class StoreIsAwayTest {
   @Test
   void partsBeginWhenItCanBeRead() {
     try (var node = Cluster.join("away", TestNetwork.inMemory(),
-        options -> options.withScope(scope).withParts(4).withCalm(Duration.ofMillis(100)))) {
+        options -> options.withScope(scope).withPartitions(4).withCalm(Duration.ofMillis(100)))) {
       var store = failing(2, 8); // the first look checks
       var counters = node.host(COUNTER, store, scope.anonymous(), Duration.ofMinutes(1));
 
       for (int i = 0; i < 20; i++) assertEquals(1, counters.actor("k" + i).ask(new Count()));
 
-      assertEquals(4, node.health().parts().get("counter"));
+      assertEquals(4, node.health().partitions().get("counter"));
       assertTrue(looks.get() >= 8);
     }
   }

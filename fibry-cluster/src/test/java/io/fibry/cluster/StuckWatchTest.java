@@ -7,7 +7,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.lang.reflect.InvocationTargetException;
@@ -40,8 +40,9 @@ class StuckWatchTest {
     scope.close();
   }
 
-  private Engine faulty(Engine engine, String node) {
-    return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
+  private ClusterTransport faulty(ClusterTransport engine, String node) {
+    return (ClusterTransport) Proxy.newProxyInstance(ClusterTransport.class.getClassLoader(),
+        new Class<?>[] {ClusterTransport.class},
         (proxy, method, arguments) -> {
           if (node.equals("b") && method.getName().equals("watch")) {
             @SuppressWarnings("unchecked") var reader = (Consumer<Object>) arguments[1];
@@ -50,7 +51,7 @@ class StuckWatchTest {
             };
           }
           if (node.equals("a") && cut && method.getName().matches("get|create|update|delete"))
-            throw new LostException(Loss.CUT, "a test cut the connection");
+            throw new TransportException(Failure.DISCONNECTED, "a test cut the connection");
           try {
             return method.invoke(engine, arguments);
           } catch (InvocationTargetException thrown) {
@@ -61,7 +62,7 @@ class StuckWatchTest {
 
   private Cluster home(String name) {
     var node = Cluster.join("bank", (app, own) -> faulty(network.connect(app, own), own),
-        options -> options.withNode(name).withLease(LEASE).withParts(PARTS).withScope(scope)
+        options -> options.withNode(name).withLease(LEASE).withPartitions(PARTS).withScope(scope)
             .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
     node.host("place", Where.class, scope.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
         .newActor((Where where, ActorContext<Where> context) -> context.reply(where, name)));
@@ -76,7 +77,7 @@ class StuckWatchTest {
   }
 
   private static int parts(Cluster node) {
-    return node.health().parts().get("place");
+    return node.health().partitions().get("place");
   }
 
   @Test
@@ -98,7 +99,7 @@ class StuckWatchTest {
     int together = 0;
     for (int i = 0; i < 6; i++) {
       pass(TICK);
-      if (a.health().alive()) together = Math.max(together, parts(b));
+      if (a.health().isAlive()) together = Math.max(together, parts(b));
     }
     assertEquals(before, together);
     stuck = false;

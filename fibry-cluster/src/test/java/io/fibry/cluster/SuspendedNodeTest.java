@@ -56,14 +56,15 @@ class SuspendedNodeTest {
     scopeOfA.close();
   }
 
-  private Engine machineOfA(Engine engine) {
-    return (Engine) Proxy.newProxyInstance(Engine.class.getClassLoader(), new Class<?>[] {Engine.class},
+  private ClusterTransport machineOfA(ClusterTransport engine) {
+    return (ClusterTransport) Proxy.newProxyInstance(ClusterTransport.class.getClassLoader(),
+        new Class<?>[] {ClusterTransport.class},
         (proxy, method, arguments) -> {
           if (method.getName().equals("subscribe") || method.getName().equals("watch")) {
             @SuppressWarnings("unchecked") var reader = (Consumer<Object>) arguments[arguments.length - 1];
             arguments[arguments.length - 1] = (Consumer<Object>) one -> {
               if (!suspended) reader.accept(one);
-              else if (one instanceof Engine.Entry) news.add(() -> reader.accept(one));
+              else if (one instanceof ClusterTransport.Entry) news.add(() -> reader.accept(one));
               else if (buffered) messages.add(() -> reader.accept(one));
             };
           }
@@ -75,8 +76,8 @@ class SuspendedNodeTest {
         });
   }
 
-  private Cluster join(String node, Network of, ActorScope in, ManualScheduler time) {
-    return Cluster.join("bank", of, options -> options.withNode(node).withLease(LEASE).withParts(8).withScope(in)
+  private Cluster join(String node, ClusterNetwork of, ActorScope in, ManualScheduler time) {
+    return Cluster.join("bank", of, options -> options.withNode(node).withLease(LEASE).withPartitions(8).withScope(in)
         .withWallClock(() -> Instant.EPOCH.plusNanos(time.nanoTime())));
   }
 
@@ -118,7 +119,7 @@ class SuspendedNodeTest {
     assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
     suspended = false;
     handled.clear();
-    assertTrue(a.health().alive());
+    assertTrue(a.health().isAlive());
 
     for (int i = 0; i < 10; i++) assertEquals("b", Patience.value(place.sendMessageReturn(new Where())));
     assertTrue(ActorSystem.root().awaitQuiescence(Patience.LONG));
@@ -149,7 +150,7 @@ class SuspendedNodeTest {
     slowHome(a, scopeOfA);
     slowHome(join("b", network, scope, clock), scope);
     pass(Duration.ofSeconds(10));
-    int before = a.health().parts().get("slow");
+    int before = a.health().partitions().get("slow");
     suspended = true;
     pass(LEASE.plusSeconds(3));
     buffered = true;
@@ -160,9 +161,9 @@ class SuspendedNodeTest {
     suspended = false;
 
     comeIn(messages);
-    Patience.eventually(() -> a.health().underWay() >= 2);
+    Patience.eventually(() -> a.health().pendingRequests() >= 2);
     comeIn(news);
-    Patience.eventually(() -> a.health().underWay() == 0);
+    Patience.eventually(() -> a.health().pendingRequests() == 0);
     answerOfB.complete("b");
 
     assertTrue(before > 0);

@@ -42,8 +42,8 @@ abstract class TakenBackContract {
   private final Cluster b;
 
   TakenBackContract(String app, TestNetwork network) {
-    a = Cluster.join(app, network, options -> options.withNode("a").withParts(4));
-    b = Cluster.join(app, network, options -> options.withNode("b").withParts(4));
+    a = Cluster.join(app, network, options -> options.withNode("a").withPartitions(4));
+    b = Cluster.join(app, network, options -> options.withNode("b").withPartitions(4));
   }
 
   @AfterEach
@@ -65,7 +65,7 @@ abstract class TakenBackContract {
   }
 
   private Actor<Job> offered() {
-    a.offer("worker", Job.class, scope.named("worker").<Job>newActor(this::handle));
+    a.expose("worker", Job.class, scope.named("worker").<Job>newActor(this::handle));
     return b.actor("worker", Job.class);
   }
 
@@ -81,7 +81,7 @@ abstract class TakenBackContract {
 
   /** A node can only take back what it knows to be asked, and it may begin before it knows. */
   private void awaitAsked(int requests) {
-    Patience.eventually(() -> a.health().underWay() == requests);
+    Patience.eventually(() -> a.health().pendingRequests() == requests);
   }
 
   private void whatIsCancelledIsNotHandled(Actor<Job> worker) throws InterruptedException {

@@ -62,8 +62,9 @@ abstract class TellsContract {
   }
 
   private Cluster join(String node, ActorScope of) {
-    nodes.add(Cluster.join(app, network, options -> options.withNode(node).withScope(of).withParts(16).withCalm(CALM)
-        .withAskLimit(Patience.LONG)));
+    nodes.add(
+        Cluster.join(app, network, options -> options.withNode(node).withScope(of).withPartitions(16).withCalm(CALM)
+            .withAskLimit(Patience.LONG)));
     return nodes.getLast();
   }
 
@@ -145,7 +146,7 @@ abstract class TellsContract {
   @Test
   void aMessageThatIsNotTakenIsADeadLetterAtItsSender() throws Exception {
     var clerk = clerk(Mailbox.bounded(1, Overflow.REJECT));
-    join("desk").offer("clerk", Clerk.class, clerk);
+    join("desk").expose("clerk", Clerk.class, clerk);
     var far = sender().actor("clerk", Clerk.class);
     clerk.sendMessage(new Wait());
     Patience.await(waits);
@@ -161,7 +162,7 @@ abstract class TellsContract {
 
   @Test
   void messagesThatAreGatheredKeepTheirOrder() {
-    join("desk").offer("clerk", Clerk.class, clerk(Mailbox.unbounded()));
+    join("desk").expose("clerk", Clerk.class, clerk(Mailbox.unbounded()));
     var far = sender().actor("clerk", Clerk.class);
 
     for (int i = 1; i <= 20_000; i++) {
@@ -177,7 +178,7 @@ abstract class TellsContract {
   @Test
   void aSenderWaitsForASlowActor() throws Exception {
     var clerk = clerk(Mailbox.bounded(10, Overflow.BLOCK));
-    join("desk").offer("clerk", Clerk.class, clerk);
+    join("desk").expose("clerk", Clerk.class, clerk);
     var far = sender().actor("clerk", Clerk.class);
     clerk.sendMessage(new Wait());
     Patience.await(waits);
@@ -201,7 +202,7 @@ abstract class TellsContract {
   void whatIsTooLateIsNotHandled() {
     var clock = new ManualScheduler();
     var desk = join("a", scope.openScope("timed", options -> options.withScheduler(clock)));
-    desk.offer("clerk", Clerk.class, clerk(Mailbox.bounded(1, Overflow.BLOCK)));
+    desk.expose("clerk", Clerk.class, clerk(Mailbox.bounded(1, Overflow.BLOCK)));
     var far = sender().actor("clerk", Clerk.class);
     var limit = Patience.LONG.dividedBy(2); // notes have twice as long
     far.sendMessage(new Wait());
@@ -222,7 +223,7 @@ abstract class TellsContract {
   @Test
   void aSenderThatIsInterruptedIsTold() throws Exception {
     var clerk = clerk(Mailbox.bounded(10, Overflow.BLOCK));
-    join("desk").offer("clerk", Clerk.class, clerk);
+    join("desk").expose("clerk", Clerk.class, clerk);
     var far = sender().actor("clerk", Clerk.class);
     clerk.sendMessage(new Wait());
     Patience.await(waits);

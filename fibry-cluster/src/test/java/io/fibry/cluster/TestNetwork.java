@@ -9,13 +9,13 @@ import java.util.concurrent.ConcurrentHashMap;
  * A network whose nodes live until a test ends them: no machine is so busy that a lease of a minute
  * runs out. Thread-safe.
  */
-final class TestNetwork implements Network {
+final class TestNetwork implements ClusterNetwork {
   static final Duration LEASE = Duration.ofMinutes(1);
 
-  private final Network network;
-  private final Map<String, Engine> engines = new ConcurrentHashMap<>(); // by node: its last connection
+  private final ClusterNetwork network;
+  private final Map<String, ClusterTransport> engines = new ConcurrentHashMap<>(); // by node: its last connection
 
-  TestNetwork(Network network) {
+  TestNetwork(ClusterNetwork network) {
     this.network = network;
   }
 
@@ -24,7 +24,7 @@ final class TestNetwork implements Network {
   }
 
   @Override
-  public Engine connect(String app, String node) {
+  public ClusterTransport connect(String app, String node) {
     var engine = network.connect(app, node);
     engines.put(node, engine);
     return engine;
@@ -36,7 +36,7 @@ final class TestNetwork implements Network {
   }
 
   /** {@return the last connection of a node} */
-  Engine engine(String node) {
+  ClusterTransport engine(String node) {
     return engines.get(node);
   }
 

@@ -133,7 +133,7 @@ abstract class TopicContract {
   void bytesOfOthersAreNoNews() {
     news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number()));
     try (var foreign = network.connect(app, "foreign")) {
-      foreign.publish(Wire.to(new Subjects(app).ofTopic("news"), Map.of(), new byte[] {1, 2, 3}));
+      foreign.publish(WireMessage.to(new Subjects(app).ofTopic("news"), Map.of(), new byte[] {1, 2, 3}));
       news(a).publish(new News(7));
 
       Patience.eventually(() -> all().equals(List.of(7)));

@@ -29,11 +29,11 @@ class UnreadableTest {
         ActorScope scope = ActorSystem.openScope("unreadable-test");
         var node = Cluster.join("flood", network, options -> options.withNode("a").withScope(scope));
         var foreign = network.connect("flood", "foreign")) {
-      node.offer("till", Count.class,
+      node.expose("till", Count.class,
           scope.anonymous().newActor((Count count, ActorContext<Count> context) -> context.reply(count, 7)));
       long begun = System.nanoTime();
       for (int i = 0; i < MESSAGES; i++)
-        foreign.publish(Wire.to("fb.flood.n.till", Map.of(), new byte[] {1, 2, 3}));
+        foreign.publish(WireMessage.to("fb.flood.n.till", Map.of(), new byte[] {1, 2, 3}));
       assertEquals(7, node.actor("till", Count.class).ask(new Count(), Patience.LONG)); // behind them
       long seconds = (System.nanoTime() - begun) / 1_000_000_000;
 
@@ -50,7 +50,7 @@ class UnreadableTest {
         ActorScope scope = ActorSystem.openScope("unreadable-test");
         var old = Cluster.join("flood", network, options -> options.withNode("old").withScope(scope));
         var newer = Cluster.join("flood", network, options -> options.withNode("newer").withScope(scope))) {
-      old.offer("till", Count.class, scope.anonymous().newActor(count -> {}));
+      old.expose("till", Count.class, scope.anonymous().newActor(count -> {}));
       var till = newer.actor("till", Pay.class);
       long begun = System.nanoTime();
       for (int i = 0; i < MESSAGES; i++) till.sendMessage(new Pay(7, List.of("x")));

@@ -53,7 +53,7 @@ class UpgradeTest {
   private final LongAdder cents = new LongAdder();
 
   private Cluster join(String node) {
-    return Cluster.join("shop", network, options -> options.withNode(node).withScope(scope).withParts(4));
+    return Cluster.join("shop", network, options -> options.withNode(node).withScope(scope).withPartitions(4));
   }
 
   @AfterEach
@@ -75,7 +75,7 @@ class UpgradeTest {
 
   @Test
   void anOldNodeReadsAMessageWithAFieldMore() {
-    a.offer("till", Old.Till.class, old());
+    a.expose("till", Old.Till.class, old());
     var till = b.actor("till", Next.Till.class);
 
     assertEquals(5, till.ask(new Next.Pay(5, Optional.of("thanks"))));
@@ -84,7 +84,7 @@ class UpgradeTest {
 
   @Test
   void aNewNodeReadsAMessageWithoutThatField() {
-    b.offer("till", Next.Till.class, scope.anonymous()
+    b.expose("till", Next.Till.class, scope.anonymous()
         .newActor((Next.Till message, ActorContext<Next.Till> context) -> {
           if (message instanceof Next.Pay pay) context.reply(pay, pay.note().isEmpty() ? pay.cents() : -1);
         }));
@@ -97,7 +97,7 @@ class UpgradeTest {
     a.host("till", Old.Till.class, scope.anonymous(), Duration.ofMinutes(1), (how, key) -> old());
     var till = b.entities("till", Next.Till.class).actor("t");
 
-    var failure = assertThrows(FarFailureException.class, () -> till.ask(new Next.Refund(5)));
+    var failure = assertThrows(RemoteFailureException.class, () -> till.ask(new Next.Refund(5)));
 
     assertTrue(failure.getMessage().contains("Refund"), failure::getMessage);
     assertEquals(7, till.ask(new Next.Pay(7, Optional.empty()))); // it continues
@@ -105,9 +105,9 @@ class UpgradeTest {
 
   @Test
   void aFieldThatAnOldNodeMissesIsToldToItsAsker() {
-    a.offer("till", Old.Till.class, old());
+    a.expose("till", Old.Till.class, old());
 
-    var failure = assertThrows(FarFailureException.class,
+    var failure = assertThrows(RemoteFailureException.class,
         () -> b.actor("till", Wrong.Till.class).ask(new Wrong.Pay("5,00")));
 
     assertTrue(failure.getMessage().contains("cents"), failure::getMessage);
@@ -117,8 +117,8 @@ class UpgradeTest {
   // ---- durable entities
 
   private static Durable<Old.Till> oldKept() {
-    return Durable.kind("till", Old.Till.class).keepsMessages(10).state(new Old.Book(List.of()))
-        .by((book, message, context) -> switch (message) {
+    return Durable.kind("till", Old.Till.class).storeMessages(10).state(new Old.Book(List.of()))
+        .handler((book, message, context) -> switch (message) {
           case Old.Pay pay -> {
             context.reply(pay, pay.cents());
             yield new Old.Book(List.of());
@@ -131,8 +131,8 @@ class UpgradeTest {
   }
 
   private static Durable<Next.Till> nextKept() {
-    return Durable.kind("till", Next.Till.class).keepsMessages(10).state(new Next.Book(List.of()))
-        .by((book, message, context) -> switch (message) {
+    return Durable.kind("till", Next.Till.class).storeMessages(10).state(new Next.Book(List.of()))
+        .handler((book, message, context) -> switch (message) {
           case Next.Pay pay -> {
             var entries = new ArrayList<>(book.entries());
             entries.add(new Next.Entry(pay.cents(), pay.note()));
@@ -175,7 +175,7 @@ class UpgradeTest {
     till.sendMessageLater(new Next.Pay(6, Optional.of("second")), Duration.ofMillis(1));
     var waiting = new LongAdder();
     Patience.eventually(() -> {
-      a.store().waiting("till", (actor, due) -> waiting.increment());
+      a.store().forEachPending("till", (actor, due) -> waiting.increment());
       return waiting.sum() > 0; // kept by the old node, and not handled
     });
     old.close();

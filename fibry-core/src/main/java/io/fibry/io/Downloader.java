@@ -23,9 +23,9 @@ import java.util.function.UnaryOperator;
  * Downloads what URIs name: a pool of actors around an HTTP client. Thread-safe.
  * {@snippet class="io.fibry.IoSnippetsTest" region="downloader"}
  *
- * <p>A download fails with an {@link IOException}: {@link HttpStatusException} for a status other than 200 to
- * 299. It is cancelled when no caller waits: after the limit of {@code ask}, at an interrupt, or
- * with its future.
+ * <p>A download fails with an {@link IOException}: {@link HttpStatusException} for a status other
+ * than 200 to 299. It is cancelled when no caller waits: after the limit of {@code ask}, at an
+ * interrupt, or with its future.
  *
  * <p>It is tried again if the server cannot be reached, or answers 429, 502, 503 or 504. The
  * back-off doubles, is shortened at random by up to a half, and respects {@code Retry-After}. Ten

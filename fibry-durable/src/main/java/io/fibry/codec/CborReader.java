@@ -19,7 +19,7 @@ final class CborReader implements ItemReader {
   private final byte[] bytes;
   private int at;
   private int depth;
-  private final int[] left = new int[Format.DEEPEST + 1]; // by depth: elements or entries that come
+  private final int[] left = new int[Format.MAX_DEPTH + 1]; // by depth: elements or entries that come
 
   CborReader(byte[] bytes) {
     this.bytes = bytes;
@@ -165,7 +165,7 @@ final class CborReader implements ItemReader {
   }
 
   private void enter() {
-    if (++depth > Format.DEEPEST) throw failure("it is nested more than " + Format.DEEPEST + " deep");
+    if (++depth > Format.MAX_DEPTH) throw failure("it is nested more than " + Format.MAX_DEPTH + " deep");
   }
 
   @Override

@@ -101,7 +101,7 @@ final class CborWriter implements ItemWriter {
   }
 
   private void begin(int major, int count) {
-    if (++depth > Format.DEEPEST) throw CodecException.here("it is nested more than " + Format.DEEPEST + " deep");
+    if (++depth > Format.MAX_DEPTH) throw CodecException.here("it is nested more than " + Format.MAX_DEPTH + " deep");
     head(major, count);
   }
 
@@ -136,9 +136,9 @@ final class CborWriter implements ItemWriter {
 
   private void room(int more) {
     int needed = length + more;
-    if (needed < 0 || needed > Format.MOST_BYTES)
-      throw CodecException.here("it takes more than " + Format.MOST_BYTES + " bytes");
+    if (needed < 0 || needed > Format.MAX_BYTES)
+      throw CodecException.here("it takes more than " + Format.MAX_BYTES + " bytes");
     if (needed > bytes.length)
-      bytes = Arrays.copyOf(bytes, Math.min(Format.MOST_BYTES, Math.max(needed, 2 * bytes.length)));
+      bytes = Arrays.copyOf(bytes, Math.min(Format.MAX_BYTES, Math.max(needed, 2 * bytes.length)));
   }
 }

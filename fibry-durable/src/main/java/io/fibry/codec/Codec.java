@@ -69,7 +69,7 @@ public interface Codec<T> {
    * @return a codec
    * @throws IllegalArgumentException also if bytes could be read as two forms
    */
-  static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms) {
+  static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return TypeCodec.of(type, forms);
   }
 

@@ -11,10 +11,10 @@ import java.util.Optional;
 public interface Format {
 
   /** The most levels of arrays and maps in each other that are written, or read. */
-  int DEEPEST = 64;
+  int MAX_DEPTH = 64;
 
   /** The most bytes that a value takes. */
-  int MOST_BYTES = 16 << 20;
+  int MAX_BYTES = 16 << 20;
 
   /** {@return its name: files with samples end with it} */
   String name();
@@ -25,7 +25,7 @@ public interface Format {
   /**
    * Begins to read a value.
    *
-   * @param bytes {@link #MOST_BYTES} at most
+   * @param bytes {@link #MAX_BYTES} at most
    * @return reads one value
    */
   ItemReader newReader(byte[] bytes);

@@ -29,11 +29,11 @@ final class Sampler {
   static Map<String, byte[]> samples(Shape root, Set<Shape> all, Format format) {
     var seen = new HashSet<Shape>();
     int levels = 1;
-    while (!root.fits(levels) && levels < Format.DEEPEST) levels++;
+    while (!root.fits(levels) && levels < Format.MAX_DEPTH) levels++;
     levels += 2; // so that containers have elements
     var samples = new LinkedHashMap<String, byte[]>();
     int size = new Sampler(format, seen).add(root, levels, true, samples);
-    while (!seen.containsAll(all) && ++levels <= Format.DEEPEST && size < MOST_BYTES)
+    while (!seen.containsAll(all) && ++levels <= Format.MAX_DEPTH && size < MOST_BYTES)
       size = new Sampler(format, seen).add(root, levels, false, samples); // those with types further inside
     return samples;
   }

@@ -37,7 +37,7 @@ final class Shapes {
   private final Set<Class<?>> choices = new HashSet<>();
   private final List<Supplier<String>> definitions = new ArrayList<>();
 
-  Shapes(Forms<?> forms, Format format) {
+  Shapes(SchemaEvolution<?> forms, Format format) {
     this.named = forms.named;
     this.gone = forms.gone;
     this.format = format;
@@ -88,8 +88,8 @@ final class Shapes {
   private Shape of(Known type, String where) {
     var present = made.get(type);
     if (present != null) return present;
-    if (type.depth() > Format.DEEPEST) throw new IllegalArgumentException(where + ": " + type.raw.getTypeName()
-        + " has type arguments more than " + Format.DEEPEST + " deep; let them end");
+    if (type.depth() > Format.MAX_DEPTH) throw new IllegalArgumentException(where + ": " + type.raw.getTypeName()
+        + " has type arguments more than " + Format.MAX_DEPTH + " deep; let them end");
     return make(type, where);
   }
 
@@ -135,7 +135,7 @@ final class Shapes {
   }
 
   private Shape constants(Known type) {
-    var shape = new EnumShape(type.raw, constant -> Forms.checkName(format.nameOf(constant), type.raw));
+    var shape = new EnumShape(type.raw, constant -> SchemaEvolution.checkName(format.nameOf(constant), type.raw));
     made.put(type, shape);
     definitions.add(shape::definition);
     return shape;
@@ -148,7 +148,7 @@ final class Shapes {
     var bound = bound(type);
     for (var component : type.raw.getRecordComponents()) {
       String where = type.raw.getName() + "." + component.getName();
-      shape.add(Forms.checkName(format.nameOf(component), type.raw), component,
+      shape.add(SchemaEvolution.checkName(format.nameOf(component), type.raw), component,
           of(known(component.getGenericType(), bound, where), where));
     }
     return shape;

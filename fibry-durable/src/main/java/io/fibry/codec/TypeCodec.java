@@ -15,8 +15,8 @@ import java.util.function.UnaryOperator;
  * <p>Bytes stay readable when a type changes. An unknown field is skipped, which
  * {@link #decode(byte[], Consumer)} reports. A missing field is empty if it is a collection, an
  * array or an {@code Optional}. Any other difference fails with a {@link CodecException}: no value
- * is silently zero. Only the types named here are ever made from bytes. {@link Forms} covers the
- * changes that these rules do not.
+ * is silently zero. Only the types named here are ever made from bytes. {@link SchemaEvolution}
+ * covers the changes that these rules do not.
  *
  * @param <T> the values
  */
@@ -31,7 +31,7 @@ public final class TypeCodec<T> implements Codec<T> {
   private final Set<Shape> shapes; // of the types of today
   private final String schema;
 
-  private TypeCodec(Class<T> type, Forms<T> forms, Format format) {
+  private TypeCodec(Class<T> type, SchemaEvolution<T> forms, Format format) {
     this.type = type;
     this.boxed = MethodType.methodType(type).wrap().returnType();
     this.format = format;
@@ -48,7 +48,7 @@ public final class TypeCodec<T> implements Codec<T> {
     this.schema = shapes.schema();
   }
 
-  static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms) {
+  static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return of(type, forms, CBOR);
   }
 
@@ -63,9 +63,9 @@ public final class TypeCodec<T> implements Codec<T> {
    * @throws IllegalArgumentException if a part of the type has no form in bytes, or bytes could be
    *     read as two forms
    */
-  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms, Format format) {
+  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms, Format format) {
     Objects.requireNonNull(type, "type");
-    var known = Objects.requireNonNull(forms, "forms").apply(Forms.none());
+    var known = Objects.requireNonNull(forms, "forms").apply(SchemaEvolution.none());
     return new TypeCodec<>(type, Objects.requireNonNull(known, "what forms answers"),
         Objects.requireNonNull(format, "format"));
   }
@@ -124,8 +124,8 @@ public final class TypeCodec<T> implements Codec<T> {
   public T decode(byte[] bytes, Consumer<String> unknown) {
     Objects.requireNonNull(unknown, "unknown");
     try {
-      if (Objects.requireNonNull(bytes, "bytes").length > Format.MOST_BYTES)
-        throw CodecException.here(bytes.length + " bytes; at most " + Format.MOST_BYTES + " are read");
+      if (Objects.requireNonNull(bytes, "bytes").length > Format.MAX_BYTES)
+        throw CodecException.here(bytes.length + " bytes; at most " + Format.MAX_BYTES + " are read");
       var in = format.newReader(bytes);
       var value = root.read(in, unknown);
       in.checkEnd();

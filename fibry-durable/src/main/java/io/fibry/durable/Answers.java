@@ -16,7 +16,7 @@ final class Answers {
    */
   static void check(Class<?> messages, Set<Class<?>> known) {
     if (messages.isSealed()) for (var each : messages.getPermittedSubclasses()) check(each, known);
-    else if (!messages.isInterface() && !known.contains(messages) && Once.class.isAssignableFrom(messages)
+    else if (!messages.isInterface() && !known.contains(messages) && Idempotent.class.isAssignableFrom(messages)
         && Request.class.isAssignableFrom(messages))
       of(messages);
   }

@@ -33,7 +33,7 @@ record Body(Optional<byte[]> state, List<byte[]> events, List<Note> notes, List<
   /**
    * Encodes the body of a turn of an actor, which the exception names if the body is too large.
    */
-  byte[] bytes(Store.Id actor) {
+  byte[] bytes(Store.ActorId actor) {
     try {
       return bytes();
     } catch (CodecException tooLarge) {

@@ -7,7 +7,7 @@ import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
-import io.fibry.store.recorder.Recorder;
+import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -40,7 +40,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   }
 
   /** The state with which an actor begins. */
-  S initial(Store.Id actor) throws Exception {
+  S initial(Store.ActorId actor) throws Exception {
     return Objects.requireNonNull(initial.call(), () -> "the initial state of " + actor + " is null");
   }
 
@@ -51,7 +51,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   }
 
   /** The state after an event of a turn. */
-  S after(S before, E event, long turn, Store.Id actor) {
+  S after(S before, E event, long turn, Store.ActorId actor) {
     S next;
     try {
       next = after.apply(before, event);
@@ -62,7 +62,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
     return Objects.requireNonNull(next, () -> noState(event, turn, actor) + "answered null");
   }
 
-  private String noState(E event, long turn, Store.Id actor) {
+  private String noState(E event, long turn, Store.ActorId actor) {
     return "turn " + turn + " of " + actor + " has no state after its event of " + event.getClass().getName()
         + ": the function of the kind, which must never fail, ";
   }
@@ -111,13 +111,13 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   private void check(ActorBuilder<?> how, Store store) {
     Objects.requireNonNull(how, "how");
     Home.checkWhole(store);
-    Recorder.prepare();
+    StoreEvents.prepare();
     if (how.forBlocks().isPooled()) throw kind.refused("a pool handles several messages at a time; make entities");
     if (how.forBlocks().mailbox().isSelective())
       throw kind.refused("what it does with one message is a turn, so its mailbox cannot be selective");
     if (how.forBlocks().mailbox().isOrdered())
       throw kind.refused("messages that wait at the store keep their order, so its mailbox cannot have another");
-    kind.history().ifPresent(age -> store.forget(kind.name(), age));
+    kind.history().ifPresent(age -> store.setRetention(kind.name(), age));
   }
 
   /** Makes the actor that takes messages of users, and messages from the store. */
@@ -134,33 +134,34 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   }
 
   @Override
-  public List<Aside<M>> aside(Store store) {
-    var actors = new LinkedHashSet<Store.Id>();
-    Objects.requireNonNull(store, "store").waiting(kind.name(), (id, due) -> {
-      if (due.equals(Store.Waiting.NEVER)) actors.add(id);
+  public List<ParkedMessage<M>> parked(Store store) {
+    var actors = new LinkedHashSet<Store.ActorId>();
+    Objects.requireNonNull(store, "store").forEachPending(kind.name(), (id, due) -> {
+      if (due.equals(Store.PendingMessage.NEVER)) actors.add(id);
     });
-    return actors.stream().flatMap(id -> store.waiting(id, Store.Waiting.NEVER, Integer.MAX_VALUE).stream())
-        .filter(Mail::isAside).map(this::aside).toList();
+    return actors.stream().flatMap(id -> store.pending(id, Store.PendingMessage.NEVER, Integer.MAX_VALUE).stream())
+        .filter(Mail::isAside).map(this::parked).toList();
   }
 
-  private Aside<M> aside(Store.Waiting one) {
+  private ParkedMessage<M> parked(Store.PendingMessage one) {
     var mail = Mail.read(one.body());
     var failed = mail.failed().orElseThrow();
-    return new Aside<>(one.to().key(), one.id(), kind.messages().known().decode(mail.message()), failed.reason(),
+    return new ParkedMessage<>(one.to().key(), one.id(), kind.messages().known().decode(mail.message()),
+        failed.reason(),
         failed.at());
   }
 
   @Override
-  public void retry(Store store, Aside<M> aside) {
+  public void retry(Store store, ParkedMessage<M> aside) {
     Home.of(store).takeBack(store, idOf(aside), aside.id(), Mail::again);
   }
 
   @Override
-  public void remove(Store store, Aside<M> aside) {
+  public void discard(Store store, ParkedMessage<M> aside) {
     Home.of(store).takeBack(store, idOf(aside), aside.id(), mail -> mail); // with its failure, but due
   }
 
-  private Store.Id idOf(Aside<M> aside) {
+  private Store.ActorId idOf(ParkedMessage<M> aside) {
     return kind.id(kind.checkedKey(Objects.requireNonNull(aside, "aside").key()));
   }
 

@@ -81,18 +81,18 @@ final class Delivery implements AutoCloseable {
       start = now();
       home.add(this);
     }
-    store.waiting(kind.name(), (id, due) -> {
+    store.forEachPending(kind.name(), (id, due) -> {
       if (serves(id)) told(id.key(), due);
     });
   }
 
-  boolean serves(Store.Id id) {
+  boolean serves(Store.ActorId id) {
     return id.kind().equals(kind.name()) && keys.test(id.key());
   }
 
   /** Called by any thread, also a thread of the store: a message waits for this actor. */
   void told(String key, Instant due) {
-    if (due.equals(Store.Waiting.NEVER)) return;
+    if (due.equals(Store.PendingMessage.NEVER)) return;
     if (due.isAfter(now())) calendar.add(key, due);
     else wake(key);
   }
@@ -286,7 +286,7 @@ final class Delivery implements AutoCloseable {
   }
 
   /** Returns the first due messages, without those that are being given already. */
-  private List<Store.Waiting> next(String key, int room) {
+  private List<Store.PendingMessage> next(String key, int room) {
     Instant looked;
     int most;
     synchronized (this) {
@@ -299,7 +299,7 @@ final class Delivery implements AutoCloseable {
       hand.looked = looked;
       most = room + hand.size();
     }
-    var found = store.waiting(kind.id(key), looked, most);
+    var found = store.pending(kind.id(key), looked, most);
     synchronized (this) {
       return hand(key).unknown(found, most, room);
     }
@@ -311,7 +311,7 @@ final class Delivery implements AutoCloseable {
     synchronized (this) {
       looked = hand(key).looked;
     }
-    store.next(kind.id(key), looked).ifPresent(due -> told(key, due)); // it may be due by now
+    store.nextDueTime(kind.id(key), looked).ifPresent(due -> told(key, due)); // it may be due by now
     synchronized (this) {
       var hand = hand(key);
       if (hand.isToLookAgain() && !closed) return true;
@@ -326,7 +326,7 @@ final class Delivery implements AutoCloseable {
   /**
    * Returns the messages that can be read, or none if a message that was begun before comes first.
    */
-  private List<Kept<Object>> queued(String key, List<Store.Waiting> found) {
+  private List<Kept<Object>> queued(String key, List<Store.PendingMessage> found) {
     var batch = found.stream().map(this::kept).flatMap(Optional::stream).toList();
     synchronized (this) {
       return hand(key).areAdded(batch) ? batch : List.of();
@@ -366,7 +366,7 @@ final class Delivery implements AutoCloseable {
    * Returns an empty value if the message cannot be read; it waits until another version of the
    * program reads it.
    */
-  private Optional<Kept<Object>> kept(Store.Waiting one) {
+  private Optional<Kept<Object>> kept(Store.PendingMessage one) {
     try {
       return Optional.of(Kept.of(one, kind.messages().known()));
     } catch (CodecException | IllegalArgumentException unknown) {

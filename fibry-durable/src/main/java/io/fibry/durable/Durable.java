@@ -38,7 +38,7 @@ public sealed interface Durable<M> permits Definition {
    * @param messages their type
    * @return a kind without state
    */
-  static <M> Kind<M> kind(String name, Class<M> messages) {
+  static <M> Builder<M> kind(String name, Class<M> messages) {
     return Kinds.of(name, messages);
   }
 
@@ -50,7 +50,7 @@ public sealed interface Durable<M> permits Definition {
    * @param events their type
    * @return a view from the first event on
    */
-  static <E> Follow<E> follow(String kind, Class<E> events) {
+  static <E> EventView<E> view(String kind, Class<E> events) {
     return Following.of(kind, Kinds.codecOf(kind, "events", events));
   }
 
@@ -62,7 +62,7 @@ public sealed interface Durable<M> permits Definition {
    * @param events the codec of the definition
    * @return a view from the first event on
    */
-  static <E> Follow<E> follow(String kind, Codec<E> events) {
+  static <E> EventView<E> view(String kind, Codec<E> events) {
     return Following.of(kind, Checked.of(events));
   }
 
@@ -96,7 +96,7 @@ public sealed interface Durable<M> permits Definition {
    * @param store where they are
    * @return those of all keys
    */
-  List<Aside<M>> aside(Store store);
+  List<ParkedMessage<M>> parked(Store store);
 
   /**
    * Lets the actor handle a parked message, behind the messages that wait. It is the same message:
@@ -104,29 +104,29 @@ public sealed interface Durable<M> permits Definition {
    * again.
    *
    * @param store where it is
-   * @param aside as {@link #aside(Store)} answered it
+   * @param aside as {@link #parked(Store)} answered it
    * @throws IllegalStateException if it is not aside any more
    * @throws io.fibry.store.StoreException if the store refuses it
    */
-  void retry(Store store, Aside<M> aside);
+  void retry(Store store, ParkedMessage<M> aside);
 
   /**
    * Removes a parked message, which is then never handled. The message leaves the store when its
    * actor lives.
    *
    * @param store where it is
-   * @param aside as {@link #aside(Store)} answered it
+   * @param aside as {@link #parked(Store)} answered it
    * @throws IllegalStateException if it is not aside any more
    * @throws io.fibry.store.StoreException if the store refuses it
    */
-  void remove(Store store, Aside<M> aside);
+  void discard(Store store, ParkedMessage<M> aside);
 
   /**
    * The beginning of a definition. Immutable: each step returns a changed copy.
    *
    * @param <M> messages
    */
-  interface Kind<M> {
+  interface Builder<M> {
 
     /**
      * Keeps the state itself, which replaces the one before.
@@ -135,7 +135,7 @@ public sealed interface Durable<M> permits Definition {
      * @param initial of each key; also tells the type
      * @return a kind with a state
      */
-    <S> OfState<S, M> state(S initial);
+    <S> StateStep<S, M> state(S initial);
 
     /**
      * Gives the actors a state, with its codec.
@@ -145,7 +145,7 @@ public sealed interface Durable<M> permits Definition {
      * @param initial of each key, which gets a copy by the codec
      * @return a kind with a state
      */
-    <S> OfState<S, M> state(Codec<S> codec, S initial);
+    <S> StateStep<S, M> state(Codec<S> codec, S initial);
 
     /**
      * Keeps events, from which the state follows.
@@ -157,7 +157,7 @@ public sealed interface Durable<M> permits Definition {
      * @param after the state after an event; it does nothing else, and never fails
      * @return a kind with events
      */
-    <S, E> OfEvents<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after);
+    <S, E> EventsStep<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after);
 
     /**
      * Gives the actors events, with their codec.
@@ -169,7 +169,7 @@ public sealed interface Durable<M> permits Definition {
      * @param after the state after an event; it does nothing else, and never fails
      * @return a kind with events
      */
-    <S, E> OfEvents<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after);
+    <S, E> EventsStep<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after);
 
     /**
      * Gives the actors events, with codecs of the events and of the state, which may read snapshots
@@ -183,7 +183,7 @@ public sealed interface Durable<M> permits Definition {
      * @param after the state after an event; it does nothing else, and never fails
      * @return a kind with events
      */
-    <S, E> OfEvents<S, E, M> events(Codec<E> codec, Codec<S> state, S initial, BiFunction<S, E, S> after);
+    <S, E> EventsStep<S, E, M> events(Codec<E> codec, Codec<S> state, S initial, BiFunction<S, E, S> after);
 
     /**
      * For a state that changes itself: each key begins with a new one.
@@ -192,7 +192,7 @@ public sealed interface Durable<M> permits Definition {
      * @param initial makes it
      * @return a kind that needs events
      */
-    <S> Begun<S, M> initialState(Callable<? extends S> initial);
+    <S> MutableStateStep<S, M> initialState(Callable<? extends S> initial);
 
     /**
      * Messages are written in this way, if they are kept, sent by a turn, or reminders.
@@ -200,22 +200,22 @@ public sealed interface Durable<M> permits Definition {
      * @param codec by default {@code Codec.of(messages)}
      * @return a changed copy
      */
-    Kind<M> messages(Codec<M> codec);
+    Builder<M> messages(Codec<M> codec);
 
     /**
-     * Answers to a request that is {@link Once} are remembered in this way.
+     * Answers to a request that is {@link Idempotent} are remembered in this way.
      *
      * @param <R> answers
      * @param request its class
      * @param codec for the answers; it may read answers of an old form
      * @return a changed copy
      */
-    <R> Kind<M> answers(Class<? extends Request<?, R>> request, Codec<R> codec);
+    <R> Builder<M> answers(Class<? extends Request<?, R>> request, Codec<R> codec);
 
     /**
      * Stores messages before they are handled. After that, {@code sendMessage} returns true when
      * the message is stored. The message is handled even if the process ends before, and its turn
-     * is stored once. One that fails is put {@link Durable#aside aside} at once, unless its asker
+     * is stored once. One that fails is put {@link Durable#parked aside} at once, unless its asker
      * hears of it; the failure policy does not try it again. The addresses that {@code newActor}
      * and {@code entities} return do this, but neither their timers nor tasks.
      *
@@ -225,16 +225,16 @@ public sealed interface Durable<M> permits Definition {
      * @param most how many may wait for an actor; further ones are refused
      * @return a changed copy
      */
-    Kind<M> keepsMessages(int most);
+    Builder<M> storeMessages(int most);
 
     /**
-     * How long an actor remembers messages that are {@link Once}, and their answers.
+     * How long an actor remembers messages that are {@link Idempotent}, and their answers.
      *
      * @param answers how many; by default 1,000, and at most 1 MiB
      * @param time how long; by default a day
      * @return a changed copy
      */
-    Kind<M> remembers(int answers, Duration time);
+    Builder<M> deduplicate(int answers, Duration time);
 
     /**
      * Events are read from the last snapshot of the state, which is stored now and then. A state
@@ -244,7 +244,7 @@ public sealed interface Durable<M> permits Definition {
      * @param turns from one snapshot to the next; by default 1,000
      * @return a changed copy
      */
-    Kind<M> snapshotEvery(int turns);
+    Builder<M> snapshotEvery(int turns);
 
     /**
      * Sets how many turns of an actor may be handled before the first of them is stored. Further
@@ -253,7 +253,7 @@ public sealed interface Durable<M> permits Definition {
      * @param turns by default 1,024; 1 stores them one by one
      * @return a changed copy
      */
-    Kind<M> ahead(int turns);
+    Builder<M> maxUnstoredTurns(int turns);
 
     /**
      * How long events stay that a snapshot has made needless. They are for views, and for humans.
@@ -261,7 +261,7 @@ public sealed interface Durable<M> permits Definition {
      * @param age by default for ever; zero or more
      * @return a changed copy
      */
-    Kind<M> history(Duration age);
+    Builder<M> retainEvents(Duration age);
   }
 
   /**
@@ -270,7 +270,7 @@ public sealed interface Durable<M> permits Definition {
    * @param <S> state
    * @param <M> messages
    */
-  interface Begun<S, M> {
+  interface MutableStateStep<S, M> {
 
     /**
      * Keeps events.
@@ -280,7 +280,7 @@ public sealed interface Durable<M> permits Definition {
      * @param after the state after an event, mostly the same object
      * @return a kind with events
      */
-    <E> OfEvents<S, E, M> events(Class<E> events, BiFunction<S, E, S> after);
+    <E> EventsStep<S, E, M> events(Class<E> events, BiFunction<S, E, S> after);
 
     /**
      * Adds events, with their codec.
@@ -290,7 +290,7 @@ public sealed interface Durable<M> permits Definition {
      * @param after the state after an event, mostly the same object
      * @return a kind with events
      */
-    <E> OfEvents<S, E, M> events(Codec<E> codec, BiFunction<S, E, S> after);
+    <E> EventsStep<S, E, M> events(Codec<E> codec, BiFunction<S, E, S> after);
   }
 
   /**
@@ -299,7 +299,7 @@ public sealed interface Durable<M> permits Definition {
    * @param <S> state
    * @param <M> messages
    */
-  interface OfState<S, M> {
+  interface StateStep<S, M> {
 
     /**
      * Ends the definition.
@@ -307,7 +307,7 @@ public sealed interface Durable<M> permits Definition {
      * @param handler returns the next state
      * @return a kind of actor
      */
-    Durable<M> by(Next<S, M> handler);
+    Durable<M> handler(StateHandler<S, M> handler);
 
     /**
      * Ends the definition.
@@ -315,7 +315,7 @@ public sealed interface Durable<M> permits Definition {
      * @param handler returns the next state
      * @return a kind of actor
      */
-    Durable<M> by(NextInContext<S, M> handler);
+    Durable<M> handler(StateHandlerWithContext<S, M> handler);
   }
 
   /**
@@ -325,7 +325,7 @@ public sealed interface Durable<M> permits Definition {
    * @param <E> events
    * @param <M> messages
    */
-  interface OfEvents<S, E, M> {
+  interface EventsStep<S, E, M> {
 
     /**
      * Ends the definition.
@@ -333,7 +333,7 @@ public sealed interface Durable<M> permits Definition {
      * @param handler persists events
      * @return a kind of actor
      */
-    Durable<M> by(Decide<S, E, M> handler);
+    Durable<M> handler(EventHandler<S, E, M> handler);
   }
 
   /**
@@ -343,7 +343,7 @@ public sealed interface Durable<M> permits Definition {
    * @param <M> messages
    */
   @FunctionalInterface
-  interface Next<S, M> {
+  interface StateHandler<S, M> {
 
     /**
      * Handles a message.
@@ -363,7 +363,7 @@ public sealed interface Durable<M> permits Definition {
    * @param <M> messages
    */
   @FunctionalInterface
-  interface NextInContext<S, M> {
+  interface StateHandlerWithContext<S, M> {
 
     /**
      * Handles a message.
@@ -385,7 +385,7 @@ public sealed interface Durable<M> permits Definition {
    * @param <M> messages
    */
   @FunctionalInterface
-  interface Decide<S, E, M> {
+  interface EventHandler<S, E, M> {
 
     /**
      * Handles a message.

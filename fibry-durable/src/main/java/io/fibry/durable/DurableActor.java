@@ -79,12 +79,12 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     return new DurableActor<>(front, kind, delivery, key, host, bytes);
   }
 
-  private Store.Waiting waiting(M message, String context) {
+  private Store.PendingMessage waiting(M message, String context) {
     return received.length > 0 ? kind.waiting(key, received, delivery.now(), context)
         : kind.waiting(key, message, delivery.now(), context);
   }
 
-  private Store.Id id() {
+  private Store.ActorId id() {
     return kind.id(key);
   }
 
@@ -121,17 +121,17 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     return kind.keeps() > 0 && !host.onExit().isDone();
   }
 
-  private <R> Kept<R> kept(Store.Waiting waiting, Object message, String context, boolean asked, long since) {
+  private <R> Kept<R> kept(Store.PendingMessage waiting, Object message, String context, boolean asked, long since) {
     return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(received, context), false,
         asked ? Optional.of(new AtomicReference<>(Kept.Stage.SENT)) : Optional.empty(), since);
   }
 
   /** False if too many messages wait. The message is in hand until it is given, or released. */
-  private boolean keep(Store.Waiting waiting, Duration limit) throws InterruptedException, TimeoutException {
+  private boolean keep(Store.PendingMessage waiting, Duration limit) throws InterruptedException, TimeoutException {
     boolean known = false;
     delivery.take(key, waiting.id());
     try {
-      var stored = delivery.store().accept(waiting, kind.keeps()).toCompletableFuture();
+      var stored = delivery.store().enqueue(waiting, kind.keeps()).toCompletableFuture();
       try {
         if (!isDoneIn(stored, limit)) throw new TimeoutException();
         boolean kept = stored.get();
@@ -177,7 +177,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
       return front.ask(kept, awaitOrder(kept, limit));
     } catch (Throwable failure) {
       if (isInterrupted(failure)) throw interrupted(kept, failure);
-      if (isUnanswered(kept, failure)) throw KeptException.of(id(), delivery, request, failure);
+      if (isUnanswered(kept, failure)) throw RequestStoredException.of(id(), delivery, request, failure);
       throw failure;
     } finally {
       delivery.release(key, kept.id());
@@ -209,13 +209,13 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         delivery.release(key, kept.id());
         if (failure == null) told.complete(value);
         else told.completeExceptionally(isUnanswered(kept, failure)
-            ? KeptException.of(id(), delivery, kept.message(), failure) : failure);
+            ? RequestStoredException.of(id(), delivery, kept.message(), failure) : failure);
       });
       told.whenComplete((value, failure) -> answer.cancel(true)); // where it has an answer, this does nothing
       return told;
     } catch (RuntimeException unborn) {
       if (isInterrupted(unborn)) throw interrupted(kept, unborn);
-      throw KeptException.of(id(), delivery, kept.message(), unborn);
+      throw RequestStoredException.of(id(), delivery, kept.message(), unborn);
     } finally {
       if (!sent) delivery.release(key, kept.id());
     }

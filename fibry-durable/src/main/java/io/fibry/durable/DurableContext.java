@@ -21,7 +21,7 @@ public interface DurableContext<M> extends ActorContext<M> {
    * Sends a message as a part of this turn. If the turn is stored, the message is handled even if
    * the process ends before, and its own turn is stored once. If not, the message was never sent.
    * Messages from one actor to another keep their order. The store has the message until an actor
-   * with this key is made here. Actors that are not durable are told {@link #afterwards}.
+   * with this key is made here. Actors that are not durable are told {@link #afterCommit}.
    *
    * @param <N> messages of the other
    * @param to its kind
@@ -39,7 +39,7 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @param message the message
    * @param delay from now; more than zero, at most 100 years
    */
-  void remind(String name, M message, Duration delay);
+  void setReminder(String name, M message, Duration delay);
 
   /**
    * Sets a reminder that comes again and again. Reminders that came due while the process was down
@@ -49,19 +49,19 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @param message the message
    * @param period more than zero, at most 100 years
    */
-  void remindEvery(String name, M message, Duration period);
+  void setRepeatingReminder(String name, M message, Duration period);
 
   /**
    * Takes a reminder back, as a part of this turn.
    *
    * @param name of the reminder; does nothing if there is none
    */
-  void forget(String name);
+  void cancelReminder(String name);
 
   /**
    * Runs an effect elsewhere, and stores its result. When this message comes again because the
    * process ended, the step returns the stored result. A step that ran, but could not be stored,
-   * runs again: {@link #stepKey} tells others that it is the same.
+   * runs again: {@link #idempotencyKey} tells others that it is the same.
    *
    * <p>It first waits until the turns before are stored, and afterwards until its result is.
    *
@@ -71,7 +71,7 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @param effect the effect; it has no steps itself, and adds nothing to the turn
    * @return the value, never null
    * @throws IllegalStateException if this message could not come again: neither is it kept, nor
-   * {@link Once}
+   * {@link Idempotent}
    * @throws StepMismatchException if the handler did another step here before
    * @throws StepFailedException if the effect throws
    * @throws Exception if it is interrupted, or the store fails
@@ -97,7 +97,7 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @param name of a step
    * @return kind, key, message and step
    */
-  String stepKey(String name);
+  String idempotencyKey(String name);
 
   /**
    * Waits, as a {@link #step}: after a restart, only for what is left.
@@ -113,14 +113,14 @@ public interface DurableContext<M> extends ActorContext<M> {
    *
    * @param task if it throws, that is logged
    */
-  void afterwards(Handler.Task task);
+  void afterCommit(Handler.Task task);
 
   /**
    * With this turn the state, the events before and of this turn, and the reminders are forgotten:
    * the next message finds the actor as it was at first. The store removes the events when all
-   * views with a name have passed this turn, or at once if there are none; see {@link Follow}.
+   * views with a name have passed this turn, or at once if there are none; see {@link EventView}.
    * Messages that wait for it still come. One that is sent again, and is a
-   * {@link Once}, gets the answer of before; so does this very message.
+   * {@link Idempotent}, gets the answer of before; so does this very message.
    */
-  void end();
+  void erase();
 }

@@ -4,12 +4,12 @@ import io.fibry.Actor;
 import io.fibry.Done;
 import io.fibry.Handler;
 import io.fibry.Request;
-import io.fibry.durable.Follow.Fact;
+import io.fibry.durable.EventView.StoredEvent;
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
-import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreReadException;
-import io.fibry.store.ViewPlace;
+import io.fibry.store.ViewOffset;
 import io.fibry.time.Scheduler;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -36,9 +36,9 @@ final class FollowReader<E> implements AutoCloseable {
   private static final int MOST_PAUSE = 6; // pauses, in seconds, double so often
 
   private final Following<E> what;
-  private final Handler<Fact<E>> handler;
+  private final Handler<StoredEvent<E>> handler;
   private final Store store;
-  private final Optional<Store.Id> id; // the id of its place at the store; empty if the place is not stored
+  private final Optional<Store.ActorId> id; // the id of its place at the store; empty if the place is not stored
   private final Scheduler scheduler;
   private final Actor<Told> actor;
   private final Store.History history;
@@ -48,7 +48,7 @@ final class FollowReader<E> implements AutoCloseable {
   private String place = ""; // of the turn that was handled last; of the fiber, as all below, once it is started
   private Optional<Views.Standing> standing; // the stored place
 
-  private FollowReader(Following<E> what, Handler<Fact<E>> handler, Store store, Optional<Store.Id> id,
+  private FollowReader(Following<E> what, Handler<StoredEvent<E>> handler, Store store, Optional<Store.ActorId> id,
       Scheduler scheduler, Actor<Told> actor) {
     this.what = what;
     this.handler = handler;
@@ -62,7 +62,8 @@ final class FollowReader<E> implements AutoCloseable {
     this.thread = Thread.ofVirtual().name("reader of " + what).unstarted(this::run);
   }
 
-  static <E> FollowReader<E> start(Following<E> what, Handler<Fact<E>> handler, Store store, Optional<Store.Id> id,
+  static <E> FollowReader<E> start(Following<E> what, Handler<StoredEvent<E>> handler, Store store,
+      Optional<Store.ActorId> id,
       Scheduler scheduler, Actor<Told> actor) {
     var reader = new FollowReader<>(what, handler, store, id, scheduler, actor);
     boolean started = false;
@@ -82,29 +83,29 @@ final class FollowReader<E> implements AutoCloseable {
     } catch (StoreClosedException | InterruptedException over) {
       // the actor ends, or has to
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(Follow.class).error("{} ends", what, failure);
+      LoggerFactory.getLogger(EventView.class).error("{} ends", what, failure);
       if (failure instanceof Following.KeepsStateException && place.isEmpty()) withdraw();
     } finally {
       actor.askExit();
     }
   }
 
-  private List<Store.Past> next() throws InterruptedException {
+  private List<Store.StoredTurn> next() throws InterruptedException {
     for (int tries = 0;; tries++) {
       try {
-        return history.next();
+        return history.take();
       } catch (StoreReadException failure) {
-        LoggerFactory.getLogger(Follow.class).warn("{} tries again later", what, failure);
+        LoggerFactory.getLogger(EventView.class).warn("{} tries again later", what, failure);
         pause(tries);
       }
     }
   }
 
   /** Returns false if the actor ends. */
-  private boolean giveAll(List<Store.Past> turns) throws InterruptedException {
+  private boolean giveAll(List<Store.StoredTurn> turns) throws InterruptedException {
     for (var turn : turns) {
       for (var told : what.told(turn, handler)) if (!isHandled(told)) return false;
-      place = turn.place();
+      place = turn.offset();
     }
     return true;
   }
@@ -141,8 +142,8 @@ final class FollowReader<E> implements AutoCloseable {
       standing = Optional.of(standing.orElseThrow().note(store, body));
     } catch (ExecutionException refused) {
       var why = Turns.cause(refused);
-      if (why instanceof StoreClosedException || why instanceof StoreOutdatedException) throw why;
-      LoggerFactory.getLogger(Follow.class).warn("{} could not note where it stands, and goes on", what, why);
+      if (why instanceof StoreClosedException || why instanceof StaleLifeException) throw why;
+      LoggerFactory.getLogger(EventView.class).warn("{} could not note where it stands, and goes on", what, why);
       loadAgain(); // the refused turn has ended its life at the store
     }
   }
@@ -150,9 +151,9 @@ final class FollowReader<E> implements AutoCloseable {
   /** Otherwise the store would keep turns for a view that can read none. */
   private void withdraw() {
     try {
-      if (standing.isPresent()) note(ViewPlace.forgotten());
+      if (standing.isPresent()) note(ViewOffset.forgotten());
     } catch (InterruptedException | RuntimeException over) {
-      LoggerFactory.getLogger(Follow.class).warn("{} is still known to {}; forget it there", what, store, over);
+      LoggerFactory.getLogger(EventView.class).warn("{} is still known to {}; forget it there", what, store, over);
     }
   }
 
@@ -163,7 +164,7 @@ final class FollowReader<E> implements AutoCloseable {
         if (!standing.orElseThrow().known()) throw new IllegalStateException(what + " was forgotten at " + store);
         return;
       } catch (StoreReadException failure) {
-        LoggerFactory.getLogger(Follow.class).warn("{} tries again later", what, failure);
+        LoggerFactory.getLogger(EventView.class).warn("{} tries again later", what, failure);
         pause(tries);
       }
     }

@@ -9,7 +9,7 @@ import io.fibry.Handler;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
-import io.fibry.store.ViewPlace;
+import io.fibry.store.ViewOffset;
 import io.fibry.text.Lines;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,19 +17,19 @@ import java.util.Objects;
 import java.util.Optional;
 
 /** The kind, its events and the handlers of a view. */
-record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler<Follow.Ended> ends)
-    implements Follow<E> {
-  static <E> Follow<E> of(String kind, Codec<E> events) {
+record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler<EventView.EndedActor> ends)
+    implements EventView<E> {
+  static <E> EventView<E> of(String kind, Codec<E> events) {
     return new Following<>(Names.plain("kind", kind), events, Optional.empty(), end -> {});
   }
 
   @Override
-  public Follow<E> as(String view) {
+  public EventView<E> named(String view) {
     return new Following<>(kind, events, Optional.of(Names.plain("view", view)), ends);
   }
 
   @Override
-  public Follow<E> onEnd(Handler<Ended> handler) {
+  public EventView<E> onEnd(Handler<EndedActor> handler) {
     return new Following<>(kind, events, name, Objects.requireNonNull(handler, "handler"));
   }
 
@@ -40,12 +40,12 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler
         () -> new IllegalStateException(this + " has no name that a store could forget; call as(name) first")));
   }
 
-  private Optional<Store.Id> id() {
-    return name.map(view -> new ViewPlace(kind, view, "").actor());
+  private Optional<Store.ActorId> id() {
+    return name.map(view -> new ViewOffset(kind, view, "").actor());
   }
 
   @Override
-  public Exitable newActor(ActorBuilder<?> how, Store store, Handler<Fact<E>> handler) {
+  public Exitable newActor(ActorBuilder<?> how, Store store, Handler<StoredEvent<E>> handler) {
     Objects.requireNonNull(how, "how");
     Home.checkWhole(store);
     Objects.requireNonNull(handler, "handler");
@@ -55,8 +55,8 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler
   }
 
   @SuppressWarnings("unchecked") // its messages are given here only
-  private Actor<FollowReader.Told> begin(ActorBuilder<?> how, Store store, Optional<Store.Id> id,
-      Handler<Fact<E>> handler) {
+  private Actor<FollowReader.Told> begin(ActorBuilder<?> how, Store store, Optional<Store.ActorId> id,
+      Handler<StoredEvent<E>> handler) {
     if (how.forBlocks().isPooled())
       throw new IllegalArgumentException(this + " gives one event after the other; a pool has no order");
     var actor = ((ActorBuilder<FollowReader.Told>) how)
@@ -75,7 +75,7 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler
   }
 
   /** The events of a turn, and the end of its actor if the turn is a whole one. */
-  List<FollowReader.Told> told(Store.Past turn, Handler<Fact<E>> handler) {
+  List<FollowReader.Told> told(Store.StoredTurn turn, Handler<StoredEvent<E>> handler) {
     try {
       var body = Body.of(turn.body());
       if (body.state().isPresent()) throw new KeepsStateException("kind '" + kind
@@ -83,17 +83,17 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler
       var all = new ArrayList<FollowReader.Told>();
       for (var bytes : body.events()) all.add(told(turn, bytes, handler));
       for (var bytes : body.last()) all.add(told(turn, bytes, handler));
-      var ended = new Ended(turn.key(), turn.number(), turn.at());
-      if (turn.whole()) all.add(new FollowReader.Told(ended, () -> ends.handle(ended)));
+      var ended = new EndedActor(turn.key(), turn.number(), turn.at());
+      if (turn.isFullState()) all.add(new FollowReader.Told(ended, () -> ends.handle(ended)));
       return all;
     } catch (CodecException unknown) {
-      throw new CodecException("turn " + turn.number() + " of " + new Store.Id(kind, turn.key())
+      throw new CodecException("turn " + turn.number() + " of " + new Store.ActorId(kind, turn.key())
           + " cannot be followed: " + Lines.message(unknown), unknown);
     }
   }
 
-  private FollowReader.Told told(Store.Past turn, byte[] event, Handler<Fact<E>> handler) {
-    var fact = new Fact<>(turn.key(), turn.number(), turn.at(), events.decode(event));
+  private FollowReader.Told told(Store.StoredTurn turn, byte[] event, Handler<StoredEvent<E>> handler) {
+    var fact = new StoredEvent<>(turn.key(), turn.number(), turn.at(), events.decode(event));
     return new FollowReader.Told(fact, () -> handler.handle(fact));
   }
 

@@ -202,7 +202,7 @@ final class Hand {
   }
 
   /** Those that are not in hand yet, of the first that are due. */
-  List<Store.Waiting> unknown(List<Store.Waiting> found, int most, int room) {
+  List<Store.PendingMessage> unknown(List<Store.PendingMessage> found, int most, int room) {
     var unknown = found.stream().filter(one -> !has(one.id()) && !unreadable.contains(one.id())).toList();
     seesAll = found.size() < most && unknown.size() <= room;
     return unknown.size() <= room ? unknown : unknown.subList(0, room);

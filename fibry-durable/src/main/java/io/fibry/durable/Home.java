@@ -1,8 +1,8 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
-import io.fibry.store.Copy;
 import io.fibry.pubsub.Subscription;
+import io.fibry.store.CopySummary;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.text.Lines;
@@ -28,9 +28,9 @@ import java.util.function.UnaryOperator;
 final class Home {
   private static final Map<Store, WeakReference<Home>> HOMES = new WeakHashMap<>(); // under its own monitor
 
-  private final Map<Store.Id, Place> alive = new ConcurrentHashMap<>();
+  private final Map<Store.ActorId, Place> alive = new ConcurrentHashMap<>();
   private final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
-  private final List<Consumer<Store.Id>> elsewhere = new CopyOnWriteArrayList<>();
+  private final List<Consumer<Store.ActorId>> elsewhere = new CopyOnWriteArrayList<>();
   private final Refusals refusals = new Refusals(System::nanoTime);
 
   private final ReentrantLock takingBack = new ReentrantLock();
@@ -55,7 +55,7 @@ final class Home {
   static void checkWhole(Store store) {
     var home = of(store);
     if (home.whole) return;
-    if (Copy.isUnfinishedIn(store)) throw new StoreDamagedException(
+    if (CopySummary.isUnfinishedIn(store)) throw new StoreDamagedException(
         store + " has a copy that was not finished, so it has no actors; empty it, and copy again");
     home.whole = true;
   }
@@ -72,7 +72,7 @@ final class Home {
   }
 
   /** Two actors of one key would end each other's lives. */
-  static <M> Actor<M> only(Store store, Store.Id id, Supplier<Actor<M>> maker) {
+  static <M> Actor<M> only(Store store, Store.ActorId id, Supplier<Actor<M>> maker) {
     var home = of(store);
     var place = new Place();
     if (home.alive.merge(id, place, (before, mine) -> before.isLeft() ? mine : before) != place)
@@ -89,30 +89,30 @@ final class Home {
   }
 
   /** Refuses if an actor here has the key. */
-  static void checkFree(Store store, Store.Id id) {
+  static void checkFree(Store store, Store.ActorId id) {
     var place = of(store).alive.get(id);
     if (place != null && !place.isLeft()) throw new IllegalStateException(taken(id, store));
   }
 
-  private static String taken(Store.Id id, Store store) {
+  private static String taken(Store.ActorId id, Store store) {
     return id.kind().equals(Store.VIEWS) ? "view '" + id.key() + "' has an actor at " + store
         + "; close that one first, or give this view another name"
         : id + " has an actor at " + store + "; send to that one, or let entities make it";
   }
 
   /** A parked message is due from now on. One call at a time, so no message is retried twice. */
-  void takeBack(Store store, Store.Id actor, String id, UnaryOperator<Mail> change) {
+  void takeBack(Store store, Store.ActorId actor, String id, UnaryOperator<Mail> change) {
     Objects.requireNonNull(id, "id");
     takingBack.lock();
     try {
-      var found = store.waiting(actor, Store.Waiting.NEVER, Integer.MAX_VALUE).stream()
+      var found = store.pending(actor, Store.PendingMessage.NEVER, Integer.MAX_VALUE).stream()
           .filter(one -> one.id().equals(id) && Mail.isAside(one)).findFirst()
           .orElseThrow(() -> new IllegalStateException(
               "'" + Lines.line(id) + "' of " + actor + " is not aside any more at " + store
                   + ": it was retried, or removed"));
-      var due = new Store.Waiting(actor, id, Store.Waiting.ALWAYS,
+      var due = new Store.PendingMessage(actor, id, Store.PendingMessage.ALWAYS,
           change.apply(Mail.read(found.body())).bytes());
-      store.accept(due, Integer.MAX_VALUE).toCompletableFuture().get();
+      store.enqueue(due, Integer.MAX_VALUE).toCompletableFuture().get();
       tell(List.of(due));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -137,13 +137,13 @@ final class Home {
   }
 
   /** Messages wait at the store. A message waits on if no actor of its kind is served here. */
-  void tell(List<Store.Waiting> messages) {
+  void tell(List<Store.PendingMessage> messages) {
     for (var one : messages)
       if (!tell(one.to(), one.due())) for (var each : elsewhere) each.accept(one.to());
   }
 
   /** Returns false if the actor is not served here. */
-  boolean tell(Store.Id actor, Instant due) {
+  boolean tell(Store.ActorId actor, Instant due) {
     boolean served = false;
     for (var each : deliveries) if (each.serves(actor)) {
       each.told(actor.key(), due);
@@ -153,7 +153,7 @@ final class Home {
   }
 
   /** Follows messages for actors that are not served here. */
-  Subscription onElsewhere(Consumer<Store.Id> reader) {
+  Subscription onElsewhere(Consumer<Store.ActorId> reader) {
     elsewhere.add(reader);
     return () -> elsewhere.remove(reader);
   }

@@ -34,7 +34,7 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
   }
 
   /** One that waits at the store. Throws what its codec throws. */
-  static Kept<Object> of(Store.Waiting one, Codec<?> messages) {
+  static Kept<Object> of(Store.PendingMessage one, Codec<?> messages) {
     var mail = Mail.read(one.body());
     Object message = mail.isRemoved() ? mail : messages.decode(mail.message());
     return new Kept<>(one.id(), one.due(), message, mail, true, Optional.empty(), 0);

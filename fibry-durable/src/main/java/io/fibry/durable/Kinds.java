@@ -14,7 +14,7 @@ import java.util.function.BiFunction;
 
 /** The steps of a definition. */
 record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead, int keeps, int remembers,
-    Duration rememberedFor, Optional<Duration> history) implements Durable.Kind<M> {
+    Duration rememberedFor, Optional<Duration> history) implements Durable.Builder<M> {
   private static final String IMPOSSIBLE = "there can be no such actor of kind '";
   private static final Duration LONGEST = Duration.ofDays(365_000_000); // a million years: for ever
 
@@ -26,7 +26,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
 
   @Override
   @SuppressWarnings("unchecked") // the class of a value of the type
-  public <S> Durable.OfState<S, M> state(S initial) {
+  public <S> Durable.StateStep<S, M> state(S initial) {
     var type = (Class<S>) typeOf(Objects.requireNonNull(initial, "initial"));
     var codec = codecOf(name, "state", type);
     if (isAlone(type)) throw new IllegalArgumentException("kind '" + name + "' begins with the only object of "
@@ -52,7 +52,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   }
 
   @Override
-  public <S> Durable.OfState<S, M> state(Codec<S> codec, S initial) {
+  public <S> Durable.StateStep<S, M> state(Codec<S> codec, S initial) {
     var checked = Checked.of(codec);
     byte[] bytes = checked.encode(Objects.requireNonNull(initial, "initial"));
     checked.decode(bytes); // so that a codec that cannot is found out now
@@ -70,15 +70,15 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
     }
   }
 
-  private record States<S, M>(Kinds<M> kind, Codec<S> codec, Callable<S> initial) implements Durable.OfState<S, M> {
+  private record States<S, M>(Kinds<M> kind, Codec<S> codec, Callable<S> initial) implements Durable.StateStep<S, M> {
     @Override
-    public Durable<M> by(Durable.Next<S, M> handler) {
+    public Durable<M> handler(Durable.StateHandler<S, M> handler) {
       Objects.requireNonNull(handler, "handler");
-      return by((state, message, context) -> handler.handle(state, message));
+      return handler((state, message, context) -> handler.handle(state, message));
     }
 
     @Override
-    public Durable<M> by(Durable.NextInContext<S, M> handler) {
+    public Durable<M> handler(Durable.StateHandlerWithContext<S, M> handler) {
       Objects.requireNonNull(handler, "handler");
       return new Definition<S, Void, M>(kind, initial, Optional.of(codec), Optional.empty(), (state, none) -> state,
           handler::handle);
@@ -86,17 +86,17 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   }
 
   @Override
-  public <S, E> Durable.OfEvents<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after) {
+  public <S, E> Durable.EventsStep<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after) {
     return events(codecOf(name, "events", events), initial, after);
   }
 
   @Override
-  public <S, E> Durable.OfEvents<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after) {
+  public <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after) {
     return events(codec, codecOf(Objects.requireNonNull(initial, "initial")), initial, after);
   }
 
   @Override
-  public <S, E> Durable.OfEvents<S, E, M> events(Codec<E> codec, Codec<S> state, S initial,
+  public <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, Codec<S> state, S initial,
       BiFunction<S, E, S> after) {
     var checked = Checked.of(Objects.requireNonNull(state, "state"));
     // A state that cannot be encoded is found now
@@ -104,7 +104,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
     return events(codec, Optional.of(checked), initial, after);
   }
 
-  private <S, E> Durable.OfEvents<S, E, M> events(Codec<E> codec, Optional<Codec<S>> state, S initial,
+  private <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, Optional<Codec<S>> state, S initial,
       BiFunction<S, E, S> after) {
     if (!Values.isValue(initial)) throw new IllegalArgumentException("kind '" + name + "' begins with an object of "
         + initial.getClass().getName()
@@ -125,31 +125,32 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   }
 
   @Override
-  public <S> Durable.Begun<S, M> initialState(Callable<? extends S> initial) {
+  public <S> Durable.MutableStateStep<S, M> initialState(Callable<? extends S> initial) {
     return new Changing<>(this, Objects.requireNonNull(initial, "initial"));
   }
 
-  private record Changing<S, M>(Kinds<M> kind, Callable<? extends S> initial) implements Durable.Begun<S, M> {
+  private record Changing<S, M>(Kinds<M> kind, Callable<? extends S> initial)
+      implements Durable.MutableStateStep<S, M> {
     @Override
-    public <E> Durable.OfEvents<S, E, M> events(Class<E> events, BiFunction<S, E, S> after) {
+    public <E> Durable.EventsStep<S, E, M> events(Class<E> events, BiFunction<S, E, S> after) {
       return events(codecOf(kind.name, "events", events), after);
     }
 
     @Override
-    public <E> Durable.OfEvents<S, E, M> events(Codec<E> codec, BiFunction<S, E, S> after) {
+    public <E> Durable.EventsStep<S, E, M> events(Codec<E> codec, BiFunction<S, E, S> after) {
       return new Events<>(kind, initial, Optional.empty(), codec, after);
     }
   }
 
   private record Events<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optional<Codec<S>> state,
-      Codec<E> events, BiFunction<S, E, S> after) implements Durable.OfEvents<S, E, M> {
+      Codec<E> events, BiFunction<S, E, S> after) implements Durable.EventsStep<S, E, M> {
     Events {
       events = Checked.of(events);
       Objects.requireNonNull(after, "after");
     }
 
     @Override
-    public Durable<M> by(Durable.Decide<S, E, M> handler) {
+    public Durable<M> handler(Durable.EventHandler<S, E, M> handler) {
       Objects.requireNonNull(handler, "handler");
       return new Definition<>(kind, initial, state, Optional.of(events), after, (before, message, turn) -> {
         handler.handle(before, message, turn);
@@ -170,13 +171,13 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   }
 
   @Override
-  public Kinds<M> keepsMessages(int most) {
-    return new Kinds<>(name, messages, snapshotEvery, ahead, positive(most, "keepsMessages"), remembers, rememberedFor,
+  public Kinds<M> storeMessages(int most) {
+    return new Kinds<>(name, messages, snapshotEvery, ahead, positive(most, "storeMessages"), remembers, rememberedFor,
         history);
   }
 
   @Override
-  public Kinds<M> remembers(int answers, Duration time) {
+  public Kinds<M> deduplicate(int answers, Duration time) {
     if (!Objects.requireNonNull(time, "time").isPositive())
       throw new IllegalArgumentException("kind '" + name + "' remembers for " + time + "; give more than zero");
     return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "remembers"), time, history);
@@ -189,29 +190,29 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   }
 
   @Override
-  public Kinds<M> ahead(int turns) {
+  public Kinds<M> maxUnstoredTurns(int turns) {
     return new Kinds<>(name, messages, snapshotEvery, positive(turns, "ahead"), keeps, remembers, rememberedFor,
         history);
   }
 
-  Store.Id id(String key) {
-    return new Store.Id(name, key);
+  Store.ActorId id(String key) {
+    return new Store.ActorId(name, key);
   }
 
   /** A message that waits: due at once. */
-  Store.Waiting waiting(String key, M message, Instant now, String context) {
+  Store.PendingMessage waiting(String key, M message, Instant now, String context) {
     var to = id(checkedKey(key));
     byte[] bytes = messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
     return waiting(key, bytes, now, context);
   }
 
-  Store.Waiting waiting(String key, byte[] bytes, Instant now, String context) {
-    return new Store.Waiting(id(checkedKey(key)), Mail.sent(now), Store.Waiting.ALWAYS,
+  Store.PendingMessage waiting(String key, byte[] bytes, Instant now, String context) {
+    return new Store.PendingMessage(id(checkedKey(key)), Mail.sent(now), Store.PendingMessage.ALWAYS,
         Mail.of(bytes, context).bytes());
   }
 
   @Override
-  public Durable.Kind<M> history(Duration age) {
+  public Durable.Builder<M> retainEvents(Duration age) {
     if (Objects.requireNonNull(age, "age").isNegative())
       throw new IllegalArgumentException("kind '" + name + "': a history of " + age
           + "; give zero or more");

@@ -9,7 +9,7 @@ import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.store.UnknownFieldsException;
-import io.fibry.store.recorder.Recorder;
+import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,7 +31,7 @@ final class Live<S, E, M> {
 
   private final Definition<S, E, M> definition;
   private final Delivery delivery;
-  private final Store.Id id;
+  private final Store.ActorId id;
   private final Turns turns;
   private Ledger ledger;
   private S state;
@@ -42,7 +42,7 @@ final class Live<S, E, M> {
   private CompletableFuture<Void> told = CompletableFuture.completedFuture(null); // done when all answers have left
   private boolean doubtful; // a handler that threw may have changed the state, or it was not read to its end
 
-  Live(Definition<S, E, M> definition, Delivery delivery, Store.Id id) throws Exception {
+  Live(Definition<S, E, M> definition, Delivery delivery, Store.ActorId id) throws Exception {
     this.definition = definition;
     this.delivery = delivery;
     this.id = id;
@@ -56,7 +56,7 @@ final class Live<S, E, M> {
     }
   }
 
-  Store.Id id() {
+  Store.ActorId id() {
     return id;
   }
 
@@ -71,7 +71,7 @@ final class Live<S, E, M> {
   // ---- reading
 
   private void load() throws Exception {
-    var event = Recorder.beginLoad();
+    var event = StoreEvents.beginLoad();
     doubtful = true;
     var loaded = turns.load();
     var kind = definition.kind();
@@ -84,7 +84,7 @@ final class Live<S, E, M> {
     sinceSnapshot = reading.count();
     unknown = reading.unknown();
     doubtful = false;
-    if (event != null) Recorder.endLoad(event, id.kind(), id.key(), reading.count(), sinceWhole);
+    if (event != null) StoreEvents.endLoad(event, id.kind(), id.key(), reading.count(), sinceWhole);
   }
 
   S after(S before, E event) {
@@ -131,7 +131,8 @@ final class Live<S, E, M> {
       turn = new Turn<>(this, state, asked, asked, core);
       waits = turns.waits(asked) || turn.known().isPresent();
     } catch (Throwable unread) { // the message continues to wait
-      core.replyWhen(asked, CompletableFuture.failedFuture(KeptException.of(id, delivery, asked.message(), unread)));
+      core.replyWhen(asked,
+          CompletableFuture.failedFuture(RequestStoredException.of(id, delivery, asked.message(), unread)));
       throw unread;
     }
     if (waits) handle(turn);
@@ -234,7 +235,7 @@ final class Live<S, E, M> {
       failed = true;
       doubtful = !Values.isValue(state);
       boolean again = !given && comesAgain(turn, failure);
-      turn.fail(turns.last(), again ? KeptException.of(id, delivery, turn.message(), failure) : failure);
+      turn.fail(turns.last(), again ? RequestStoredException.of(id, delivery, turn.message(), failure) : failure);
       throw failure;
     } finally {
       leave(turn, failed);

@@ -90,8 +90,8 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed, O
     return ASIDE + unique;
   }
 
-  static boolean isAside(Store.Waiting message) {
-    return message.id().startsWith(ASIDE) && message.due().equals(Store.Waiting.NEVER);
+  static boolean isAside(Store.PendingMessage message) {
+    return message.id().startsWith(ASIDE) && message.due().equals(Store.PendingMessage.NEVER);
   }
 
   /** Returns the id that it had before it was parked. */

@@ -21,9 +21,9 @@ final class Names {
   }
 
   /** Returns the id under which a message to an actor comes again. */
-  static String once(Store.Id actor, Once message) {
+  static String once(Store.ActorId actor, Idempotent message) {
     String what = "the id of " + message.getClass().getSimpleName() + " to " + actor + ", which is Once,";
-    return ONCE + any(what, Objects.requireNonNull(message.once(), () -> what + " is null"));
+    return ONCE + any(what, Objects.requireNonNull(message.idempotencyKey(), () -> what + " is null"));
   }
 
   static boolean isOnce(String messageId) {

@@ -17,14 +17,14 @@ import java.util.Set;
 final class Outgoing {
   static final Duration LONGEST = Duration.ofDays(36_525); // 100 years
 
-  private final Store.Id from;
+  private final Store.ActorId from;
   private final Delivery delivery;
-  private final List<Store.Waiting> messages = new ArrayList<>(0);
+  private final List<Store.PendingMessage> messages = new ArrayList<>(0);
   // Messages to itself, by id; empty for a message that is removed
-  private final Map<String, Optional<Store.Waiting>> own = new LinkedHashMap<>(0);
+  private final Map<String, Optional<Store.PendingMessage>> own = new LinkedHashMap<>(0);
   private Optional<Kept<?>> handled = Optional.empty();
 
-  Outgoing(Store.Id from, Delivery delivery) {
+  Outgoing(Store.ActorId from, Delivery delivery) {
     this.from = from;
     this.delivery = delivery;
   }
@@ -39,7 +39,7 @@ final class Outgoing {
     if (!delay.isPositive() || delay.compareTo(LONGEST) > 0)
       throw new IllegalArgumentException("reminder '" + Lines.line(name) + "' of " + from + " would come after " + delay
           + "; give more than zero, and at most 100 years");
-    own.put(id, Optional.of(new Store.Waiting(from, id, inMillis(delivery.now().plus(delay)), mail.bytes())));
+    own.put(id, Optional.of(new Store.PendingMessage(from, id, inMillis(delivery.now().plus(delay)), mail.bytes())));
   }
 
   void forget(String name) {
@@ -62,10 +62,10 @@ final class Outgoing {
     own.put(kept.id(), kept.mail().every().map(period -> again(kept, period)));
   }
 
-  private Store.Waiting again(Kept<?> kept, Duration period) {
+  private Store.PendingMessage again(Kept<?> kept, Duration period) {
     long missed = Math.max(0, Duration.between(kept.due(), delivery.now()).dividedBy(period));
     var next = kept.due().plus(period.multipliedBy(missed + 1));
-    return new Store.Waiting(from, kept.id(), inMillis(next), kept.mail().bytes());
+    return new Store.PendingMessage(from, kept.id(), inMillis(next), kept.mail().bytes());
   }
 
   /** Rounds up to the precision in which stores keep times. */
@@ -77,7 +77,7 @@ final class Outgoing {
   void putAside(Kept<?> kept, byte[] message, String reason) {
     var why = new Mail.Failed(Mail.brief(reason), delivery.now());
     var mail = new Mail(message, Optional.empty(), Optional.of(why), kept.mail().context());
-    messages.add(new Store.Waiting(from, Mail.aside(kept.unique()), Store.Waiting.NEVER, mail.bytes()));
+    messages.add(new Store.PendingMessage(from, Mail.aside(kept.unique()), Store.PendingMessage.NEVER, mail.bytes()));
   }
 
   void end(Set<String> known) {
@@ -99,7 +99,7 @@ final class Outgoing {
     return own.entrySet().stream().filter(one -> one.getValue().isEmpty()).map(Map.Entry::getKey).toList();
   }
 
-  List<Store.Waiting> sends() {
+  List<Store.PendingMessage> sends() {
     if (isEmpty()) return List.of();
     var sends = new ArrayList<>(messages);
     own.values().forEach(one -> one.ifPresent(sends::add));

@@ -15,7 +15,7 @@ import java.util.function.Supplier;
  */
 final class Reading<S, E> {
   private final Definition<S, E, ?> definition;
-  private final Store.Id id;
+  private final Store.ActorId id;
   private final Ledger ledger;
   private S state;
   private long stateSize; // in bytes, when it was last stored
@@ -25,27 +25,28 @@ final class Reading<S, E> {
   private String unknownInNotes = "";
   private boolean badSnapshot; // reading has failed there
 
-  private Reading(Definition<S, E, ?> definition, Store.Id id, Ledger ledger) throws Exception {
+  private Reading(Definition<S, E, ?> definition, Store.ActorId id, Ledger ledger) throws Exception {
     this.definition = definition;
     this.id = id;
     this.ledger = ledger;
     this.state = definition.initial(id);
   }
 
-  static <S, E> Reading<S, E> of(Definition<S, E, ?> definition, Store store, Store.Id id, Store.Loaded loaded,
+  static <S, E> Reading<S, E> of(Definition<S, E, ?> definition, Store store, Store.ActorId id,
+      Store.LoadedActor loaded,
       Supplier<Ledger> ledger) throws Exception {
     var bodies = loaded.bodies();
     var reading = new Reading<>(definition, id, ledger.get());
     try {
-      reading.addAll(bodies, loaded.last());
+      reading.addAll(bodies, loaded.lastTurn());
       return reading;
     } catch (CodecException unreadable) {
       if (!reading.badSnapshot) throw unreadable;
       var again = new Reading<>(definition, id, ledger.get());
-      long first = loaded.last() - bodies.size() + 1; // the turn of the snapshot
+      long first = loaded.lastTurn() - bodies.size() + 1; // the turn of the snapshot
       var all = new ArrayList<>(again.until(first, store, unreadable));
       all.addAll(bodies.subList(1, bodies.size()));
-      again.addAll(all, loaded.last(), unreadable);
+      again.addAll(all, loaded.lastTurn(), unreadable);
       Home.of(store).refusals().ignored(id, unreadable);
       return again;
     }
@@ -54,7 +55,8 @@ final class Reading<S, E> {
   /** The bodies of all turns up to one, without a snapshot. */
   private List<byte[]> until(long last, Store store, CodecException unreadable) {
     var found = store.turns(id).stream().filter(past -> past.number() <= last).toList();
-    long whole = found.stream().filter(Store.Past::whole).mapToLong(Store.Past::number).max().orElse(0);
+    long whole =
+        found.stream().filter(Store.StoredTurn::isFullState).mapToLong(Store.StoredTurn::number).max().orElse(0);
     if (whole == last) throw unreadable; // it is a turn, and no snapshot
     long begin = Math.max(1, whole);
     var turns = new TreeMap<Long, byte[]>(); // a turn may come again

@@ -34,7 +34,7 @@ final class Refusals {
         .ifPresentOrElse(line -> log.error(line, why), () -> log.debug(what, why));
   }
 
-  void putAside(Store.Id actor, Kept<?> kept, String reason) {
+  void putAside(Store.ActorId actor, Kept<?> kept, String reason) {
     String what = actor + " put message " + kept.message().getClass().getSimpleName() + " aside, as '"
         + Lines.line(Mail.aside(kept.unique())) + "': " + Lines.line(reason)
         + ". Its kind lists it by aside(store); call retry(..) or remove(..)";
@@ -42,13 +42,13 @@ final class Refusals {
   }
 
   /** The events are stored, so only the next reading takes longer. */
-  void ignored(Store.Id actor, RuntimeException unreadable) {
+  void ignored(Store.ActorId actor, RuntimeException unreadable) {
     String what = actor + " was read from all its events, since its snapshot cannot be read: "
         + Lines.message(unreadable) + ". The next snapshot replaces it";
     warn("snapshot of " + actor.kind(), what, ". %d more of this kind were read so since the last such line");
   }
 
-  void noSnapshot(Store.Id actor, String field) {
+  void noSnapshot(Store.ActorId actor, String field) {
     String what = actor + " goes on without a new snapshot, which would lack " + field
         + ": newer code has written that. If the type had the field before, name it with forms.gone(..)";
     warn("newer than " + actor.kind(), what, ". %d more of this kind did so since the last such line");

@@ -98,19 +98,19 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   }
 
   @Override
-  public void remind(String name, M later, Duration delay) {
+  public void setReminder(String name, M later, Duration delay) {
     checkOfTurn();
     outgoing.remind(name, live.mail(core, later, Optional.empty()), Objects.requireNonNull(delay, "delay"));
   }
 
   @Override
-  public void remindEvery(String name, M later, Duration period) {
+  public void setRepeatingReminder(String name, M later, Duration period) {
     checkOfTurn();
     outgoing.remind(name, live.mail(core, later, Optional.of(Objects.requireNonNull(period, "period"))), period);
   }
 
   @Override
-  public void forget(String name) {
+  public void cancelReminder(String name) {
     checkOfTurn();
     outgoing.forget(name);
   }
@@ -128,7 +128,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   }
 
   @Override
-  public String stepKey(String name) {
+  public String idempotencyKey(String name) {
     check();
     return steps().key(name);
   }
@@ -145,13 +145,13 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   }
 
   @Override
-  public void afterwards(Handler.Task task) {
+  public void afterCommit(Handler.Task task) {
     checkOfTurn();
     afterwards.add(Objects.requireNonNull(task, "task"));
   }
 
   @Override
-  public void end() {
+  public void erase() {
     checkOfTurn();
     ended = true;
   }
@@ -160,7 +160,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   public <R> void reply(Request<?, R> request, R value) {
     checkOfTurn();
     Objects.requireNonNull(value, "the answer is null; let it be an Optional, or Done");
-    var bytes = request instanceof Once ? Optional.of(live.answersTo(request).encode(value)) : remembered;
+    var bytes = request instanceof Idempotent ? Optional.of(live.answersTo(request).encode(value)) : remembered;
     answer(request, CompletableFuture.completedFuture(value));
     remembered = bytes;
   }
@@ -182,7 +182,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   }
 
   private void checkForgotten(Request<?, ?> request) {
-    if (request instanceof Once) throw new IllegalStateException(live.id() + " must remember its answer to "
+    if (request instanceof Idempotent) throw new IllegalStateException(live.id() + " must remember its answer to "
         + request.getClass().getSimpleName()
         + ", which is Once: only a value given to context.reply can be; or throw, and the request may come again");
   }
@@ -304,11 +304,11 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** Returns the id under which the message comes again, or empty if it will not. */
   Optional<String> messageId() {
-    return message instanceof Once once ? Optional.of(Names.once(live.id(), once)) : kept.map(Kept::unique);
+    return message instanceof Idempotent once ? Optional.of(Names.once(live.id(), once)) : kept.map(Kept::unique);
   }
 
   Optional<Note.Answered> known() {
-    return message instanceof Once ? live.answered(messageId().orElseThrow()) : Optional.empty();
+    return message instanceof Idempotent ? live.answered(messageId().orElseThrow()) : Optional.empty();
   }
 
   /** The actor has ended, and this handler went on. */
@@ -344,7 +344,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** Returns the note to remember about a message that it has handled. */
   Optional<Note> answered(Instant now) {
-    return message instanceof Once ? Optional.of(new Note.Answered(messageId().orElseThrow(), now, remembered))
+    return message instanceof Idempotent ? Optional.of(new Note.Answered(messageId().orElseThrow(), now, remembered))
         : Optional.empty();
   }
 
@@ -357,7 +357,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   /** The handler threw: that is all that the asker gets. */
   void fail(CompletableFuture<Void> before, Throwable failure) {
     boolean stored = before.isDone() && !before.isCompletedExceptionally();
-    if (answers.isEmpty() && (!stored || failure instanceof KeptException)) promiseAnswer();
+    if (answers.isEmpty() && (!stored || failure instanceof RequestStoredException)) promiseAnswer();
     answers.replaceAll(answer -> new Answer(answer.promised, CompletableFuture.failedFuture(failure)));
     afterwards.clear();
   }

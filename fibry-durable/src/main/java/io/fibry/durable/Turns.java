@@ -31,7 +31,7 @@ final class Turns {
 
   private final Delivery delivery;
   private final Store store;
-  private final Store.Id id;
+  private final Store.ActorId id;
   private final Semaphore ahead; // given back by the store's thread
   private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
   private Set<String> reminders; // ids of all that are set
@@ -43,7 +43,7 @@ final class Turns {
   private CompletableFuture<Void> last = STORED; // done when the last turn is stored, or refused
   private volatile boolean refused; // a turn of this life was not stored; written by the store's thread
 
-  Turns(Delivery delivery, Store.Id id, int ahead) {
+  Turns(Delivery delivery, Store.ActorId id, int ahead) {
     this.delivery = delivery;
     this.store = delivery.store();
     this.id = id;
@@ -51,12 +51,12 @@ final class Turns {
   }
 
   /** Begins a life: no turn of the one before is stored from now on. */
-  Store.Loaded load() {
+  Store.LoadedActor load() {
     var loaded = store.load(id);
     life = loaded.life();
-    number = loaded.last();
+    number = loaded.lastTurn();
     readAt = System.nanoTime();
-    waited = Set.copyOf(loaded.waiting());
+    waited = Set.copyOf(loaded.pendingIds());
     reminders = new HashSet<>(waited);
     reminders.removeIf(one -> !Mail.isReminder(one));
     aside = new HashSet<>(0);
@@ -64,13 +64,13 @@ final class Turns {
     leaving.clear(); // the store has waited for them
     last = STORED;
     refused = false;
-    delivery.beginAnew(id.key(), loaded.waiting());
+    delivery.beginAnew(id.key(), loaded.pendingIds());
     return loaded;
   }
 
   /** Its actor has ended. */
   void leave() {
-    store.leave(id, life);
+    store.endLife(id, life);
   }
 
   /** One was not stored, so that none behind it is; the actor reads its state again. */
@@ -103,7 +103,7 @@ final class Turns {
    */
   boolean waits(Kept<?> kept) {
     boolean certain = !kept.looked() && (kept.since() - readAt >= 0 || waited.contains(kept.id()));
-    return certain || store.due(id, kept.id()).equals(Optional.of(kept.due()));
+    return certain || store.dueTime(id, kept.id()).equals(Optional.of(kept.due()));
   }
 
   /** A turn has handled it, or sent it again, that may still be refused. */
@@ -167,12 +167,12 @@ final class Turns {
 
   private void sent(Store.Turn turn, Set<String> own) {
     if (!last.isDone()) leaving.add(new Leaving(last, Set.copyOf(own)));
-    last.thenRun(() -> Home.of(store).tell(turn.sends())); // when the turn is stored, and `leaving` is complete
-    for (var one : turn.done()) {
+    last.thenRun(() -> Home.of(store).tell(turn.outbox())); // when the turn is stored, and `leaving` is complete
+    for (var one : turn.handledIds()) {
       reminders.remove(one);
       aside.remove(Mail.before(one));
     }
-    for (var one : turn.sends()) if (one.to().equals(id)) {
+    for (var one : turn.outbox()) if (one.to().equals(id)) {
       if (Mail.isReminder(one.id())) reminders.add(one.id());
       noteAside(one.id());
     }

@@ -1,7 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.store.Store;
-import io.fibry.store.ViewPlace;
+import io.fibry.store.ViewOffset;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -16,21 +16,21 @@ final class Views {
   private Views() {}
 
   /** Where a view stands, and the life that may change that. */
-  record Standing(Store.Id id, long life, long number, String place, boolean known) {
+  record Standing(Store.ActorId id, long life, long number, String place, boolean known) {
 
     /** Ends the life before: another actor of this view, perhaps elsewhere, notes nothing more. */
-    static Standing load(Store store, Store.Id id) {
+    static Standing load(Store store, Store.ActorId id) {
       var loaded = store.load(id);
-      var last = loaded.bodies().isEmpty() ? null : ViewPlace.of(id, loaded.bodies().getLast()).orElse(null);
-      return new Standing(id, loaded.life(), loaded.last(), last == null ? "" : last.place(), last != null);
+      var last = loaded.bodies().isEmpty() ? null : ViewOffset.of(id, loaded.bodies().getLast()).orElse(null);
+      return new Standing(id, loaded.life(), loaded.lastTurn(), last == null ? "" : last.offset(), last != null);
     }
 
     /** The next turn is stored. */
     Standing note(Store store, byte[] body) throws InterruptedException, ExecutionException {
       var turn = new Store.Turn(id, life, number + 1, store.clock().instant(), true, body, List.of(), List.of());
       store.append(turn).toCompletableFuture().get();
-      var stored = ViewPlace.of(id, body);
-      return new Standing(id, life, number + 1, stored.map(ViewPlace::place).orElse(""), stored.isPresent());
+      var stored = ViewOffset.of(id, body);
+      return new Standing(id, life, number + 1, stored.map(ViewOffset::offset).orElse(""), stored.isPresent());
     }
 
     /** A view is known before it reads, so that no event goes that it has not seen. */
@@ -50,26 +50,26 @@ final class Views {
     }
   }
 
-  static void forget(Store store, Store.Id id) {
+  static void forget(Store store, Store.ActorId id) {
     Home.checkFree(store, id);
     var standing = Standing.load(store, id);
     try {
-      if (standing.known) standing.noteNow(store, ViewPlace.forgotten());
+      if (standing.known) standing.noteNow(store, ViewOffset.forgotten());
     } finally {
-      store.leave(id, standing.life);
+      store.endLife(id, standing.life);
     }
   }
 
-  static List<Follow.View> of(Store store) {
+  static List<EventView.NamedView> of(Store store) {
     Objects.requireNonNull(store, "store");
-    var last = new LinkedHashMap<String, Store.Past>();
+    var last = new LinkedHashMap<String, Store.StoredTurn>();
     try {
       try (var history = store.history(Store.VIEWS, "")) {
-        for (var page = history.now(); !page.isEmpty(); page = history.now())
+        for (var page = history.poll(); !page.isEmpty(); page = history.poll())
           for (var past : page) last.putLast(past.key(), past);
       }
-      var views = new LinkedHashMap<ViewPlace, Instant>();
-      for (var past : last.values()) ViewPlace.of(new Store.Id(Store.VIEWS, past.key()), past.body())
+      var views = new LinkedHashMap<ViewOffset, Instant>();
+      for (var past : last.values()) ViewOffset.of(new Store.ActorId(Store.VIEWS, past.key()), past.body())
           .ifPresent(view -> views.put(view, past.at()));
       return withStanding(store, views);
     } catch (InterruptedException interrupt) {
@@ -78,13 +78,13 @@ final class Views {
     }
   }
 
-  private static List<Follow.View> withStanding(Store store, Map<ViewPlace, Instant> views)
+  private static List<EventView.NamedView> withStanding(Store store, Map<ViewOffset, Instant> views)
       throws InterruptedException {
-    var all = new ArrayList<Follow.View>();
+    var all = new ArrayList<EventView.NamedView>();
     for (var view : views.entrySet()) {
       var place = view.getKey();
-      try (var history = store.history(place.kind(), place.place())) {
-        all.add(new Follow.View(place.kind(), place.name(), view.getValue(), !history.now().isEmpty()));
+      try (var history = store.history(place.kind(), place.offset())) {
+        all.add(new EventView.NamedView(place.kind(), place.name(), view.getValue(), !history.poll().isEmpty()));
       }
     }
     return List.copyOf(all);

@@ -1,8 +1,8 @@
 package io.fibry.store;
 
-import io.fibry.store.Store.Id;
-import io.fibry.store.Store.Past;
-import io.fibry.store.Store.Waiting;
+import io.fibry.store.Store.ActorId;
+import io.fibry.store.Store.PendingMessage;
+import io.fibry.store.Store.StoredTurn;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -22,7 +22,7 @@ final class Comparison {
   /** The turns of a history, one by one; each once. */
   private static final class Turns implements AutoCloseable {
     private final Store.History history;
-    private final ArrayDeque<Past> page = new ArrayDeque<>();
+    private final ArrayDeque<StoredTurn> page = new ArrayDeque<>();
     private final Map<String, Long> seen = new HashMap<>(); // the last number, by key
 
     Turns(Store.History history) {
@@ -30,9 +30,9 @@ final class Comparison {
     }
 
     /** Returns null if there is none. */
-    Past peek() throws InterruptedException {
+    StoredTurn peek() throws InterruptedException {
       while (true) {
-        if (page.isEmpty()) page.addAll(history.now());
+        if (page.isEmpty()) page.addAll(history.poll());
         var first = page.peek();
         if (first == null || first.number() > seen.getOrDefault(first.key(), 0L)) return first;
         page.remove(); // it came again
@@ -52,10 +52,10 @@ final class Comparison {
 
   private final Store from;
   private final Store to;
-  private final Map<String, List<Id>> actors; // by kind
-  private final List<ViewPlace> views;
+  private final Map<String, List<ActorId>> actors; // by kind
+  private final List<ViewOffset> views;
 
-  Comparison(Store from, Store to, Map<String, List<Id>> actors, List<ViewPlace> views) {
+  Comparison(Store from, Store to, Map<String, List<ActorId>> actors, List<ViewOffset> views) {
     this.from = from;
     this.to = to;
     this.actors = actors;
@@ -63,8 +63,8 @@ final class Comparison {
   }
 
   /** Returns the places of views in the second store. */
-  Map<ViewPlace, String> run() throws InterruptedException {
-    var places = new LinkedHashMap<ViewPlace, String>();
+  Map<ViewOffset, String> run() throws InterruptedException {
+    var places = new LinkedHashMap<ViewOffset, String>();
     for (var view : views) places.put(view, "");
     for (var kind : actors.keySet()) {
       for (var id : actors.get(kind)) compare(id);
@@ -73,19 +73,20 @@ final class Comparison {
     return places;
   }
 
-  private void compare(Id id) {
+  private void compare(ActorId id) {
     var first = Copying.read(from, id);
     var second = Copying.read(to, id);
-    if (first.last() != second.last() || !Arrays.deepEquals(first.bodies().toArray(), second.bodies().toArray()))
+    if (first.lastTurn() != second.lastTurn()
+        || !Arrays.deepEquals(first.bodies().toArray(), second.bodies().toArray()))
       throw differs(id.toString(), "its turns");
-    var waits = from.waiting(id, Waiting.NEVER, Integer.MAX_VALUE);
-    var copies = to.waiting(id, Waiting.NEVER, Integer.MAX_VALUE);
+    var waits = from.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE);
+    var copies = to.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE);
     if (waits.size() != copies.size()) throw differs(id.toString(), "what waits for it");
     for (int i = 0; i < waits.size(); i++)
       if (!isSame(waits.get(i), copies.get(i))) throw differs(id.toString(), "what waits for it");
   }
 
-  private static boolean isSame(Waiting one, Waiting other) {
+  private static boolean isSame(PendingMessage one, PendingMessage other) {
     return one.id().equals(other.id()) && one.due().toEpochMilli() == other.due().toEpochMilli()
         && Arrays.equals(one.body(), other.body());
   }
@@ -97,8 +98,8 @@ final class Comparison {
 
   // ---- history
 
-  private void compareHistories(String kind, Map<ViewPlace, String> places) throws InterruptedException {
-    var unread = new HashMap<ViewPlace, Which>(); // the first turn that a view has not seen
+  private void compareHistories(String kind, Map<ViewOffset, String> places) throws InterruptedException {
+    var unread = new HashMap<ViewOffset, Which>(); // the first turn that a view has not seen
     for (var view : views) if (view.kind().equals(kind)) unread.put(view, unread(view));
     var replaced = new HashMap<String, Long>(); // turns that are missing, until a whole one comes
     String place = "";
@@ -109,8 +110,8 @@ final class Comparison {
         unread.values().removeIf(which::equals);
         var copied = second.peek();
         if (copied != null && isSame(past, copied)) {
-          place = copied.place();
-          if (past.whole()) replaced.remove(past.key());
+          place = copied.offset();
+          if (past.isFullState()) replaced.remove(past.key());
           second.next();
         } else replaced.put(past.key(), past.number());
         first.next();
@@ -120,15 +121,15 @@ final class Comparison {
     for (var view : unread.keySet()) places.put(view, place);
   }
 
-  private static boolean isSame(Past one, Past other) {
-    return one.key().equals(other.key()) && one.number() == other.number() && one.whole() == other.whole()
+  private static boolean isSame(StoredTurn one, StoredTurn other) {
+    return one.key().equals(other.key()) && one.number() == other.number() && one.isFullState() == other.isFullState()
         && one.at().toEpochMilli() == other.at().toEpochMilli() && Arrays.equals(one.body(), other.body());
   }
 
   /** Returns no actor if the view has seen all turns. */
-  private Which unread(ViewPlace view) throws InterruptedException {
-    try (var history = from.history(view.kind(), view.place())) {
-      var rest = history.now();
+  private Which unread(ViewOffset view) throws InterruptedException {
+    try (var history = from.history(view.kind(), view.offset())) {
+      var rest = history.poll();
       return rest.isEmpty() ? new Which("", 0) : new Which(rest.getFirst().key(), rest.getFirst().number());
     }
   }

@@ -1,9 +1,9 @@
 package io.fibry.store;
 
-import io.fibry.store.Store.Id;
-import io.fibry.store.Store.Past;
+import io.fibry.store.Store.ActorId;
+import io.fibry.store.Store.PendingMessage;
+import io.fibry.store.Store.StoredTurn;
 import io.fibry.store.Store.Turn;
-import io.fibry.store.Store.Waiting;
 import io.fibry.text.Lines;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -29,7 +29,7 @@ final class Copying {
   private static final int MOST_MESSAGES = 500; // of a turn
 
   /** An object that is being stored in the other store. */
-  private record Giving(Id of, String what, CompletionStage<Void> stored) {}
+  private record Giving(ActorId of, String what, CompletionStage<Void> stored) {}
 
   /** How far the turns of an actor are. */
   private static final class Progress {
@@ -40,8 +40,8 @@ final class Copying {
     private long life; // at the other store
     private long number; // of the turn that was given last
 
-    Progress(Store.Loaded loaded) {
-      last = loaded.last();
+    Progress(Store.LoadedActor loaded) {
+      last = loaded.lastTurn();
       first = last - loaded.bodies().size() + 1;
       hash = loaded.bodies().isEmpty() ? 0 : Arrays.hashCode(loaded.bodies().getFirst());
       based = last == 0;
@@ -50,37 +50,37 @@ final class Copying {
 
   private final Store from;
   private final Store to;
-  private final Consumer<Copy> progress;
-  private final Map<String, List<Id>> actors = new TreeMap<>(); // by kind
+  private final Consumer<CopySummary> progress;
+  private final Map<String, List<ActorId>> actors = new TreeMap<>(); // by kind
   private final ArrayDeque<Giving> underWay = new ArrayDeque<>();
-  private final List<Waiting> batch = new ArrayList<>(); // messages that are to be sent
+  private final List<PendingMessage> batch = new ArrayList<>(); // messages that are to be sent
   private long life; // of the actor that sends them
   private long number;
   private long actorsSoFar;
   private long turns;
   private long messages;
 
-  Copying(Store from, Store to, Consumer<Copy> progress) {
+  Copying(Store from, Store to, Consumer<CopySummary> progress) {
     this.from = from;
     this.to = to;
     this.progress = progress;
   }
 
-  Copy run() {
+  CopySummary run() {
     if (from.equals(to)) throw new IllegalArgumentException(from + " cannot be copied to itself");
-    if (Copy.isUnfinishedIn(from)) throw new IllegalArgumentException(
+    if (CopySummary.isUnfinishedIn(from)) throw new IllegalArgumentException(
         from + " has a copy that was not finished; copy from the first store again");
     try {
       begin();
-      from.actors(id -> actors.computeIfAbsent(id.kind(), none -> new ArrayList<>()).add(id));
-      actors.remove(Copy.ACTOR.kind());
+      from.forEachActor(id -> actors.computeIfAbsent(id.kind(), none -> new ArrayList<>()).add(id));
+      actors.remove(CopySummary.ACTOR.kind());
       var views = views(actors.remove(Store.VIEWS));
       for (var view : views) store(view, 1, "");
       for (var kind : actors.keySet()) copy(kind);
       var places = new Comparison(from, to, actors, views).run();
       for (var view : places.entrySet()) store(view.getKey(), 2, view.getValue());
-      send(List.of(Copy.UNFINISHED));
-      to.leave(Copy.ACTOR, life);
+      send(List.of(CopySummary.UNFINISHED));
+      to.endLife(CopySummary.ACTOR, life);
       return soFar();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -88,29 +88,30 @@ final class Copying {
     }
   }
 
-  private Copy soFar() {
-    return new Copy(actorsSoFar, turns, messages);
+  private CopySummary soFar() {
+    return new CopySummary(actorsSoFar, turns, messages);
   }
 
   /** A second copy that begins meanwhile ends the life of this one. */
   private void begin() throws InterruptedException {
-    var loaded = to.load(Copy.ACTOR);
+    var loaded = to.load(CopySummary.ACTOR);
     life = loaded.life();
-    number = loaded.last();
-    to.actors(id -> {
-      throw new IllegalArgumentException(from + " cannot be copied to " + to + ", which has " + (id.equals(Copy.ACTOR)
-          ? "another copy already" : id + " already") + "; give an empty store");
+    number = loaded.lastTurn();
+    to.forEachActor(id -> {
+      throw new IllegalArgumentException(
+          from + " cannot be copied to " + to + ", which has " + (id.equals(CopySummary.ACTOR)
+              ? "another copy already" : id + " already") + "; give an empty store");
     });
-    batch.add(new Waiting(Copy.ACTOR, Copy.UNFINISHED, Waiting.NEVER, new byte[0]));
+    batch.add(new PendingMessage(CopySummary.ACTOR, CopySummary.UNFINISHED, PendingMessage.NEVER, new byte[0]));
     send(List.of());
   }
 
   private void copy(String kind) throws InterruptedException {
-    var known = new HashMap<Id, Progress>();
+    var known = new HashMap<ActorId, Progress>();
     try (var history = from.history(kind, "")) {
-      for (var page = history.now(); !page.isEmpty(); page = history.now()) {
+      for (var page = history.poll(); !page.isEmpty(); page = history.poll()) {
         for (var past : page) {
-          var id = new Id(kind, past.key());
+          var id = new ActorId(kind, past.key());
           copy(id, known.computeIfAbsent(id, this::read), past);
         }
         progress.accept(soFar());
@@ -126,25 +127,26 @@ final class Copying {
   // ---- turns
 
   /** Reads the stored turns of an actor that does not live. */
-  static Store.Loaded read(Store store, Id id) {
+  static Store.LoadedActor read(Store store, ActorId id) {
     var loaded = store.load(id);
-    store.leave(id, loaded.life());
+    store.endLife(id, loaded.life());
     return loaded;
   }
 
-  private Progress read(Id id) {
+  private Progress read(ActorId id) {
     return new Progress(read(from, id));
   }
 
-  private void copy(Id id, Progress actor, Past past) throws InterruptedException {
+  private void copy(ActorId id, Progress actor, StoredTurn past) throws InterruptedException {
     if (past.number() <= actor.number) return; // it came again
     if (past.number() > actor.first) base(id, actor);
     if (past.number() > actor.last || past.number() > actor.first && past.number() != actor.number + 1)
       throw missing(id, actor);
     goOn(id, actor, past.number());
-    var turn = new Turn(id, actor.life, past.number(), past.at(), past.whole(), past.body(), List.of(), List.of());
-    if (!to.keepsOrderOfActors() && !underWay.isEmpty() && !underWay.getLast().of.equals(id)) awaitAllBut(0);
-    give(new Giving(id, "turn " + past.number() + " of " + id, past.whole() ? to.end(turn) : to.append(turn)));
+    var turn =
+        new Turn(id, actor.life, past.number(), past.at(), past.isFullState(), past.body(), List.of(), List.of());
+    if (!to.preservesGlobalOrder() && !underWay.isEmpty() && !underWay.getLast().of.equals(id)) awaitAllBut(0);
+    give(new Giving(id, "turn " + past.number() + " of " + id, past.isFullState() ? to.end(turn) : to.append(turn)));
     turns++;
     if (past.number() < actor.first) return;
     if (Arrays.hashCode(past.body()) == actor.hash) actor.based = true; // it is no snapshot
@@ -152,7 +154,7 @@ final class Copying {
   }
 
   /** The other store can read the actor from its snapshot, or last whole turn, on. */
-  private void base(Id id, Progress actor) {
+  private void base(ActorId id, Progress actor) {
     if (actor.based) return;
     actor.based = true;
     if (actor.number != actor.first) goOn(id, actor, actor.first + 1);
@@ -163,20 +165,20 @@ final class Copying {
   }
 
   /** Continues with the turn of this number, since earlier turns may be gone. */
-  private void goOn(Id id, Progress actor, long next) {
-    if (actor.life == 0 || next != actor.number + 1) actor.life = to.begin(id, next - 1);
+  private void goOn(ActorId id, Progress actor, long next) {
+    if (actor.life == 0 || next != actor.number + 1) actor.life = to.beginLife(id, next - 1);
     actor.number = next;
   }
 
-  private void end(Id id, Progress actor) {
+  private void end(ActorId id, Progress actor) {
     base(id, actor);
     if (actor.number != actor.last) throw missing(id, actor);
     if (actor.last == 0) return;
-    to.leave(id, actor.life);
+    to.endLife(id, actor.life);
     actorsSoFar++;
   }
 
-  private IllegalStateException missing(Id id, Progress actor) {
+  private IllegalStateException missing(ActorId id, Progress actor) {
     return new IllegalStateException(id + " has " + actor.last + " turns at " + from + ", and its history goes to "
         + actor.number + ". Something stores turns there, or holds them back; copy again into an empty store");
   }
@@ -201,9 +203,9 @@ final class Copying {
 
   // ---- what waits
 
-  private void copyMessages(Id id) throws InterruptedException {
+  private void copyMessages(ActorId id) throws InterruptedException {
     int bytes = 0;
-    for (var message : from.waiting(id, Waiting.NEVER, Integer.MAX_VALUE)) {
+    for (var message : from.pending(id, PendingMessage.NEVER, Integer.MAX_VALUE)) {
       bytes += message.body().length;
       if (!batch.isEmpty() && bytes > BATCH || batch.size() == MOST_MESSAGES) {
         send(List.of());
@@ -216,20 +218,20 @@ final class Copying {
   }
 
   private void send(List<String> done) throws InterruptedException {
-    var sent = new Turn(Copy.ACTOR, life, ++number, from.clock().instant(), true, new byte[0], done,
+    var sent = new Turn(CopySummary.ACTOR, life, ++number, from.clock().instant(), true, new byte[0], done,
         List.copyOf(batch));
     batch.clear();
-    await(new Giving(Copy.ACTOR, "what waits", to.append(sent)));
+    await(new Giving(CopySummary.ACTOR, "what waits", to.append(sent)));
   }
 
   // ---- views
 
   /** Those that were not forgotten. */
-  private List<ViewPlace> views(List<Id> stored) {
-    var views = new ArrayList<ViewPlace>();
+  private List<ViewOffset> views(List<ActorId> stored) {
+    var views = new ArrayList<ViewOffset>();
     if (stored != null) for (var id : stored) {
       var bodies = read(from, id).bodies();
-      if (!bodies.isEmpty()) ViewPlace.of(id, bodies.getLast()).ifPresent(views::add);
+      if (!bodies.isEmpty()) ViewOffset.of(id, bodies.getLast()).ifPresent(views::add);
     }
     return views;
   }
@@ -238,12 +240,12 @@ final class Copying {
    * Called before the turns of actors are copied, with the empty place, so that turns before ends
    * stay, and again with the place.
    */
-  private void store(ViewPlace view, long turn, String place) throws InterruptedException {
+  private void store(ViewOffset view, long turn, String place) throws InterruptedException {
     var id = view.actor();
-    long begun = to.begin(id, turn - 1);
-    var stands = new ViewPlace(view.kind(), view.name(), place);
+    long begun = to.beginLife(id, turn - 1);
+    var stands = new ViewOffset(view.kind(), view.name(), place);
     await(new Giving(id, "the place of view " + id.key(), to.append(new Turn(id, begun, turn, from.clock().instant(),
         true, stands.body(), List.of(), List.of()))));
-    to.leave(id, begun);
+    to.endLife(id, begun);
   }
 }

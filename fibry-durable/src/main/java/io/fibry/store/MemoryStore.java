@@ -29,25 +29,25 @@ public final class MemoryStore implements Store {
    */
   private static final class Kept {
     private final List<Turn> turns = new ArrayList<>();
-    private final Map<String, Waiting> waiting = new LinkedHashMap<>();
+    private final Map<String, PendingMessage> waiting = new LinkedHashMap<>();
     private final List<Long> places = new ArrayList<>(); // in the history
     private final TreeSet<Long> ends = new TreeSet<>(); // the places whose turns replaced all earlier ones
     private long life;
     private long last;
     private boolean over; // a turn of this life was refused
 
-    private void put(Waiting message) {
+    private void put(PendingMessage message) {
       waiting.remove(message.id()); // so that it is the last one
       waiting.put(message.id(), message);
     }
   }
 
   private final InstantSource clock;
-  private final Map<Id, Kept> actors = new HashMap<>(); // all under this object's monitor
+  private final Map<ActorId, Kept> actors = new HashMap<>(); // all under this object's monitor
   private final TreeMap<Long, Turn> history = new TreeMap<>(); // by place
   private final List<Reading> readings = new ArrayList<>(); // that are not closed
   private final Map<String, Duration> ages = new HashMap<>(); // by kind: older turns may go
-  private final Map<Id, ViewPlace> views = new HashMap<>(); // that were not forgotten
+  private final Map<ActorId, ViewOffset> views = new HashMap<>(); // that were not forgotten
   private long places; // so far
   private int failing;
   private boolean closed;
@@ -101,22 +101,22 @@ public final class MemoryStore implements Store {
     failing = writes;
   }
 
-  private Kept kept(Id actor) {
+  private Kept kept(ActorId actor) {
     return actors.computeIfAbsent(Objects.requireNonNull(actor, "actor"), none -> new Kept());
   }
 
   @Override
-  public synchronized Loaded load(Id actor) {
+  public synchronized LoadedActor load(ActorId actor) {
     checkOpen();
     var kept = kept(actor);
     kept.life++;
     kept.over = false;
-    return new Loaded(kept.life, kept.last, kept.turns.stream().map(Turn::body).toList(),
+    return new LoadedActor(kept.life, kept.last, kept.turns.stream().map(Turn::body).toList(),
         List.copyOf(kept.waiting.keySet()));
   }
 
   @Override
-  public synchronized long begin(Id actor, long last) {
+  public synchronized long beginLife(ActorId actor, long last) {
     checkOpen();
     var kept = kept(actor);
     kept.life++;
@@ -140,19 +140,19 @@ public final class MemoryStore implements Store {
       checkOpen();
       var kept = kept(turn.actor());
       if (turn.life() != kept.life || turn.number() != kept.last + 1 || kept.over)
-        throw new StoreOutdatedException(turn);
+        throw new StaleLifeException(turn);
       kept.over = true;
       mayFail();
       kept.over = false;
-      if (turn.whole()) kept.turns.clear();
+      if (turn.isFullState()) kept.turns.clear();
       kept.turns.add(turn);
       history.put(++places, turn);
       kept.places.add(places);
-      if (turn.whole()) forgetBefore(kept, places, ends ? leastPlace(turn.actor().kind()) : Long.MAX_VALUE);
+      if (turn.isFullState()) forgetBefore(kept, places, ends ? leastPlace(turn.actor().kind()) : Long.MAX_VALUE);
       kept.last = turn.number();
-      turn.done().forEach(kept.waiting::remove);
-      for (var message : turn.sends()) kept(message.to()).put(message);
-      ViewPlace.kindOf(turn.actor()).ifPresent(kind -> moveView(kind, turn));
+      turn.handledIds().forEach(kept.waiting::remove);
+      for (var message : turn.outbox()) kept(message.to()).put(message);
+      ViewOffset.kindOf(turn.actor()).ifPresent(kind -> moveView(kind, turn));
       wakeAll();
       return CompletableFuture.completedFuture(null);
     } catch (StoreException refused) {
@@ -170,7 +170,7 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized CompletionStage<Boolean> accept(Waiting message, int most) {
+  public synchronized CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
     try {
       checkOpen();
       var kept = kept(message.to());
@@ -185,27 +185,27 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized List<Waiting> waiting(Id actor, Instant until, int most) {
+  public synchronized List<PendingMessage> pending(ActorId actor, Instant until, int most) {
     checkOpen();
     return kept(actor).waiting.values().stream().filter(one -> !one.due().isAfter(until)).limit(most).toList();
   }
 
   @Override
-  public synchronized Optional<Instant> due(Id actor, String id) {
+  public synchronized Optional<Instant> dueTime(ActorId actor, String id) {
     checkOpen();
-    return Optional.ofNullable(kept(actor).waiting.get(id)).map(Waiting::due);
+    return Optional.ofNullable(kept(actor).waiting.get(id)).map(PendingMessage::due);
   }
 
   @Override
-  public synchronized Optional<Instant> next(Id actor, Instant after) {
+  public synchronized Optional<Instant> nextDueTime(ActorId actor, Instant after) {
     checkOpen();
-    return kept(actor).waiting.values().stream().map(Waiting::due)
+    return kept(actor).waiting.values().stream().map(PendingMessage::due)
         .filter(Objects.requireNonNull(after, "after")::isBefore).min(Instant::compareTo);
   }
 
   @Override
-  public void waiting(String kind, BiConsumer<Id, Instant> reader) {
-    List<Waiting> all;
+  public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
+    List<PendingMessage> all;
     synchronized (this) {
       checkOpen();
       all = actors.values().stream().flatMap(kept -> kept.waiting.values().stream())
@@ -215,9 +215,9 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public void actors(Consumer<Id> reader) {
+  public void forEachActor(Consumer<ActorId> reader) {
     Objects.requireNonNull(reader, "reader");
-    List<Id> all;
+    List<ActorId> all;
     synchronized (this) {
       checkOpen();
       all = actors.entrySet().stream().filter(one -> one.getValue().last > 0 || !one.getValue().waiting.isEmpty())
@@ -240,17 +240,17 @@ public final class MemoryStore implements Store {
     }
 
     @Override
-    public List<Past> next() throws InterruptedException {
+    public List<StoredTurn> take() throws InterruptedException {
       while (true) {
         news.drainPermits();
-        var found = now();
+        var found = poll();
         if (!found.isEmpty()) return found;
         news.acquire();
       }
     }
 
     @Override
-    public List<Past> now() {
+    public List<StoredTurn> poll() {
       return past(this);
     }
 
@@ -273,14 +273,14 @@ public final class MemoryStore implements Store {
     return reading;
   }
 
-  private synchronized List<Past> past(Reading reading) {
+  private synchronized List<StoredTurn> past(Reading reading) {
     checkOpen();
     if (reading.over) throw new StoreClosedException("a history that was closed");
-    var found = new ArrayList<Past>();
+    var found = new ArrayList<StoredTurn>();
     history.tailMap(reading.at, false).forEach((place, turn) -> {
       reading.at = place;
       if (turn.actor().kind().equals(reading.kind))
-        found.add(new Past(place.toString(), turn.actor().key(), turn.number(), turn.at(), turn.whole(),
+        found.add(new StoredTurn(place.toString(), turn.actor().key(), turn.number(), turn.at(), turn.isFullState(),
             turn.body()));
     });
     return found;
@@ -295,12 +295,12 @@ public final class MemoryStore implements Store {
   }
 
   @Override
-  public synchronized void forget(String kind, Duration age) {
+  public synchronized void setRetention(String kind, Duration age) {
     ages.put(Objects.requireNonNull(kind, "kind"), Objects.requireNonNull(age, "age"));
     actors.forEach(this::forgetOld);
   }
 
-  private void forgetOld(Id actor, Kept kept) {
+  private void forgetOld(ActorId actor, Kept kept) {
     var age = ages.get(actor.kind());
     if (age == null) return;
     var last = clock.instant().minus(age);
@@ -314,7 +314,7 @@ public final class MemoryStore implements Store {
   // ---- views
 
   private void moveView(String kind, Turn turn) {
-    ViewPlace.of(turn.actor(), turn.body()).ifPresentOrElse(view -> views.put(turn.actor(), view),
+    ViewOffset.of(turn.actor(), turn.body()).ifPresentOrElse(view -> views.put(turn.actor(), view),
         () -> views.remove(turn.actor()));
     long least = leastPlace(kind);
     actors.forEach((id, kept) -> {
@@ -325,7 +325,7 @@ public final class MemoryStore implements Store {
 
   /** All views of the kind have passed it. */
   private long leastPlace(String kind) {
-    return views.values().stream().filter(view -> view.kind().equals(kind)).map(ViewPlace::place)
+    return views.values().stream().filter(view -> view.kind().equals(kind)).map(ViewOffset::offset)
         .mapToLong(place -> place.isEmpty() ? 0 : Long.parseLong(place)).min().orElse(Long.MAX_VALUE);
   }
 

@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 public interface Store extends AutoCloseable {
   /**
    * The kind of actors that say where views stand. The key of one is the kind that is followed, a
-   * colon, and the name of the view; its last turn says the place. {@link ViewPlace} reads it.
+   * colon, and the name of the view; its last turn says the place. {@link ViewOffset} reads it.
    */
   String VIEWS = ":follower";
 
@@ -30,9 +30,9 @@ public interface Store extends AutoCloseable {
    * @param kind its kind
    * @param key which of that kind
    */
-  record Id(String kind, String key) {
+  record ActorId(String kind, String key) {
     /** Checks it. */
-    public Id {
+    public ActorId {
       Objects.requireNonNull(kind, "kind");
       Objects.requireNonNull(key, "key");
     }
@@ -52,7 +52,7 @@ public interface Store extends AutoCloseable {
    * @param due when the actor may get it; to the millisecond
    * @param body the content
    */
-  record Waiting(Id to, String id, Instant due, byte[] body) {
+  record PendingMessage(ActorId to, String id, Instant due, byte[] body) {
     /** The due time of a message that may be handled at once: no clock can make it wait. */
     public static final Instant ALWAYS = Instant.EPOCH;
     /** When a message is due that waits for a human. */
@@ -60,7 +60,7 @@ public interface Store extends AutoCloseable {
     private static final Instant FIRST = Instant.ofEpochMilli(Long.MIN_VALUE);
 
     /** Checks it. */
-    public Waiting {
+    public PendingMessage {
       Objects.requireNonNull(to, "to");
       Objects.requireNonNull(id, "id");
       Objects.requireNonNull(body, "body");
@@ -77,20 +77,21 @@ public interface Store extends AutoCloseable {
    * @param life of the actor, as {@link #load} told
    * @param number one more than that of the turn before
    * @param at when
-   * @param whole it says all that there is to know: those before it are not read any more
+   * @param isFullState it says all that there is to know: those before it are not read any more
    * @param body the content
-   * @param done ids of messages that wait for this actor no more
-   * @param sends messages that wait from now on, for any actor of this store
+   * @param handledIds ids of messages that wait for this actor no more
+   * @param outbox messages that wait from now on, for any actor of this store
    */
-  record Turn(Id actor, long life, long number, Instant at, boolean whole, byte[] body, List<String> done,
-      List<Waiting> sends) {
+  record Turn(ActorId actor, long life, long number, Instant at, boolean isFullState, byte[] body,
+      List<String> handledIds,
+      List<PendingMessage> outbox) {
     /** Checks it. */
     public Turn {
       Objects.requireNonNull(actor, "actor");
       Objects.requireNonNull(at, "at");
       Objects.requireNonNull(body, "body");
-      Objects.requireNonNull(done, "done");
-      Objects.requireNonNull(sends, "sends");
+      Objects.requireNonNull(handledIds, "done");
+      Objects.requireNonNull(outbox, "sends");
     }
   }
 
@@ -98,23 +99,23 @@ public interface Store extends AutoCloseable {
    * The stored part of an actor.
    *
    * @param life from now on, its turns have this number
-   * @param last the number of its last turn, or 0 if there is none
+   * @param lastTurn the number of its last turn, or 0 if there is none
    * @param bodies of the last whole turn and of those after it; of all, if none is whole
-   * @param waiting the ids of all messages that wait for it
+   * @param pendingIds the ids of all messages that wait for it
    */
-  record Loaded(long life, long last, List<byte[]> bodies, List<String> waiting) {}
+  record LoadedActor(long life, long lastTurn, List<byte[]> bodies, List<String> pendingIds) {}
 
   /**
    * A turn that is stored.
    *
-   * @param place its place in the history of its kind: reading after it begins with the next turn
+   * @param offset its place in the history of its kind: reading after it begins with the next turn
    * @param key of its actor
    * @param number the number of the turn among the turns of its actor
    * @param at when
-   * @param whole as the turn said
+   * @param isFullState as the turn said
    * @param body the content
    */
-  record Past(String place, String key, long number, Instant at, boolean whole, byte[] body) {}
+  record StoredTurn(String offset, String key, long number, Instant at, boolean isFullState, byte[] body) {}
 
   /**
    * The turns of a kind, oldest first. Those of one actor have its order; all have the order in
@@ -130,7 +131,7 @@ public interface Store extends AutoCloseable {
      * @throws StoreClosedException if this, or the store, is closed
      * @throws StoreException if they cannot be read
      */
-    List<Past> next() throws InterruptedException;
+    List<StoredTurn> take() throws InterruptedException;
 
     /**
      * Does not wait for turns.
@@ -140,7 +141,7 @@ public interface Store extends AutoCloseable {
      * @throws StoreClosedException if this, or the store, is closed
      * @throws StoreException if they cannot be read
      */
-    List<Past> now() throws InterruptedException;
+    List<StoredTurn> poll() throws InterruptedException;
 
     /** One that waits for turns hears of it. */
     @Override
@@ -157,7 +158,7 @@ public interface Store extends AutoCloseable {
    * @throws CancellationException if interrupted where it waits for another thread or a server; so
    * do all methods that read
    */
-  Loaded load(Id actor);
+  LoadedActor load(ActorId actor);
 
   /**
    * Reads the turns of an actor that a snapshot has made needless, for use if the snapshot cannot
@@ -168,10 +169,10 @@ public interface Store extends AutoCloseable {
    * whole one replaced may be among them
    * @throws StoreException if they cannot be read
    */
-  default List<Past> turns(Id actor) {
-    var found = new ArrayList<Past>();
+  default List<StoredTurn> turns(ActorId actor) {
+    var found = new ArrayList<StoredTurn>();
     try (var history = history(actor.kind(), "")) {
-      for (var page = history.now(); !page.isEmpty(); page = history.now())
+      for (var page = history.poll(); !page.isEmpty(); page = history.poll())
         for (var past : page) if (past.key().equals(actor.key())) found.add(past);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -189,7 +190,7 @@ public interface Store extends AutoCloseable {
    * @return from now on, its turns have this number
    * @throws StoreException if that cannot be stored
    */
-  long begin(Id actor, long last);
+  long beginLife(ActorId actor, long last);
 
   /**
    * Says that an actor has ended. The store need not know any more which turn comes next: one of
@@ -198,7 +199,7 @@ public interface Store extends AutoCloseable {
    * @param actor which
    * @param life the life of the actor; the call has no effect if it is over
    */
-  default void leave(Id actor, long life) {}
+  default void endLife(ActorId actor, long life) {}
 
   /**
    * Stores a turn, with what it has done and sends, after all of this actor that were given before.
@@ -230,7 +231,7 @@ public interface Store extends AutoCloseable {
    *
    * @return true, unless told
    */
-  default boolean keepsOrderOfActors() {
+  default boolean preservesGlobalOrder() {
     return true;
   }
 
@@ -252,7 +253,7 @@ public interface Store extends AutoCloseable {
    * @throws CancellationException if interrupted while it waits for room; then the message is not
    * stored
    */
-  CompletionStage<Boolean> accept(Waiting message, int most);
+  CompletionStage<Boolean> enqueue(PendingMessage message, int most);
 
   /**
    * Returns the messages that wait for an actor.
@@ -263,7 +264,7 @@ public interface Store extends AutoCloseable {
    * @return the messages, in the order in which they were stored
    * @throws StoreException if they cannot be read
    */
-  List<Waiting> waiting(Id actor, Instant until, int most);
+  List<PendingMessage> pending(ActorId actor, Instant until, int most);
 
   /**
    * When a message that waits is due.
@@ -272,7 +273,7 @@ public interface Store extends AutoCloseable {
    * @param id which
    * @return empty: it does not wait
    */
-  Optional<Instant> due(Id actor, String id);
+  Optional<Instant> dueTime(ActorId actor, String id);
 
   /**
    * When the next message is due.
@@ -281,7 +282,7 @@ public interface Store extends AutoCloseable {
    * @param after messages that are due then, or before, are left out
    * @return empty if no message is due later
    */
-  Optional<Instant> next(Id actor, Instant after);
+  Optional<Instant> nextDueTime(ActorId actor, Instant after);
 
   /**
    * Tells of all messages that wait.
@@ -289,14 +290,14 @@ public interface Store extends AutoCloseable {
    * @param kind of their actors
    * @param reader gets the actor and when the message is due
    */
-  void waiting(String kind, BiConsumer<Id, Instant> reader);
+  void forEachPending(String kind, BiConsumer<ActorId, Instant> reader);
 
   /**
    * Tells of all actors that have turns, and of those for which messages wait.
    *
    * @param reader gets each of them once
    */
-  void actors(Consumer<Id> reader);
+  void forEachActor(Consumer<ActorId> reader);
 
   /**
    * Copies everything that is stored into another store, of any kind: states and events, notes,
@@ -310,7 +311,7 @@ public interface Store extends AutoCloseable {
    * meanwhile
    * @throws StoreException if something cannot be read or stored; it says what
    */
-  default Copy copyTo(Store to) {
+  default CopySummary copyTo(Store to) {
     return copyTo(to, progress -> {});
   }
 
@@ -321,7 +322,7 @@ public interface Store extends AutoCloseable {
    * @param progress gets what has been copied so far, now and then
    * @return what was copied
    */
-  default Copy copyTo(Store to, Consumer<Copy> progress) {
+  default CopySummary copyTo(Store to, Consumer<CopySummary> progress) {
     return new Copying(this, Objects.requireNonNull(to, "to"), Objects.requireNonNull(progress, "progress")).run();
   }
 
@@ -345,7 +346,7 @@ public interface Store extends AutoCloseable {
    * @param kind of the actors
    * @param age of turns that may go
    */
-  void forget(String kind, Duration age);
+  void setRetention(String kind, Duration age);
 
   /** {@return the clock that says when messages are due} */
   InstantSource clock();

@@ -5,7 +5,7 @@ import io.fibry.Outcome;
 /** A store that cannot do what it was asked for. The text says which store, why, and what to do. */
 public abstract sealed class StoreException extends RuntimeException
     permits StoreBrokenException, StoreBusyException, StoreClosedException, StoreDamagedException, StoreFullException,
-    StoreInUseException, StoreOutdatedException, StoreReadException, StoreWriteException,
+    StoreInUseException, StaleLifeException, StoreReadException, StoreWriteException,
     UnknownFieldsException {
   private static final long serialVersionUID = 1;
 

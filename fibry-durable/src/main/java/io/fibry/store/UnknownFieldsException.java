@@ -20,7 +20,7 @@ public final class UnknownFieldsException extends StoreException {
    * @param turn the number of the turn that is not stored
    * @param field the first such field, and its record
    */
-  public UnknownFieldsException(Store.Id actor, long turn, String field) {
+  public UnknownFieldsException(Store.ActorId actor, long turn, String field) {
     super("turn " + turn + " of " + actor + " would erase " + Objects.requireNonNull(field, "field")
         + ", which is stored and which this program does not know: it runs older code than the program that has "
         + "stored it. A node that knows the field can handle the message, and so can this one after its upgrade. "

@@ -134,7 +134,7 @@ class BadValuesTest {
   // ---- old forms
 
   private static String failureOf(java.util.function.Function<Old, Event> now) {
-    return failure(() -> Codec.of(Event.class, forms -> forms.reads("Old", Old.class, now)).decode(old("Old")));
+    return failure(() -> Codec.of(Event.class, forms -> forms.readOld("Old", Old.class, now)).decode(old("Old")));
   }
 
   @Test
@@ -160,8 +160,8 @@ class BadValuesTest {
     assertEquals("format", missing(() -> TypeCodec.of(Added.class, forms -> forms, null)));
     assertEquals("type", missing(() -> Codec.of(Added.class, forms -> forms.named(null, "x"))));
     assertEquals("name", missing(() -> Codec.of(Added.class, forms -> forms.named(Added.class, null))));
-    assertEquals("name", missing(() -> Codec.of(Event.class, forms -> forms.reads(null, Old.class, old -> null))));
-    assertEquals("now", missing(() -> Codec.of(Event.class, forms -> forms.reads("Old", Old.class, null))));
+    assertEquals("name", missing(() -> Codec.of(Event.class, forms -> forms.readOld(null, Old.class, old -> null))));
+    assertEquals("now", missing(() -> Codec.of(Event.class, forms -> forms.readOld("Old", Old.class, null))));
     assertEquals("value", missing(() -> Codec.of(Added.class).encode(null)));
     assertEquals("bytes", missing(() -> Codec.of(Added.class).decode(null)));
   }

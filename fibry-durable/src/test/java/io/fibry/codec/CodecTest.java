@@ -265,7 +265,7 @@ class CodecTest {
   @Test
   void anOldFormIsTakenOnlyWhereThatOfTodayCannotBe() {
     var codec = Codec.of(V4.Order.class,
-        forms -> forms.reads("Order", V1.Order.class, old -> new V4.Order(old.item, old.count, "EUR")));
+        forms -> forms.readOld("Order", V1.Order.class, old -> new V4.Order(old.item, old.count, "EUR")));
     var today = new V4.Order("cup", 1, "USD");
 
     assertEquals(today, codec.decode(codec.encode(today)));
@@ -275,8 +275,8 @@ class CodecTest {
 
   @Test
   void anOldFormThatLooksLikeThatOfTodayIsRefused() {
-    UnaryOperator<Forms<V1.Order>> ambiguous =
-        forms -> forms.reads("Order", V4.Order.class, old -> new V1.Order(old.item, old.count));
+    UnaryOperator<SchemaEvolution<V1.Order>> ambiguous =
+        forms -> forms.readOld("Order", V4.Order.class, old -> new V1.Order(old.item, old.count));
 
     var refused = assertThrows(IllegalArgumentException.class, () -> Codec.of(V1.Order.class, ambiguous));
 
@@ -301,9 +301,9 @@ class CodecTest {
     assertThrows(IllegalArgumentException.class,
         () -> Codec.of(Shape.class, forms -> forms.named(Box.class, "x\ud800")));
     assertThrows(IllegalArgumentException.class,
-        () -> Codec.of(Long.class, forms -> forms.reads("Order", V1.Order.class, order -> 1L)));
+        () -> Codec.of(Long.class, forms -> forms.readOld("Order", V1.Order.class, order -> 1L)));
     assertThrows(IllegalArgumentException.class,
-        () -> Codec.of(Shape.class, forms -> forms.reads("Old", String.class, text -> Plain.EMPTY)));
+        () -> Codec.of(Shape.class, forms -> forms.readOld("Old", String.class, text -> Plain.EMPTY)));
   }
 
   @Test

@@ -28,7 +28,7 @@ class JavadocSnippetsTest {
     record Closed() implements Event {}
 
     static final Codec<Event> EVENTS = Codec.of(Event.class,
-        forms -> forms.reads("Deposited", DepositedOnce.class, old -> new Deposited(old.cents(), "EUR"))
+        forms -> forms.readOld("Deposited", DepositedOnce.class, old -> new Deposited(old.cents(), "EUR"))
             .named(Closed.class, "AccountClosed"));
     // @end
   }

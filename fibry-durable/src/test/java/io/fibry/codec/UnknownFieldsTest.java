@@ -53,7 +53,7 @@ class UnknownFieldsTest {
     var bytes = Codec.of(Newer.Page.class).encode(new Newer.Page(List.of(CIRCLE, POINT), Map.of(), Optional.empty(),
         new Newer.Shape[0], List.of(), Map.of()));
     var codec = Codec.of(Older.Page.class,
-        forms -> forms.gone(Older.Circle.class, "color").gone(Older.Page.class, "other", "extra"));
+        forms -> forms.ignoreRemoved(Older.Circle.class, "color").ignoreRemoved(Older.Page.class, "other", "extra"));
 
     assertEquals(List.of(AT), unknown(codec, bytes));
     assertTrue(codec.schema().contains("Circle(radius: int, color (gone))\n"), codec::schema);
@@ -64,8 +64,8 @@ class UnknownFieldsTest {
     record Before(int size) {}
     record Once(int size, int gone) {}
     record Now(long length) {}
-    var codec = Codec.of(Now.class, forms -> forms.reads("Once", Before.class, old -> new Now(old.size()))
-        .gone(Before.class, "gone"));
+    var codec = Codec.of(Now.class, forms -> forms.readOld("Once", Before.class, old -> new Now(old.size()))
+        .ignoreRemoved(Before.class, "gone"));
     var bytes = Codec.of(Once.class).encode(new Once(7, 8));
 
     assertEquals(new Now(7), codec.decode(bytes));
@@ -75,14 +75,14 @@ class UnknownFieldsTest {
   @Test
   void fieldThatExistsIsNotGone() {
     var failure = assertThrows(IllegalArgumentException.class,
-        () -> Codec.of(Older.Page.class, forms -> forms.gone(Older.Circle.class, "radius")));
+        () -> Codec.of(Older.Page.class, forms -> forms.ignoreRemoved(Older.Circle.class, "radius")));
     assertEquals("field 'radius' of Circle exists, so it is not gone; leave out forms.gone(..) for it",
         failure.getMessage());
     var stranger = assertThrows(IllegalArgumentException.class,
-        () -> Codec.of(Older.Page.class, forms -> forms.gone(Newer.Circle.class, "x")));
+        () -> Codec.of(Older.Page.class, forms -> forms.ignoreRemoved(Newer.Circle.class, "x")));
     assertTrue(stranger.getMessage().contains("has fields that are gone, but is no record in"), stranger::getMessage);
     assertThrows(IllegalArgumentException.class,
-        () -> Codec.of(Older.Page.class, forms -> forms.gone(Older.Circle.class, " ")));
+        () -> Codec.of(Older.Page.class, forms -> forms.ignoreRemoved(Older.Circle.class, " ")));
   }
 
   @Test

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** The ways in which a human handles parked messages, at every store. */
 abstract class AsideContract extends AtADesk {
-  private static final Store.Id ADA = new Store.Id("shop", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("shop", "ada");
 
   private final List<String> charged = new CopyOnWriteArrayList<>();
   private volatile boolean broken = true;
@@ -34,29 +34,30 @@ abstract class AsideContract extends AtADesk {
 
   /** Charges for each item in a step, and then fails as long as it is broken. */
   private Durable<Message> shop() {
-    return Durable.kind("shop", Message.class).keepsMessages(100).state(Desk.EMPTY).by((state, message, context) -> {
-      if (!(message instanceof Add add)) return desk.handle(state, message, context);
-      context.step("charge", String.class, () -> {
-        charged.add(context.stepKey("charge"));
-        return "receipt";
-      });
-      if (broken) throw new IllegalStateException("broken");
-      return state.with(add.item());
-    });
+    return Durable.kind("shop", Message.class).storeMessages(100).state(Desk.EMPTY)
+        .handler((state, message, context) -> {
+          if (!(message instanceof Add add)) return desk.handle(state, message, context);
+          context.step("charge", String.class, () -> {
+            charged.add(context.idempotencyKey("charge"));
+            return "receipt";
+          });
+          if (broken) throw new IllegalStateException("broken");
+          return state.with(add.item());
+        });
   }
 
   private Actor<Message> newAda() {
     return shop().newActor(scope.named("ada"), store);
   }
 
-  private Aside<Message> awaitAside() {
-    var found = new ArrayList<Aside<Message>>();
-    eventually(() -> found.addAll(shop().aside(store)));
+  private ParkedMessage<Message> awaitAside() {
+    var found = new ArrayList<ParkedMessage<Message>>();
+    eventually(() -> found.addAll(shop().parked(store)));
     return found.getFirst();
   }
 
   private boolean nothingWaits() {
-    return store.waiting(ADA, Instant.MAX, 9).isEmpty();
+    return store.pending(ADA, Instant.MAX, 9).isEmpty();
   }
 
   @Test
@@ -76,7 +77,7 @@ abstract class AsideContract extends AtADesk {
     assertEquals(first.id(), second.id());
     assertEquals(1, charged.size());
     assertTrue(nothingWaits());
-    assertEquals(List.of(), shop().aside(store));
+    assertEquals(List.of(), shop().parked(store));
   }
 
   @Test
@@ -95,7 +96,7 @@ abstract class AsideContract extends AtADesk {
     eventually(() -> has(ada, "a a"));
     assertEquals(2, charged.size());
     assertEquals(2, Set.copyOf(charged).size());
-    assertEquals(1, store.waiting(ADA, Instant.MAX, 9).size()); // the next time
+    assertEquals(1, store.pending(ADA, Instant.MAX, 9).size()); // the next time
   }
 
   @Test
@@ -108,7 +109,7 @@ abstract class AsideContract extends AtADesk {
 
     shop().retry(store, aside);
 
-    assertEquals(List.of(), shop().aside(store));
+    assertEquals(List.of(), shop().parked(store));
     var ada = newAda();
     eventually(() -> has(ada, "a"));
   }
@@ -121,9 +122,9 @@ abstract class AsideContract extends AtADesk {
     crashAndReopen(before);
     broken = false;
 
-    shop().remove(store, aside);
+    shop().discard(store, aside);
 
-    assertEquals(List.of(), shop().aside(store));
+    assertEquals(List.of(), shop().parked(store));
     var ada = newAda();
     eventually(this::nothingWaits);
     ada.sendMessage(new Add("b"));
@@ -155,7 +156,7 @@ abstract class AsideContract extends AtADesk {
     eventually(() -> has(ada, "a"));
 
     var failure = assertThrows(IllegalStateException.class, () -> shop().retry(store, aside));
-    assertThrows(IllegalStateException.class, () -> shop().remove(store, aside));
+    assertThrows(IllegalStateException.class, () -> shop().discard(store, aside));
 
     assertEquals(
         "'" + aside.id() + "' of shop 'ada' is not aside any more at " + store + ": it was retried, or removed",
@@ -170,13 +171,13 @@ abstract class AsideContract extends AtADesk {
 
   record Plain(String name) implements Bill {}
 
-  record Sent(String once) implements Bill, Once {}
+  record Sent(String idempotencyKey) implements Bill, Idempotent {}
 
   private final AtomicBoolean interrupted = new AtomicBoolean();
 
   private Durable<Bill> till() {
-    return Durable.kind("till", Bill.class).keepsMessages(100).remembers(2, Duration.ofDays(1)).state(0)
-        .by((state, bill, context) -> {
+    return Durable.kind("till", Bill.class).storeMessages(100).deduplicate(2, Duration.ofDays(1)).state(0)
+        .handler((state, bill, context) -> {
           context.step("charge", String.class, () -> {
             charged.add(bill.toString());
             return "receipt";
@@ -190,7 +191,7 @@ abstract class AsideContract extends AtADesk {
   private void putAside(List<Bill> bills) throws IOException {
     var before = till().newActor(scope.named("ada"), store);
     bills.forEach(before::sendMessage);
-    eventually(() -> till().aside(store).size() == bills.size());
+    eventually(() -> till().parked(store).size() == bills.size());
     crashAndReopen(before);
   }
 
@@ -200,9 +201,9 @@ abstract class AsideContract extends AtADesk {
     putAside(bills);
     broken = false;
     till().newActor(scope.named("ada"), store);
-    for (var one : till().aside(store)) till().retry(store, one);
+    for (var one : till().parked(store)) till().retry(store, one);
 
-    eventually(() -> store.waiting(new Store.Id("till", "ada"), Instant.MAX, 9).isEmpty());
+    eventually(() -> store.pending(new Store.ActorId("till", "ada"), Instant.MAX, 9).isEmpty());
     assertEquals(bills.stream().map(Object::toString).toList(), charged);
   }
 
@@ -215,7 +216,7 @@ abstract class AsideContract extends AtADesk {
 
     ada.sendMessage(new Sent("d"));
 
-    eventually(() -> store.waiting(new Store.Id("till", "ada"), store.clock().instant(), 9).isEmpty());
+    eventually(() -> store.pending(new Store.ActorId("till", "ada"), store.clock().instant(), 9).isEmpty());
     assertEquals(1, Collections.frequency(charged, "Sent[once=d]"));
   }
 
@@ -223,13 +224,13 @@ abstract class AsideContract extends AtADesk {
   void aStepOfAMessageThatWasRemovedCountsIfItsSenderTriesAgain() throws IOException {
     putAside(List.of(new Sent("a")));
     broken = false;
-    till().remove(store, till().aside(store).getFirst());
+    till().discard(store, till().parked(store).getFirst());
     var ada = till().newActor(scope.named("ada"), store);
-    eventually(() -> store.waiting(new Store.Id("till", "ada"), Instant.MAX, 9).isEmpty());
+    eventually(() -> store.pending(new Store.ActorId("till", "ada"), Instant.MAX, 9).isEmpty());
 
     ada.sendMessage(new Sent("a"));
 
-    eventually(() -> store.waiting(new Store.Id("till", "ada"), Instant.MAX, 9).isEmpty());
+    eventually(() -> store.pending(new Store.ActorId("till", "ada"), Instant.MAX, 9).isEmpty());
     assertEquals(List.of("Sent[once=a]"), charged);
   }
 }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertThrowsExactly;
 
 import io.fibry.Actor;
 import io.fibry.Request;
-import io.fibry.durable.Durable.Kind;
+import io.fibry.durable.Durable.Builder;
 import java.time.Duration;
 import org.junit.jupiter.api.function.Executable;
 
@@ -16,7 +16,7 @@ abstract class AtATurn extends AtAStore {
 
   record Noted(String what) {}
 
-  static final Kind<Ask> KIND = Durable.kind("notes", Ask.class);
+  static final Builder<Ask> KIND = Durable.kind("notes", Ask.class);
 
   AtATurn() {
     super((folder, clock) -> TestStores.inMemory(clock));
@@ -40,23 +40,23 @@ abstract class AtATurn extends AtAStore {
   }
 
   /** Returns the actor, whose tries the handler notes. */
-  Actor<Ask> ada(Kind<Ask> kind, Try handler) {
+  Actor<Ask> ada(Builder<Ask> kind, Try handler) {
     return kind.events(Noted.class, 0L, (Long n, Noted noted) -> n + 1)
-        .by((n, ask, context) -> context.reply(ask, String.valueOf(handler.run(context))))
+        .handler((n, ask, context) -> context.reply(ask, String.valueOf(handler.run(context))))
         .newActor(scope.named("ada"), store);
   }
 
-  <T extends Throwable> String refused(Kind<Ask> kind, Class<T> type, Try handler) {
+  <T extends Throwable> String refused(Builder<Ask> kind, Class<T> type, Try handler) {
     try (var ada = ada(kind, handler)) {
       return assertThrowsExactly(type, () -> ada.ask(new Ask("?"))).getMessage();
     }
   }
 
   String refused(Try handler) {
-    return refused(KIND.keepsMessages(9), IllegalArgumentException.class, handler);
+    return refused(KIND.storeMessages(9), IllegalArgumentException.class, handler);
   }
 
   String missing(Try handler) {
-    return refused(KIND.keepsMessages(9), NullPointerException.class, handler);
+    return refused(KIND.storeMessages(9), NullPointerException.class, handler);
   }
 }

@@ -9,7 +9,7 @@ import io.fibry.Actor;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
-import io.fibry.durable.Durable.Kind;
+import io.fibry.durable.Durable.Builder;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
 import io.fibry.store.Store;
@@ -37,16 +37,16 @@ class BadInputTest extends AtAStore {
 
   record Seen(String by) {}
 
-  private static final Kind<Hit> KIND = Durable.kind("hits", Hit.class);
+  private static final Builder<Hit> KIND = Durable.kind("hits", Hit.class);
   private static final Durable<Hit> HITS = hits(KIND);
-  private static final Durable<Hit> KEPT = hits(KIND.keepsMessages(2));
+  private static final Durable<Hit> KEPT = hits(KIND.storeMessages(2));
 
   BadInputTest() {
     super((folder, clock) -> TestStores.inMemory(clock));
   }
 
-  private static Durable<Hit> hits(Kind<Hit> kind) {
-    return kind.state(0L).by((n, hit, context) -> {
+  private static Durable<Hit> hits(Builder<Hit> kind) {
+    return kind.state(0L).handler((n, hit, context) -> {
       context.reply(hit, n);
       return n + 1;
     });
@@ -116,7 +116,7 @@ class BadInputTest extends AtAStore {
 
   @Test
   void aKeyIsToldInOneLine() {
-    assertEquals("hits 'a\\nb\\u0000\\u2028c'", new Store.Id("hits", "a\nb\0\u2028c").toString());
+    assertEquals("hits 'a\\nb\\u0000\\u2028c'", new Store.ActorId("hits", "a\nb\0\u2028c").toString());
   }
 
   // ---- twice, and too late
@@ -141,13 +141,13 @@ class BadInputTest extends AtAStore {
       assertTrue(others.actor("ada").sendMessage(new Hit("y")));
 
       eventually(() -> !logged.lines("what waits for hits 'ada' could not be given to it").isEmpty());
-      assertEquals(1, store.waiting(new Store.Id("hits", "ada"), Instant.MAX, 9).size());
+      assertEquals(1, store.pending(new Store.ActorId("hits", "ada"), Instant.MAX, 9).size());
     }
   }
 
   @Test
   void aViewHasOneActor() {
-    var view = Durable.follow("hits", Seen.class).as("all");
+    var view = Durable.view("hits", Seen.class).named("all");
     view.newActor(scope.anonymous(), store, fact -> {});
 
     var failure = assertThrowsExactly(IllegalStateException.class,
@@ -162,8 +162,8 @@ class BadInputTest extends AtAStore {
     store.close();
 
     for (Executable code : List.<Executable>of(() -> HITS.newActor(scope.named("ada"), store),
-        () -> HITS.entities(scope.anonymous(), store, IDLE), () -> KEPT.aside(store),
-        () -> Durable.follow("hits", Seen.class).newActor(scope.anonymous(), store, fact -> {})))
+        () -> HITS.entities(scope.anonymous(), store, IDLE), () -> KEPT.parked(store),
+        () -> Durable.view("hits", Seen.class).newActor(scope.anonymous(), store, fact -> {})))
       assertEquals("the store in memory is closed",
           assertThrowsExactly(StoreClosedException.class, code).getMessage());
   }
@@ -192,27 +192,27 @@ class BadInputTest extends AtAStore {
   void aNumberIsOneOrMore(int number) {
     String end = " " + number + "; give 1 or more";
 
-    assertEquals("kind 'hits': keepsMessages" + end, refusal(() -> KIND.keepsMessages(number)));
+    assertEquals("kind 'hits': storeMessages" + end, refusal(() -> KIND.storeMessages(number)));
     assertEquals("kind 'hits': snapshotEvery" + end, refusal(() -> KIND.snapshotEvery(number)));
-    assertEquals("kind 'hits': ahead" + end, refusal(() -> KIND.ahead(number)));
-    assertEquals("kind 'hits': remembers" + end, refusal(() -> KIND.remembers(number, FOR_EVER)));
+    assertEquals("kind 'hits': ahead" + end, refusal(() -> KIND.maxUnstoredTurns(number)));
+    assertEquals("kind 'hits': remembers" + end, refusal(() -> KIND.deduplicate(number, FOR_EVER)));
   }
 
   @Test
   void timesThatMakeNoSenseAreRefused() {
     assertEquals("kind 'hits' remembers for PT0S; give more than zero",
-        refusal(() -> KIND.remembers(1, Duration.ZERO)));
+        refusal(() -> KIND.deduplicate(1, Duration.ZERO)));
     assertEquals("kind 'hits': a history of PT-1S; give zero or more",
-        refusal(() -> KIND.history(Duration.ofSeconds(-1))));
+        refusal(() -> KIND.retainEvents(Duration.ofSeconds(-1))));
     assertStarts("entities that are idle after 0 s would end before their first message",
         refusal(() -> HITS.entities(scope.anonymous(), store, Duration.ZERO)));
   }
 
-  record Order(String once) implements Once, Request<Order, Long> {}
+  record Order(String idempotencyKey) implements Idempotent, Request<Order, Long> {}
 
   @Test
   void whatIsRememberedForEverIsRemembered() {
-    var ada = Durable.kind("orders", Order.class).remembers(1, FOR_EVER).state(0L).by((n, order, context) -> {
+    var ada = Durable.kind("orders", Order.class).deduplicate(1, FOR_EVER).state(0L).handler((n, order, context) -> {
       context.reply(order, n);
       return n + 1;
     }).newActor(scope.named("ada"), store);
@@ -224,15 +224,15 @@ class BadInputTest extends AtAStore {
 
   @Test
   void aHistoryMayBeForEver() {
-    var ada = KIND.history(FOR_EVER).snapshotEvery(1).events(Seen.class, 0L, (n, seen) -> n + 1)
-        .by((n, hit, context) -> context.reply(hit, context.persist(new Seen("x"))))
+    var ada = KIND.retainEvents(FOR_EVER).snapshotEvery(1).events(Seen.class, 0L, (n, seen) -> n + 1)
+        .handler((n, hit, context) -> context.reply(hit, context.persist(new Seen("x"))))
         .newActor(scope.named("ada"), store);
 
     ada.ask(new Hit("x"));
 
     assertEquals(2, ada.ask(new Hit("x")));
     ada.close();
-    assertEquals(1, store.load(new Store.Id("hits", "ada")).bodies().size(), "the snapshot");
+    assertEquals(1, store.load(new Store.ActorId("hits", "ada")).bodies().size(), "the snapshot");
   }
 
   @Test
@@ -268,7 +268,7 @@ class BadInputTest extends AtAStore {
 
     assertStarts(start, refusal(() -> KIND.events(type, 0L, (n, event) -> n)));
     assertStarts(start, refusal(() -> KIND.initialState(() -> 0L).events(type, (n, event) -> n)));
-    assertStarts(start, refusal(() -> Durable.follow("hits", type)));
+    assertStarts(start, refusal(() -> Durable.view("hits", type)));
   }
 
   static Stream<Arguments> types() {
@@ -331,7 +331,7 @@ class BadInputTest extends AtAStore {
   void nullIsRefusedByName() {
     var kind = KIND.state(0L);
     var events = KIND.events(Seen.class, 0L, (n, seen) -> n);
-    var view = Durable.follow("hits", Seen.class);
+    var view = Durable.view("hits", Seen.class);
     Codec<Seen> none = null;
     Class<Seen> noType = null;
 
@@ -348,15 +348,15 @@ class BadInputTest extends AtAStore {
     assertEquals("initial", missing(() -> KIND.initialState(null)));
     assertEquals("after", missing(() -> KIND.initialState(() -> 0L).events(Seen.class, null)));
     assertEquals("codec", missing(() -> KIND.messages(null)));
-    assertEquals("time", missing(() -> KIND.remembers(1, null)));
-    assertEquals("age", missing(() -> KIND.history(null)));
-    assertEquals("handler", missing(() -> kind.by((Durable.Next<Long, Hit>) null)));
-    assertEquals("handler", missing(() -> kind.by((Durable.NextInContext<Long, Hit>) null)));
-    assertEquals("handler", missing(() -> events.by(null)));
-    assertEquals("name", missing(() -> Durable.follow(null, Seen.class)));
-    assertEquals("events", missing(() -> Durable.follow("hits", noType)));
-    assertEquals("codec", missing(() -> Durable.follow("hits", none)));
-    assertEquals("name", missing(() -> view.as(null)));
+    assertEquals("time", missing(() -> KIND.deduplicate(1, null)));
+    assertEquals("age", missing(() -> KIND.retainEvents(null)));
+    assertEquals("handler", missing(() -> kind.handler((Durable.StateHandler<Long, Hit>) null)));
+    assertEquals("handler", missing(() -> kind.handler((Durable.StateHandlerWithContext<Long, Hit>) null)));
+    assertEquals("handler", missing(() -> events.handler(null)));
+    assertEquals("name", missing(() -> Durable.view(null, Seen.class)));
+    assertEquals("events", missing(() -> Durable.view("hits", noType)));
+    assertEquals("codec", missing(() -> Durable.view("hits", none)));
+    assertEquals("name", missing(() -> view.named(null)));
     assertEquals("how", missing(() -> view.newActor(null, store, fact -> {})));
     assertEquals("store", missing(() -> view.newActor(scope.anonymous(), null, fact -> {})));
     assertEquals("handler", missing(() -> view.newActor(scope.anonymous(), store, null)));
@@ -365,9 +365,9 @@ class BadInputTest extends AtAStore {
     assertEquals("how", missing(() -> HITS.entities(null, store, IDLE)));
     assertEquals("store", missing(() -> HITS.entities(scope.anonymous(), null, IDLE)));
     assertEquals("idle", missing(() -> HITS.entities(scope.anonymous(), store, null)));
-    assertEquals("store", missing(() -> HITS.aside(null)));
+    assertEquals("store", missing(() -> HITS.parked(null)));
     assertEquals("aside", missing(() -> HITS.retry(store, null)));
-    assertEquals("aside", missing(() -> HITS.remove(store, null)));
+    assertEquals("aside", missing(() -> HITS.discard(store, null)));
   }
 
   @Test

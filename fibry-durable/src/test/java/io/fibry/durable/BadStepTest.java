@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Steps, reminders and messages of a turn that cannot be, and what the handler is told. */
 class BadStepTest extends AtATurn {
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
-  private static final Durable<Ask> OTHER = KIND.state(0L).by((n, ask) -> n);
+  private static final Durable<Ask> OTHER = KIND.state(0L).handler((n, ask) -> n);
 
   private static void assertStarts(String start, String text) {
     assertTrue(text.startsWith(start), text);
@@ -45,7 +45,7 @@ class BadStepTest extends AtATurn {
     String text = "the name of a step of notes 'ada' " + why;
 
     assertEquals(text, refused(context -> context.step(name, String.class, () -> "x")));
-    assertEquals(text, refused(context -> context.stepKey(name)));
+    assertEquals(text, refused(context -> context.idempotencyKey(name)));
     assertEquals(text, refused(context -> none(() -> context.sleep(name, Duration.ZERO))));
   }
 
@@ -54,9 +54,9 @@ class BadStepTest extends AtATurn {
   void suchANameOfAReminderIsRefused(String name, String why) {
     String text = "the name of a reminder of notes 'ada' " + why;
 
-    assertEquals(text, refused(context -> none(() -> context.remind(name, new Ask("x"), HOUR))));
-    assertEquals(text, refused(context -> none(() -> context.remindEvery(name, new Ask("x"), HOUR))));
-    assertEquals(text, refused(context -> none(() -> context.forget(name))));
+    assertEquals(text, refused(context -> none(() -> context.setReminder(name, new Ask("x"), HOUR))));
+    assertEquals(text, refused(context -> none(() -> context.setRepeatingReminder(name, new Ask("x"), HOUR))));
+    assertEquals(text, refused(context -> none(() -> context.cancelReminder(name))));
   }
 
   @ParameterizedTest
@@ -74,15 +74,15 @@ class BadStepTest extends AtATurn {
     assertEquals("type", missing(context -> context.step("s", (Class<String>) null, () -> "x")));
     assertEquals("codec", missing(context -> context.step("s", (Codec<String>) null, () -> "x")));
     assertEquals("effect", missing(context -> context.step("s", String.class, null)));
-    assertEquals("name", missing(context -> context.stepKey(null)));
+    assertEquals("name", missing(context -> context.idempotencyKey(null)));
     assertEquals("name", missing(context -> none(() -> context.sleep(null, HOUR))));
     assertEquals("time", missing(context -> none(() -> context.sleep("s", null))));
-    assertEquals("name", missing(context -> none(() -> context.remind(null, x, HOUR))));
-    assertEquals("message", missing(context -> none(() -> context.remind("r", null, HOUR))));
-    assertEquals("delay", missing(context -> none(() -> context.remind("r", x, null))));
-    assertEquals("period", missing(context -> none(() -> context.remindEvery("r", x, null))));
-    assertEquals("name", missing(context -> none(() -> context.forget(null))));
-    assertEquals("task", missing(context -> none(() -> context.afterwards(null))));
+    assertEquals("name", missing(context -> none(() -> context.setReminder(null, x, HOUR))));
+    assertEquals("message", missing(context -> none(() -> context.setReminder("r", null, HOUR))));
+    assertEquals("delay", missing(context -> none(() -> context.setReminder("r", x, null))));
+    assertEquals("period", missing(context -> none(() -> context.setRepeatingReminder("r", x, null))));
+    assertEquals("name", missing(context -> none(() -> context.cancelReminder(null))));
+    assertEquals("task", missing(context -> none(() -> context.afterCommit(null))));
     assertEquals("to", missing(context -> none(() -> context.sendMessage(null, "grace", x))));
     assertEquals("key", missing(context -> none(() -> context.sendMessage(OTHER, null, x))));
     assertEquals("the message to notes 'grace' is null",
@@ -97,8 +97,8 @@ class BadStepTest extends AtATurn {
       String text = "reminder 'a\\nb' of notes 'ada' would come after " + delay
           + "; give more than zero, and at most 100 years";
 
-      assertEquals(text, refused(context -> none(() -> context.remind("a\nb", new Ask("x"), delay))));
-      assertEquals(text, refused(context -> none(() -> context.remindEvery("a\nb", new Ask("x"), delay))));
+      assertEquals(text, refused(context -> none(() -> context.setReminder("a\nb", new Ask("x"), delay))));
+      assertEquals(text, refused(context -> none(() -> context.setRepeatingReminder("a\nb", new Ask("x"), delay))));
     }
   }
 
@@ -118,7 +118,7 @@ class BadStepTest extends AtATurn {
 
     assertEquals(text,
         refused(KIND, IllegalStateException.class, context -> context.step("s", String.class, () -> "")));
-    assertEquals(text, refused(KIND, IllegalStateException.class, context -> context.stepKey("s")));
+    assertEquals(text, refused(KIND, IllegalStateException.class, context -> context.idempotencyKey("s")));
     assertEquals(text, refused(KIND, IllegalStateException.class, context -> none(() -> context.sleep("s", HOUR))));
   }
 
@@ -135,23 +135,24 @@ class BadStepTest extends AtATurn {
   void aStepInAStepIsRefused() {
     assertEquals("step 'outer' of notes 'ada' failed: java.lang.IllegalStateException: step 'inner' of notes 'ada' is "
         + "in another step",
-        refused(KIND.keepsMessages(9), StepFailedException.class,
+        refused(KIND.storeMessages(9), StepFailedException.class,
             context -> context.step("outer", String.class, () -> context.step("inner", String.class, () -> "x"))));
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"persist", "sendMessage", "remind", "remindEvery", "forget", "afterwards", "end", "reply",
-    "replyWhen", "replyFailure"})
+  @ValueSource(
+      strings = {"persist", "sendMessage", "remind", "setRepeatingReminder", "forget", "afterwards", "end", "reply",
+        "replyWhen", "replyFailure"})
   void aStepAddsNothingToItsTurn(String call) {
     assertEquals("step 's' of notes 'ada' failed: java.lang.IllegalStateException: step 's' of notes 'ada' is not run "
         + "again when its message comes again, and what it adds to the turn would be missing; add it behind the step",
-        refused(KIND.keepsMessages(9), StepFailedException.class,
+        refused(KIND.storeMessages(9), StepFailedException.class,
             context -> context.step("s", String.class, () -> "" + BadTurnTest.CALLS.get(call).run(context))));
   }
 
   @Test
   void aStepMayKnowItsKeyAndItsActor() {
-    try (var ada = ada(KIND.keepsMessages(9), context -> context.step("s", String.class,
+    try (var ada = ada(KIND.storeMessages(9), context -> context.step("s", String.class,
         () -> context.key() + " " + context.self().name() + " " + context.isCancelled()))) {
       assertEquals("ada ada false", ada.ask(new Ask("?")));
     }
@@ -161,31 +162,31 @@ class BadStepTest extends AtATurn {
   void aStepDoesNotAnswerNull() {
     assertEquals(
         "step 's' of notes 'ada' failed: java.lang.NullPointerException: step 's' of notes 'ada' answered null",
-        refused(KIND.keepsMessages(9), StepFailedException.class,
+        refused(KIND.storeMessages(9), StepFailedException.class,
             context -> context.step("s", String.class, () -> null)));
   }
 
   @Test
   void whatAStepThrowsIsToldInOneLine() {
     assertEquals("step 'a\\nb' of notes 'ada' failed: java.io.IOException: made up,\\nfor a test",
-        refused(KIND.keepsMessages(9), StepFailedException.class, context -> context.step("a\nb", String.class, () -> {
+        refused(KIND.storeMessages(9), StepFailedException.class, context -> context.step("a\nb", String.class, () -> {
           throw new IOException("made up,\nfor a test");
         })));
   }
 
   @Test
   void aStepMayAnswerAPrimitive() {
-    try (var ada = ada(KIND.keepsMessages(9), context -> context.step("s", int.class, () -> 7))) {
+    try (var ada = ada(KIND.storeMessages(9), context -> context.step("s", int.class, () -> 7))) {
       assertEquals("7", ada.ask(new Ask("?")));
     }
   }
 
-  record Order(String once, boolean fails) implements Once, Request<Order, String> {}
+  record Order(String idempotencyKey, boolean fails) implements Idempotent, Request<Order, String> {}
 
   /** Its first step fails by its result, and its handler continues. */
   private String workedTwice(Store at, Callable<String> effect) {
     var effects = new ArrayList<String>();
-    var orders = Durable.kind("orders", Order.class).state(0L).by((n, order, context) -> {
+    var orders = Durable.kind("orders", Order.class).state(0L).handler((n, order, context) -> {
       String first;
       try {
         first = context.step("first", String.class, () -> {
@@ -224,7 +225,7 @@ class BadStepTest extends AtATurn {
 
   @Test
   void aStepWhoseResultIsTooLargeFailsAndFailsAgain(@TempDir Path folder) {
-    try (var small = FolderStore.open(folder, options -> options.withSegment(1 << 14))) {
+    try (var small = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14))) {
       assertEquals("failed done [first, second]", workedTwice(small, () -> "x".repeat(1 << 15)));
     }
   }

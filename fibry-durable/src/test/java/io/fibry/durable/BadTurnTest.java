@@ -11,11 +11,11 @@ import io.fibry.AskCycleException;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.codec.CodecException;
-import io.fibry.durable.Durable.Kind;
+import io.fibry.durable.Durable.Builder;
 import io.fibry.store.MemoryStore;
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
-import io.fibry.store.StoreOutdatedException;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
@@ -37,8 +37,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a handler may not do, and what it is told. */
 class BadTurnTest extends AtATurn {
-  private static final Durable<Ask> OTHER = KIND.state(0L).by((n, ask) -> n);
-  private static final Store.Id ADA = new Store.Id("notes", "ada");
+  private static final Durable<Ask> OTHER = KIND.state(0L).handler((n, ask) -> n);
+  private static final Store.ActorId ADA = new Store.ActorId("notes", "ada");
   private static final Actor<String> OTHERS = ActorSystem.anonymous().newActor((String any) -> {});
 
   // ---- the context
@@ -50,14 +50,14 @@ class BadTurnTest extends AtATurn {
     var ask = new Ask("later");
     CALLS.put("persist", context -> context.persist(new Noted("x")));
     CALLS.put("sendMessage", context -> none(() -> context.sendMessage(OTHER, "grace", ask)));
-    CALLS.put("remind", context -> none(() -> context.remind("r", ask, HOUR)));
-    CALLS.put("remindEvery", context -> none(() -> context.remindEvery("r", ask, HOUR)));
-    CALLS.put("forget", context -> none(() -> context.forget("r")));
-    CALLS.put("afterwards", context -> none(() -> context.afterwards(() -> {})));
+    CALLS.put("remind", context -> none(() -> context.setReminder("r", ask, HOUR)));
+    CALLS.put("setRepeatingReminder", context -> none(() -> context.setRepeatingReminder("r", ask, HOUR)));
+    CALLS.put("forget", context -> none(() -> context.cancelReminder("r")));
+    CALLS.put("afterwards", context -> none(() -> context.afterCommit(() -> {})));
     CALLS.put("step", context -> context.step("s", String.class, () -> "x"));
-    CALLS.put("stepKey", context -> context.stepKey("s"));
+    CALLS.put("idempotencyKey", context -> context.idempotencyKey("s"));
     CALLS.put("sleep", context -> none(() -> context.sleep("s", Duration.ZERO)));
-    CALLS.put("end", context -> none(context::end));
+    CALLS.put("end", context -> none(context::erase));
     CALLS.put("reply", context -> none(() -> context.reply(ask, "x")));
     CALLS.put("replyWhen", context -> none(() -> context.replyWhen(ask, new CompletableFuture<>())));
     CALLS.put("replyFailure", context -> none(() -> context.replyFailure(ask, new Exception("made up"))));
@@ -86,7 +86,7 @@ class BadTurnTest extends AtATurn {
   @ParameterizedTest
   @MethodSource("calls")
   void aContextIsOfItsThread(String call) throws Exception {
-    for (var kind : List.of(KIND, KIND.keepsMessages(9))) {
+    for (var kind : List.of(KIND, KIND.storeMessages(9))) {
       var given = new CompletableFuture<EventContext<Long, Noted, Ask>>();
       var gate = new CountDownLatch(1);
       try (var ada = ada(kind, context -> {
@@ -106,7 +106,7 @@ class BadTurnTest extends AtATurn {
   @ParameterizedTest
   @MethodSource("calls")
   void aContextEndsWithItsHandler(String call) throws Exception {
-    for (var kind : List.of(KIND, KIND.keepsMessages(9))) {
+    for (var kind : List.of(KIND, KIND.storeMessages(9))) {
       var first = new CompletableFuture<EventContext<Long, Noted, Ask>>();
       var gate = new CountDownLatch(1);
       try (var ada = ada(kind, context -> {
@@ -148,7 +148,7 @@ class BadTurnTest extends AtATurn {
 
   @Test
   void onlyTheRequestThatWasGivenIsAnswered() {
-    for (var kind : List.of(KIND, KIND.keepsMessages(9)))
+    for (var kind : List.of(KIND, KIND.storeMessages(9)))
       assertEquals("actor 'ada' has no request Ask[what=another] to answer: its handler was not given this very object "
           + "as a request, or has answered it", refused(kind, IllegalArgumentException.class, context -> {
             context.reply(new Ask("another"), "x");
@@ -158,8 +158,8 @@ class BadTurnTest extends AtATurn {
 
   @Test
   void anAnswerIsNotNull() {
-    for (var kind : List.of(KIND, KIND.keepsMessages(9))) {
-      var ada = kind.state(0L).by((n, ask, context) -> {
+    for (var kind : List.of(KIND, KIND.storeMessages(9))) {
+      var ada = kind.state(0L).handler((n, ask, context) -> {
         context.reply(ask, null);
         return n + 1;
       }).newActor(scope.named("ada"), store);
@@ -171,16 +171,16 @@ class BadTurnTest extends AtATurn {
     assertEquals(0, store.load(ADA).bodies().stream().filter(body -> Body.of(body).state().isPresent()).count());
   }
 
-  record Order(String once) implements Once, Request<Order, Long> {}
+  record Order(String idempotencyKey) implements Idempotent, Request<Order, Long> {}
 
-  private Actor<Order> orders(Durable.NextInContext<Long, Order> handler) {
-    return Durable.kind("orders", Order.class).state(0L).by(handler).newActor(scope.named("ada"), store);
+  private Actor<Order> orders(Durable.StateHandlerWithContext<Long, Order> handler) {
+    return Durable.kind("orders", Order.class).state(0L).handler(handler).newActor(scope.named("ada"), store);
   }
 
   @Test
   void anAnswerThatCouldNotBeRememberedIsRefused() {
     var ada = orders((n, order, context) -> {
-      if (order.once().equals("when")) context.replyWhen(order, new CompletableFuture<>());
+      if (order.idempotencyKey().equals("when")) context.replyWhen(order, new CompletableFuture<>());
       else context.replyFailure(order, new IllegalStateException("made up"));
       return n;
     });
@@ -212,7 +212,7 @@ class BadTurnTest extends AtATurn {
 
   @Test
   void aStateIsNotNull() {
-    var ada = KIND.state(0L).by((n, ask) -> null).newActor(scope.named("ada"), store);
+    var ada = KIND.state(0L).handler((n, ask) -> null).newActor(scope.named("ada"), store);
 
     assertEquals("kind 'notes' answered null as its next state",
         assertThrowsExactly(NullPointerException.class, () -> ada.ask(new Ask("?"))).getMessage());
@@ -221,7 +221,7 @@ class BadTurnTest extends AtATurn {
   @Test
   void anInitialStateIsNotNull() {
     var ada = KIND.<Object>initialState(() -> null).events(Noted.class, (state, noted) -> state)
-        .by((state, ask, context) -> context.reply(ask, "fine")).newActor(scope.named("ada"), store);
+        .handler((state, ask, context) -> context.reply(ask, "fine")).newActor(scope.named("ada"), store);
 
     assertEquals("the initial state of notes 'ada' is null",
         assertThrowsExactly(NullPointerException.class, () -> ada.ask(new Ask("?"))).getMessage());
@@ -235,15 +235,16 @@ class BadTurnTest extends AtATurn {
   @Test
   @SuppressWarnings("unchecked") // as by code that casts
   void aKindThatKeepsItsStateHasNoEvents() {
-    var ada = KIND.state(0L).by((n, ask, context) -> ((EventContext<Long, Noted, Ask>) context).persist(new Noted("x")))
-        .newActor(scope.named("ada"), store);
+    var ada =
+        KIND.state(0L).handler((n, ask, context) -> ((EventContext<Long, Noted, Ask>) context).persist(new Noted("x")))
+            .newActor(scope.named("ada"), store);
 
     assertEquals("kind 'notes' keeps its state, and no events; let the handler answer the next state",
         assertThrowsExactly(IllegalStateException.class, () -> ada.ask(new Ask("?"))).getMessage());
   }
 
   private Actor<Ask> after(BiFunction<Long, Noted, Long> after) {
-    return KIND.events(Noted.class, 0L, after).by((n, ask, context) -> {
+    return KIND.events(Noted.class, 0L, after).handler((n, ask, context) -> {
       if (ask.what().equals("persist")) context.persist(new Noted("x"));
       context.reply(ask, String.valueOf(n));
     }).newActor(scope.named("ada"), store);
@@ -301,7 +302,7 @@ class BadTurnTest extends AtATurn {
       assertEquals("a turn of notes 'ada' cannot be stored: Body.Body.events[1]: it takes more than 16777216 bytes",
           failure.getMessage());
     }
-    assertEquals(0, store.load(ADA).last());
+    assertEquals(0, store.load(ADA).lastTurn());
   }
 
   // ---- reentrance
@@ -311,8 +312,9 @@ class BadTurnTest extends AtATurn {
     String told = "this wait could never end: 'ada' waits for 'ada'";
     assertTrue(refused(KIND, AskCycleException.class, context -> context.self().ask(new Ask("myself")))
         .startsWith(told));
-    assertTrue(refused(KIND.keepsMessages(9), KeptException.class, context -> context.self().ask(new Ask("myself")))
-        .contains("but does not answer: " + told));
+    assertTrue(
+        refused(KIND.storeMessages(9), RequestStoredException.class, context -> context.self().ask(new Ask("myself")))
+            .contains("but does not answer: " + told));
   }
 
   @Test
@@ -329,7 +331,7 @@ class BadTurnTest extends AtATurn {
     }).ask(new Ask("?")));
 
     assertEquals(Outcome.NOT_DONE, failure.outcome());
-    assertSame(StoreOutdatedException.class, failure.getCause().getClass());
+    assertSame(StaleLifeException.class, failure.getCause().getClass());
   }
 
   @Test

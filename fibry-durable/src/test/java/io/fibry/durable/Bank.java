@@ -24,7 +24,7 @@ final class Bank {
   record Withdrawn(long cents) implements Event {}
 
   static final Durable<Message> ACCOUNT =
-      Durable.kind("account", Message.class).events(Event.class, 0L, Bank::after).by(Bank::handle);
+      Durable.kind("account", Message.class).events(Event.class, 0L, Bank::after).handler(Bank::handle);
 
   private Bank() {}
 
@@ -49,7 +49,7 @@ final class Bank {
         context.reply(f, f.cents());
         throw new IllegalStateException("made up, for a test");
       }
-      case End e -> context.end();
+      case End e -> context.erase();
     }
   }
 }

@@ -32,7 +32,7 @@ abstract class CarriedContract extends AtAStore {
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch free = new CountDownLatch(1);
   private final Durable<Errand> errands =
-      Durable.kind(KIND, Errand.class).keepsMessages(100).state("").by(this::handle);
+      Durable.kind(KIND, Errand.class).storeMessages(100).state("").handler(this::handle);
   private volatile boolean fails = true;
 
   CarriedContract(TestStores.Maker maker) {
@@ -54,7 +54,7 @@ abstract class CarriedContract extends AtAStore {
         free.await();
       }
       case Pass pass -> context.sendMessage(errands, pass.to(), new Add());
-      case Later later -> context.remind("later", new Add(), later.time());
+      case Later later -> context.setReminder("later", new Add(), later.time());
       case Fail fail -> {
         if (fails) throw new IllegalStateException("on purpose");
       }
@@ -123,10 +123,10 @@ abstract class CarriedContract extends AtAStore {
   void retriedMessageFindsTheTenantOfItsSender() {
     var ada = actor("ada");
     send("acme", ada, new Fail());
-    eventually(() -> errands.aside(store).size() == 1);
+    eventually(() -> errands.parked(store).size() == 1);
     fails = false;
 
-    errands.aside(store).forEach(one -> errands.retry(store, one));
+    errands.parked(store).forEach(one -> errands.retry(store, one));
 
     sees(ada, "acme");
   }

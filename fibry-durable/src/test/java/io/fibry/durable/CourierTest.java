@@ -35,12 +35,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CourierTest {
   record Add(String item) implements Request<Add, String> {}
 
-  private static final Store.Id ADA = new Store.Id("list", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("list", "ada");
   private static final Duration IDLE = Duration.ofDays(1);
   private static final int MANY = 1_000;
   private static final Duration LIMIT = Duration.ofSeconds(20); // of an ask, by the clock of the scope
-  private static final Durable.Kind<Add> KIND = Durable.kind("list", Add.class);
-  private static final Durable<Add> LIST = KIND.keepsMessages(9).state("").by((items, add, context) -> {
+  private static final Durable.Builder<Add> KIND = Durable.kind("list", Add.class);
+  private static final Durable<Add> LIST = KIND.storeMessages(9).state("").handler((items, add, context) -> {
     context.reply(add, items + add.item());
     return items + add.item();
   });
@@ -76,7 +76,7 @@ class CourierTest {
    * messages.
    */
   private void assertAnswered(Exitable made, Actor<Add> ada, Consumer<Exitable> end) {
-    Sharing.look(store, ADA);
+    SharedStoreAccess.deliverPending(store, ADA);
     Patience.acquired(begun);
     var answer = ada.sendMessageReturn(new Add("a"));
 
@@ -108,9 +108,9 @@ class CourierTest {
   @Test
   void aHandlerThatClosesItsActorDoesNotWaitForThem() {
     var waiting = new CompletableFuture<CompletableFuture<String>>();
-    var ada = KIND.state("").by((items, add, context) -> {
+    var ada = KIND.state("").handler((items, add, context) -> {
       if (add.item().equals("close")) {
-        Sharing.look(store, ADA);
+        SharedStoreAccess.deliverPending(store, ADA);
         Patience.acquired(begun);
         waiting.complete(context.self().sendMessageReturn(new Add("a")));
         context.self().close();
@@ -129,9 +129,9 @@ class CourierTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void anAskWaitsForThemNoLongerThanItsScopeSays(boolean keeps) {
-    var kind = keeps ? LIST : KIND.state("").by((String items, Add add, DurableContext<Add> context) -> items);
+    var kind = keeps ? LIST : KIND.state("").handler((String items, Add add, DurableContext<Add> context) -> items);
     var ada = kind.newActor(scope.named("ada"), store);
-    Sharing.look(store, ADA);
+    SharedStoreAccess.deliverPending(store, ADA);
     Patience.acquired(begun);
     var late = new CompletableFuture<RequestException>();
     var future = ada.sendMessageReturn(new Add("b"), LIMIT);
@@ -146,7 +146,7 @@ class CourierTest {
       var told = assertInstanceOf(AskTimeoutException.class, keeps ? failure.getCause() : failure);
       assertEquals(LIMIT, told.waited());
       assertTrue(told.getMessage().endsWith("come first"), told::getMessage);
-      assertEquals(keeps, failure instanceof KeptException);
+      assertEquals(keeps, failure instanceof RequestStoredException);
     }
     ada.kill();
   }

@@ -40,12 +40,12 @@ final class Desk {
   record End() implements Message {}
 
   /** The answer is the number of items including this one. */
-  record Buy(String once, String item) implements Message, Once, Request<Buy, Integer> {}
+  record Buy(String idempotencyKey, String item) implements Message, Idempotent, Request<Buy, Integer> {}
 
   /** Ends; the answer is the number of items. */
-  record Checkout(String once) implements Message, Once, Request<Checkout, Integer> {}
+  record Checkout(String idempotencyKey) implements Message, Idempotent, Request<Checkout, Integer> {}
 
-  record Note(String once, String item) implements Message, Once {}
+  record Note(String idempotencyKey, String item) implements Message, Idempotent {}
 
   /** Waits until a test releases it, then adds; the answer is the number of items. */
   record HoldAndAdd(String gate, String item) implements Message, Request<HoldAndAdd, Integer> {}
@@ -54,16 +54,17 @@ final class Desk {
   record Hold(String gate) implements Message {}
 
   /** Runs steps, and fails behind one of them; the answer is the results. */
-  record Work(String once, List<String> steps, int failAt) implements Message, Once, Request<Work, String> {}
+  record Work(String idempotencyKey, List<String> steps, int failAt)
+      implements Message, Idempotent, Request<Work, String> {}
 
   /**
    * A step that fails, then another one; then it may fail itself. The answer is the work that was
    * done.
    */
-  record Repair(String once, boolean fail) implements Message, Once, Request<Repair, String> {}
+  record Repair(String idempotencyKey, boolean fail) implements Message, Idempotent, Request<Repair, String> {}
 
   /** In a step. */
-  record HoldInStep(String once, String gate) implements Message, Once, Request<HoldInStep, String> {}
+  record HoldInStep(String idempotencyKey, String gate) implements Message, Idempotent, Request<HoldInStep, String> {}
 
   /** Works in a step each time it comes. */
   record Tick(Duration period) implements Message {}
@@ -104,22 +105,22 @@ final class Desk {
       }
       case Fail fail -> throw new IllegalStateException("made up, for a test: " + fail.item());
       case Remind remind -> {
-        if (remind.again()) context.remindEvery(remind.name(), new Add(remind.item()), remind.delay());
-        else context.remind(remind.name(), new Add(remind.item()), remind.delay());
+        if (remind.again()) context.setRepeatingReminder(remind.name(), new Add(remind.item()), remind.delay());
+        else context.setReminder(remind.name(), new Add(remind.item()), remind.delay());
       }
       case RemindAndFail remind -> {
-        context.remind(remind.name(), new Add(remind.item()), remind.delay());
+        context.setReminder(remind.name(), new Add(remind.item()), remind.delay());
         throw new IllegalStateException("made up, for a test");
       }
-      case Forget forget -> context.forget(forget.name());
-      case End end -> context.end();
+      case Forget forget -> context.cancelReminder(forget.name());
+      case End end -> context.erase();
       case Buy buy -> {
         context.reply(buy, state.items().size() + 1);
         return state.with(buy.item());
       }
       case Checkout checkout -> {
         context.reply(checkout, state.items().size());
-        context.end();
+        context.erase();
       }
       case Note note -> {
         return state.with(note.item());
@@ -138,13 +139,13 @@ final class Desk {
         var results = new ArrayList<String>();
         for (int i = 0; i < work.steps().size(); i++) {
           String name = work.steps().get(i);
-          results.add(context.step(name, String.class, () -> effect(context.stepKey(name))));
+          results.add(context.step(name, String.class, () -> effect(context.idempotencyKey(name))));
           if (i + 1 == work.failAt()) throw new IllegalStateException("made up, for a test");
         }
         context.reply(work, String.join(" ", results));
       }
       case HoldInStep hold -> context.reply(hold, context.step("charge", String.class, () -> {
-        String result = effect(context.stepKey("charge"));
+        String result = effect(context.idempotencyKey("charge"));
         begun.release();
         gates.get(hold.gate()).await();
         return result;
@@ -163,8 +164,8 @@ final class Desk {
         context.reply(repair, done);
       }
       case Tick tick -> {
-        if (!tick.period().isZero()) context.remindEvery("tick", new Tick(Duration.ZERO), tick.period());
-        else return state.with(context.step("work", String.class, () -> effect(context.stepKey("work"))));
+        if (!tick.period().isZero()) context.setRepeatingReminder("tick", new Tick(Duration.ZERO), tick.period());
+        else return state.with(context.step("work", String.class, () -> effect(context.idempotencyKey("work"))));
       }
       case Sleep sleep -> {
         sleeper = Thread.currentThread();
@@ -181,10 +182,10 @@ final class Desk {
   }
 
   Durable<Message> kind(String name) {
-    return Durable.kind(name, Message.class).state(EMPTY).by(this::handle);
+    return Durable.kind(name, Message.class).state(EMPTY).handler(this::handle);
   }
 
   Durable<Message> keeping(int most) {
-    return Durable.kind("keeping", Message.class).keepsMessages(most).state(EMPTY).by(this::handle);
+    return Durable.kind("keeping", Message.class).storeMessages(most).state(EMPTY).handler(this::handle);
   }
 }

@@ -13,8 +13,8 @@ import io.fibry.durable.Bank.Deposit;
 import io.fibry.durable.Bank.End;
 import io.fibry.durable.Bank.Fail;
 import io.fibry.durable.Bank.Withdraw;
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
-import io.fibry.store.StoreOutdatedException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 
 /** The promises of durable actors at every store. */
@@ -88,7 +88,8 @@ abstract class DurableContract extends AtAStore {
 
   @Test
   void keysAndKindsAreApart() {
-    var other = Durable.kind("other", Bank.Message.class).events(Bank.Event.class, 7L, Bank::after).by(Bank::handle);
+    var other =
+        Durable.kind("other", Bank.Message.class).events(Bank.Event.class, 7L, Bank::after).handler(Bank::handle);
     account("ada").sendMessage(new Deposit(1));
     account("grace").sendMessage(new Deposit(2));
 
@@ -115,7 +116,7 @@ abstract class DurableContract extends AtAStore {
         .events(Bank.Event.class, (LongAdder sum, Bank.Event event) -> {
           sum.add(Bank.after(0L, event));
           return sum;
-        }).by((sum, message, context) -> {
+        }).handler((sum, message, context) -> {
           switch (message) {
             case Deposit d -> context.persist(new Bank.Deposited(d.cents()));
             case Balance b -> context.reply(b, sum.sum());
@@ -145,7 +146,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   private static final Durable<Add> CART = Durable.kind("cart", Add.class).state(new Cart(List.of()))
-      .by((cart, add, context) -> {
+      .handler((cart, add, context) -> {
         var next = add.item().isEmpty() ? cart : cart.with(add.item());
         context.reply(add, next.items().size());
         return next;
@@ -175,7 +176,7 @@ abstract class DurableContract extends AtAStore {
 
   @Test
   void aStateMayBeginWithTheOnlyObjectOfAClass() throws IOException {
-    var kind = Durable.kind("light", Turn.class).<Light>state(Off.INSTANCE).by((light, turn, context) -> {
+    var kind = Durable.kind("light", Turn.class).<Light>state(Off.INSTANCE).handler((light, turn, context) -> {
       context.reply(turn, light == Off.INSTANCE);
       return turn.brightness() == 0 ? Off.INSTANCE : new On(turn.brightness());
     });
@@ -203,12 +204,12 @@ abstract class DurableContract extends AtAStore {
 
   @Test
   void oneLineOfMeaning() {
-    var hits = Durable.kind("hits", String.class).state(0L).by((n, hit) -> n + 1);
+    var hits = Durable.kind("hits", String.class).state(0L).handler((n, hit) -> n + 1);
     var home = hits.newActor(scope.named("home"), store);
     for (int i = 0; i < 3; i++) home.sendMessage("hit");
     home.close();
 
-    var seen = Durable.kind("hits", Count.class).state(0L).by((n, count, context) -> {
+    var seen = Durable.kind("hits", Count.class).state(0L).handler((n, count, context) -> {
       context.reply(count, n);
       return n;
     });
@@ -233,13 +234,13 @@ abstract class DurableContract extends AtAStore {
   @Test
   void snapshotsShortenTheWay() {
     var kind = Durable.kind("account", Bank.Message.class).snapshotEvery(10).events(Bank.Event.class, 0L, Bank::after)
-        .by(Bank::handle);
+        .handler(Bank::handle);
     var ada = kind.newActor(scope.named("ada"), store);
     for (int i = 0; i < 25; i++) ada.sendMessage(new Deposit(1));
     assertEquals(25, ada.ask(new Balance()));
     ada.close();
 
-    assertEquals(6, store.load(new Store.Id("account", "ada")).bodies().size(), "the one of turn 20, and 5 turns");
+    assertEquals(6, store.load(new Store.ActorId("account", "ada")).bodies().size(), "the one of turn 20, and 5 turns");
     assertEquals(25, kind.newActor(scope.named("ada"), store).ask(new Balance()));
   }
 
@@ -292,8 +293,8 @@ abstract class DurableContract extends AtAStore {
   @Test
   void whatComesAfterwardsComesAfterTheCommit() throws Exception {
     var told = new CompletableFuture<Long>();
-    var kind = Durable.kind("hits", String.class).state(0L).by((n, hit, context) -> {
-      context.afterwards(() -> told.complete(n + 1));
+    var kind = Durable.kind("hits", String.class).state(0L).handler((n, hit, context) -> {
+      context.afterCommit(() -> told.complete(n + 1));
       return n + 1;
     });
     kind.newActor(scope.named("home"), store).sendMessage("hit");
@@ -303,30 +304,30 @@ abstract class DurableContract extends AtAStore {
 
   @Test
   void aTurnOfALifeThatIsOverIsRefused() {
-    var id = new Store.Id("account", "ada");
+    var id = new Store.ActorId("account", "ada");
     var first = store.load(id);
     store.append(turn(id, first.life(), 1)).toCompletableFuture().join();
     var second = store.load(id);
 
-    assertEquals(1, second.last());
+    assertEquals(1, second.lastTurn());
     var late = store.append(turn(id, first.life(), 2)).toCompletableFuture();
-    assertInstanceOf(StoreOutdatedException.class, assertThrows(CompletionException.class, late::join).getCause());
+    assertInstanceOf(StaleLifeException.class, assertThrows(CompletionException.class, late::join).getCause());
     store.append(turn(id, second.life(), 2)).toCompletableFuture().join();
-    assertEquals(2, store.load(id).last());
+    assertEquals(2, store.load(id).lastTurn());
   }
 
-  private static Store.Turn turn(Store.Id id, long life, long number) {
+  private static Store.Turn turn(Store.ActorId id, long life, long number) {
     return new Store.Turn(id, life, number, Instant.now(), false, new byte[] {1, 2, 3}, List.of(), List.of());
   }
 
   @Test
   void nullIsNoState() {
-    var kind = Durable.kind("hits", String.class).state(0L).by((n, hit) -> null);
+    var kind = Durable.kind("hits", String.class).state(0L).handler((n, hit) -> null);
     var home = kind.newActor(scope.named("home"), store);
     home.sendMessage("hit");
     home.close();
 
-    assertEquals(0, store.load(new Store.Id("hits", "home")).last());
+    assertEquals(0, store.load(new Store.ActorId("hits", "home")).lastTurn());
   }
 
   @Test
@@ -335,6 +336,6 @@ abstract class DurableContract extends AtAStore {
     assertEquals(0, cart.ask(new Add("")));
     cart.close();
 
-    assertEquals(0, store.load(new Store.Id("cart", "7")).last());
+    assertEquals(0, store.load(new Store.ActorId("cart", "7")).lastTurn());
   }
 }

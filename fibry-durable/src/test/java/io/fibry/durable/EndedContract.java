@@ -43,17 +43,17 @@ abstract class EndedContract extends AtAStore {
 
   private static final Durable<Message> ORDER = Durable.kind("order", Message.class)
       .events(Event.class, 0, (Integer items, Event event) -> event instanceof Added ? items + 1 : items)
-      .by((items, message, context) -> {
+      .handler((items, message, context) -> {
         switch (message) {
           case Add add -> context.reply(add, context.persist(new Added(add.item())));
           case Pay pay -> {
             context.persist(new Paid(items));
-            context.end();
+            context.erase();
             context.reply(pay, Done.DONE);
           }
         }
       });
-  private static final Follow<Event> VIEW = Durable.follow("order", Event.class);
+  private static final EventView<Event> VIEW = Durable.view("order", Event.class);
 
   private final Map<String, List<String>> seen = new LinkedHashMap<>(); // by key; under its own monitor
 
@@ -78,7 +78,7 @@ abstract class EndedContract extends AtAStore {
     }
   }
 
-  private static String text(Follow.Fact<Event> fact) {
+  private static String text(EventView.StoredEvent<Event> fact) {
     return fact.turn() + switch (fact.event()) {
       case Added added -> added.item();
       case Paid paid -> "paid" + paid.items();
@@ -86,7 +86,7 @@ abstract class EndedContract extends AtAStore {
   }
 
   private Exitable view(String name) {
-    return VIEW.as(name).onEnd(end -> see(end.key(), end.turn() + "end"))
+    return VIEW.named(name).onEnd(end -> see(end.key(), end.turn() + "end"))
         .newActor(scope.anonymous(), store, fact -> see(fact.key(), text(fact)));
   }
 
@@ -234,15 +234,15 @@ abstract class EndedContract extends AtAStore {
     eventually(() -> List.of("gone true", "used true").equals(views()));
     try (var used = view("used")) {
       eventually(() -> sawAll(3));
-      var refused = assertThrows(IllegalStateException.class, () -> VIEW.as("used").forget(store));
+      var refused = assertThrows(IllegalStateException.class, () -> VIEW.named("used").forget(store));
       assertTrue(refused.getMessage().contains("view 'order:used' has an actor"), refused.getMessage());
     }
     eventually(() -> List.of("gone true", "used false").equals(views()));
     assertKept(9);
 
-    VIEW.as("gone").forget(store);
-    VIEW.as("gone").forget(store);
-    VIEW.as("never").forget(store);
+    VIEW.named("gone").forget(store);
+    VIEW.named("gone").forget(store);
+    VIEW.named("never").forget(store);
 
     eventually(() -> List.of("used false").equals(views()));
     assertLeft("o03", "o13", "o23");
@@ -256,10 +256,10 @@ abstract class EndedContract extends AtAStore {
   @Test
   void viewEndsIfItIsForgottenWhileItsStoreFails() throws Exception {
     var flaky = new FlakyStore(store, new Random(1));
-    var view = VIEW.as("v").newActor(scope.anonymous(), flaky.asStore(), fact -> see(fact.key(), text(fact)));
+    var view = VIEW.named("v").newActor(scope.anonymous(), flaky.asStore(), fact -> see(fact.key(), text(fact)));
     pay(0, 1);
     eventually(() -> List.of("v false").equals(views()));
-    VIEW.as("v").forget(store); // as another process does
+    VIEW.named("v").forget(store); // as another process does
     flaky.failNext("append", FlakyStore.How.LOST_BEFORE);
     pay(1, 2);
 
@@ -268,10 +268,10 @@ abstract class EndedContract extends AtAStore {
   }
 
   private List<String> views() {
-    return Follow.views(store).stream().map(view -> {
+    return EventView.views(store).stream().map(view -> {
       assertEquals("order", view.kind());
-      assertFalse(view.noted().isAfter(store.clock().instant()));
-      return view.name() + " " + view.behind();
+      assertFalse(view.readUntil().isAfter(store.clock().instant()));
+      return view.name() + " " + view.isBehind();
     }).sorted().toList();
   }
 
@@ -301,7 +301,7 @@ abstract class EndedContract extends AtAStore {
     var failed = new CountDownLatch(1);
     close(view("seen"));
     pay(0, 1);
-    try (var view = VIEW.as("seen").onEnd(end -> {
+    try (var view = VIEW.named("seen").onEnd(end -> {
       ends.add(end.key() + end.turn());
       if (ends.size() < 3) {
         failed.countDown();
@@ -335,14 +335,14 @@ abstract class EndedContract extends AtAStore {
 
   @Test
   void viewOfAStateIsNotKnown() throws Exception {
-    var count = Durable.kind("count", String.class).state(0).by((number, text) -> number + 1);
+    var count = Durable.kind("count", String.class).state(0).handler((number, text) -> number + 1);
     try (var counts = count.entities(scope.anonymous(), store, IDLE)) {
       counts.actor("ada").sendMessage("one");
     }
 
-    var view = Durable.follow("count", String.class).as("seen").newActor(scope.anonymous(), store, fact -> {});
+    var view = Durable.view("count", String.class).named("seen").newActor(scope.anonymous(), store, fact -> {});
     Patience.ended(view::waitForExit);
 
-    assertEquals(List.of(), Follow.views(store));
+    assertEquals(List.of(), EventView.views(store));
   }
 }

@@ -11,7 +11,7 @@ import java.util.List;
 class EndedInAFolderTest extends EndedContract {
   private static final int SEGMENT = 1 << 14;
   private static final int FILES = 6; // a pass begins when four are full
-  private static final Store.Id FILLER = new Store.Id("filler", "f");
+  private static final Store.ActorId FILLER = new Store.ActorId("filler", "f");
 
   /** A folder in memory; a crash is a loss of power. */
   private static final class Disks implements TestStores {
@@ -24,7 +24,7 @@ class EndedInAFolderTest extends EndedContract {
 
     @Override
     public Store open() {
-      return FolderStore.on(disk, options -> options.withSegment(SEGMENT).withClock(clock));
+      return FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT).withClock(clock));
     }
 
     @Override
@@ -44,10 +44,10 @@ class EndedInAFolderTest extends EndedContract {
   void removePassed() {
     var loaded = store.load(FILLER);
     for (int i = 1; i <= FILES; i++) {
-      var turn = new Store.Turn(FILLER, loaded.life(), loaded.last() + i, store.clock().instant(), true,
+      var turn = new Store.Turn(FILLER, loaded.life(), loaded.lastTurn() + i, store.clock().instant(), true,
           new byte[SEGMENT * 3 / 4], List.of(), List.of());
       Patience.value(store.append(turn).toCompletableFuture());
     }
-    store.leave(FILLER, loaded.life());
+    store.endLife(FILLER, loaded.life());
   }
 }

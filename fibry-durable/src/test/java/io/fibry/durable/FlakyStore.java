@@ -1,9 +1,9 @@
 package io.fibry.durable;
 
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;
-import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
 import java.lang.reflect.InvocationHandler;
@@ -38,7 +38,7 @@ final class FlakyStore implements InvocationHandler {
 
   private final Store store;
   private final Random dice;
-  private final Map<Store.Id, Long> over = new ConcurrentHashMap<>(); // lives of which a turn was refused
+  private final Map<Store.ActorId, Long> over = new ConcurrentHashMap<>(); // lives of which a turn was refused
   private final Map<String, How> next = new ConcurrentHashMap<>(); // by method: its next call fails
   private volatile int oneIn; // one of so many calls fails; 0 for none
 
@@ -75,7 +75,7 @@ final class FlakyStore implements InvocationHandler {
     if (name.equals("equals")) return proxy == given[0];
     if (name.equals("append")) return append((Store.Turn) given[0]);
     if (name.equals("accept"))
-      return call(fault(name), () -> store.accept((Store.Waiting) given[0], (int) given[1]));
+      return call(fault(name), () -> store.enqueue((Store.PendingMessage) given[0], (int) given[1]));
     if (READS.contains(name) && fault(name).isPresent())
       throw new StoreReadException("nothing can be read, as the test has asked for", null);
     try {
@@ -88,7 +88,7 @@ final class FlakyStore implements InvocationHandler {
   /** No turn of a life is stored after a turn that was refused, or may have been. */
   private synchronized CompletionStage<?> append(Store.Turn turn) {
     if (Long.valueOf(turn.life()).equals(over.get(turn.actor())))
-      return CompletableFuture.failedFuture(new StoreOutdatedException(turn));
+      return CompletableFuture.failedFuture(new StaleLifeException(turn));
     var fault = fault("append");
     if (fault.isPresent()) over.put(turn.actor(), turn.life());
     return call(fault, () -> store.append(turn));

@@ -17,7 +17,7 @@ record Folders(Path folder, InstantSource clock) implements TestStores {
 
   /** Its files are too large to be rewritten while they are copied. */
   private Store open(Path where) {
-    return FolderStore.open(where, options -> options.withSegment(1 << 22).withClock(clock));
+    return FolderStore.open(where, options -> options.withSegmentBytes(1 << 22).withClock(clock));
   }
 
   /** A copy of the files while the store is open, as a crash would leave them. */

@@ -37,9 +37,9 @@ abstract class FollowContract extends AtAStore {
 
   record Added(String text) {}
 
-  private static final Durable.Kind<Message> KIND = Durable.kind("list", Message.class).snapshotEvery(10);
+  private static final Durable.Builder<Message> KIND = Durable.kind("list", Message.class).snapshotEvery(10);
   private static final Durable<Message> LIST = list(KIND);
-  private static final Follow<Added> VIEW = Durable.follow("list", Added.class);
+  private static final EventView<Added> VIEW = Durable.view("list", Added.class);
 
   private final List<String> seen = new CopyOnWriteArrayList<>();
 
@@ -47,13 +47,13 @@ abstract class FollowContract extends AtAStore {
     super(maker);
   }
 
-  private static Durable<Message> list(Durable.Kind<Message> kind) {
-    return kind.events(Added.class, 0, (Integer count, Added added) -> count + 1).by((count, message, context) -> {
+  private static Durable<Message> list(Durable.Builder<Message> kind) {
+    return kind.events(Added.class, 0, (Integer count, Added added) -> count + 1).handler((count, message, context) -> {
       switch (message) {
         case Add add -> context.reply(add, context.persist(new Added(add.text())));
         case End end -> {
           context.reply(end, count);
-          context.end();
+          context.erase();
         }
       }
     });
@@ -63,12 +63,12 @@ abstract class FollowContract extends AtAStore {
     return LIST.entities(scope.anonymous(), store, IDLE);
   }
 
-  private void see(Follow.Fact<Added> fact) {
+  private void see(EventView.StoredEvent<Added> fact) {
     seen.add(fact.key() + fact.turn() + fact.event().text());
   }
 
   private Exitable view() {
-    return VIEW.as("seen").newActor(scope.anonymous(), store, this::see);
+    return VIEW.named("seen").newActor(scope.anonymous(), store, this::see);
   }
 
   private void add(String... texts) {
@@ -120,7 +120,7 @@ abstract class FollowContract extends AtAStore {
   void aNameHasOneActorAtATime() {
     try (var view = view()) {
       assertThrows(IllegalStateException.class, this::view);
-      VIEW.as("other").newActor(scope.anonymous(), store, this::see).close();
+      VIEW.named("other").newActor(scope.anonymous(), store, this::see).close();
     }
     view().close();
   }
@@ -129,7 +129,7 @@ abstract class FollowContract extends AtAStore {
   void anEventWhoseHandlerThrowsComesAgain() {
     add("a", "b");
     var failures = new AtomicInteger(2);
-    try (var view = VIEW.as("seen").newActor(scope.anonymous(), store, fact -> {
+    try (var view = VIEW.named("seen").newActor(scope.anonymous(), store, fact -> {
       if (failures.getAndDecrement() > 0) throw new IllegalStateException("not now");
       see(fact);
     })) {
@@ -144,7 +144,7 @@ abstract class FollowContract extends AtAStore {
   void aViewThatFailsForEverCanBeClosed() {
     add("a");
     var failed = new CountDownLatch(1);
-    var view = VIEW.as("seen").newActor(scope.anonymous(), store, fact -> {
+    var view = VIEW.named("seen").newActor(scope.anonymous(), store, fact -> {
       failed.countDown();
       throw new IllegalStateException("never");
     });
@@ -159,7 +159,7 @@ abstract class FollowContract extends AtAStore {
   @Test
   void anEventThatCannotBeReadEndsTheView() throws Exception {
     add("a");
-    var unknown = Durable.follow("list", Integer.class).newActor(scope.anonymous(), store, number -> seen.add("?"));
+    var unknown = Durable.view("list", Integer.class).newActor(scope.anonymous(), store, number -> seen.add("?"));
 
     assertEquals(new ExitReason.Stopped(), exit(unknown));
     assertTrue(seen.isEmpty());
@@ -167,12 +167,12 @@ abstract class FollowContract extends AtAStore {
 
   @Test
   void aStateCannotBeFollowed() throws Exception {
-    var count = Durable.kind("count", String.class).state(0).by((number, text) -> number + 1);
+    var count = Durable.kind("count", String.class).state(0).handler((number, text) -> number + 1);
     try (var counts = count.entities(scope.anonymous(), store, IDLE)) {
       counts.actor("ada").sendMessage("one");
     }
 
-    var view = Durable.follow("count", String.class).newActor(scope.anonymous(), store, fact -> seen.add("?"));
+    var view = Durable.view("count", String.class).newActor(scope.anonymous(), store, fact -> seen.add("?"));
 
     assertEquals(new ExitReason.Stopped(), exit(view));
     assertTrue(seen.isEmpty());
@@ -190,9 +190,9 @@ abstract class FollowContract extends AtAStore {
   @Test
   void namesOfViewsAreChecked() {
     assertEquals("'Two words' cannot name a view: take 1 to 64 lower-case letters, digits and hyphens, a letter first",
-        assertThrows(IllegalArgumentException.class, () -> VIEW.as("Two words")).getMessage());
+        assertThrows(IllegalArgumentException.class, () -> VIEW.named("Two words")).getMessage());
     assertEquals("'' cannot name a kind: take 1 to 64 lower-case letters, digits and hyphens, a letter first",
-        assertThrows(IllegalArgumentException.class, () -> Durable.follow("", Codec.of(Added.class))).getMessage());
+        assertThrows(IllegalArgumentException.class, () -> Durable.view("", Codec.of(Added.class))).getMessage());
   }
 
   @Test
@@ -209,7 +209,7 @@ abstract class FollowContract extends AtAStore {
       int begin = part * events / 3;
       try (var lists = lists()) {
         var answers = new ArrayList<CompletableFuture<Integer>>();
-        var view = VIEW.as("all").newActor(scope.anonymous(), store,
+        var view = VIEW.named("all").newActor(scope.anonymous(), store,
             fact -> perKey.computeIfAbsent(fact.key(), none -> new CopyOnWriteArrayList<>()).add(fact.turn()));
         for (int i = begin; i < begin + events / 3; i++)
           for (int key = 0; key < actors; key++)
@@ -220,14 +220,15 @@ abstract class FollowContract extends AtAStore {
       }
       store = crash(store);
     }
-    try (var view = VIEW.as("all").newActor(scope.anonymous(), store,
+    try (var view = VIEW.named("all").newActor(scope.anonymous(), store,
         fact -> perKey.computeIfAbsent(fact.key(), none -> new CopyOnWriteArrayList<>()).add(fact.turn()))) {
       eventually(() -> perKey.size() == actors
           && perKey.values().stream().allMatch(turns -> !turns.isEmpty() && turns.getLast() == events));
     }
     var all = IntStream.rangeClosed(1, events).mapToObj(Long::valueOf).toList();
     perKey.forEach((key, turns) -> assertEquals(all, turns.stream().distinct().toList(), key));
-    assertEquals(actors * events, Histories.check(store, "list").stream().map(Store.Past::place).distinct().count());
+    assertEquals(actors * events,
+        Histories.check(store, "list").stream().map(Store.StoredTurn::offset).distinct().count());
   }
 
   @Test
@@ -240,10 +241,10 @@ abstract class FollowContract extends AtAStore {
 
     store = crash(store);
 
-    var loaded = store.load(new Store.Id("list", "ada"));
-    assertEquals(List.of(3L, 2), List.of(loaded.last(), loaded.bodies().size()));
+    var loaded = store.load(new Store.ActorId("list", "ada"));
+    assertEquals(List.of(3L, 2), List.of(loaded.lastTurn(), loaded.bodies().size()));
     var turns = Histories.check(store, "list");
-    assertTrue(turns.stream().anyMatch(turn -> turn.number() == 2 && turn.whole()), turns::toString);
+    assertTrue(turns.stream().anyMatch(turn -> turn.number() == 2 && turn.isFullState()), turns::toString);
     try (var view = view()) { // a store may leave out the first turn, and no other
       eventually(() -> seen.contains("ada3b"));
       assertEquals(List.of("ada3b"), seen.stream().filter(fact -> !fact.equals("ada1a")).toList());
@@ -269,7 +270,7 @@ abstract class FollowContract extends AtAStore {
 
   @Test
   void historyThatIsOldMayGo() {
-    var day = list(KIND.history(Duration.ofDays(1)));
+    var day = list(KIND.retainEvents(Duration.ofDays(1)));
     try (var lists = day.entities(scope.anonymous(), store, IDLE)) {
       for (int i = 0; i < 10; i++) lists.actor("ada").ask(new Add("old"));
       clock.advance(Duration.ofDays(2));
@@ -286,21 +287,21 @@ abstract class FollowContract extends AtAStore {
 
   // ---- the store itself
 
-  private static List<Long> numbers(List<Store.Past> turns) {
-    return turns.stream().map(Store.Past::number).toList();
+  private static List<Long> numbers(List<Store.StoredTurn> turns) {
+    return turns.stream().map(Store.StoredTurn::number).toList();
   }
 
   @Test
   void aHistoryGoesOnBehindEachPlace() throws Exception {
     add("a", "b", "c", "d", "e");
-    var all = new ArrayList<Store.Past>();
+    var all = new ArrayList<Store.StoredTurn>();
     try (var history = store.history("list", "")) {
-      while (all.size() < 5) all.addAll(history.next());
+      while (all.size() < 5) all.addAll(history.take());
     }
     for (int i = 0; i < 4; i++) {
-      var rest = new ArrayList<Store.Past>();
-      try (var history = store.history("list", all.get(i).place())) {
-        while (rest.size() < 4 - i) rest.addAll(history.next());
+      var rest = new ArrayList<Store.StoredTurn>();
+      try (var history = store.history("list", all.get(i).offset())) {
+        while (rest.size() < 4 - i) rest.addAll(history.take());
       }
       assertEquals(numbers(all.subList(i + 1, 5)), numbers(rest));
     }
@@ -312,7 +313,7 @@ abstract class FollowContract extends AtAStore {
     var waiting = new CompletableFuture<Void>();
     var thread = Thread.ofVirtual().start(() -> {
       try {
-        history.next();
+        history.take();
       } catch (InterruptedException | StoreClosedException end) {
         waiting.completeExceptionally(end);
       }
@@ -322,7 +323,7 @@ abstract class FollowContract extends AtAStore {
     history.close();
 
     assertEquals(StoreClosedException.class, Patience.failure(waiting).getClass());
-    assertThrows(StoreClosedException.class, history::next);
+    assertThrows(StoreClosedException.class, history::take);
   }
 
   @Test
@@ -334,8 +335,8 @@ abstract class FollowContract extends AtAStore {
     add("a");
 
     try (var history = store.history("list", "")) {
-      var found = history.next();
-      assertEquals(List.of("ada"), found.stream().map(Store.Past::key).toList());
+      var found = history.take();
+      assertEquals(List.of("ada"), found.stream().map(Store.StoredTurn::key).toList());
       assertFalse(found.getFirst().at().isBefore(Instant.EPOCH));
     }
   }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
-import io.fibry.store.Store.Past;
+import io.fibry.store.Store.StoredTurn;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -24,7 +24,7 @@ public final class Histories {
   /** The turns of one actor, as far as they have come. */
   private static final class Line {
     private final String actor;
-    private final TreeMap<Long, Past> turns = new TreeMap<>(); // by number
+    private final TreeMap<Long, StoredTurn> turns = new TreeMap<>(); // by number
     private boolean whole = true; // no turn is missing behind the last whole one
 
     Line(String actor) {
@@ -35,18 +35,18 @@ public final class Histories {
       return turns.isEmpty() ? 0 : turns.lastKey();
     }
 
-    void add(Past turn) {
+    void add(StoredTurn turn) {
       var known = turns.get(turn.number());
       if (known != null) assertSame(known, turn);
       else assertTrue(turn.number() > last(), () -> "turn " + turn.number() + " comes after " + last() + rule(ORDER));
       if (turn.number() > last() + 1) whole = false;
-      if (turn.whole() && turn.number() >= last()) whole = true;
+      if (turn.isFullState() && turn.number() >= last()) whole = true;
       turns.put(turn.number(), turn);
     }
 
-    private void assertSame(Past known, Past again) {
+    private void assertSame(StoredTurn known, StoredTurn again) {
       assertEquals(known.at(), again.at(), () -> "turn " + again.number() + rule(AGAIN));
-      assertEquals(known.whole(), again.whole(), () -> "turn " + again.number() + rule(AGAIN));
+      assertEquals(known.isFullState(), again.isFullState(), () -> "turn " + again.number() + rule(AGAIN));
       assertArrayEquals(known.body(), again.body(), () -> "turn " + again.number() + rule(AGAIN));
     }
 
@@ -55,11 +55,11 @@ public final class Histories {
     }
 
     /** A store loads the last whole turn or a snapshot, and then the turns behind it. */
-    void end(Store.Loaded loaded) {
-      assertEquals(loaded.last(), last(), () -> "the last turn" + rule(LAST));
+    void end(Store.LoadedActor loaded) {
+      assertEquals(loaded.lastTurn(), last(), () -> "the last turn" + rule(LAST));
       var bodies = loaded.bodies();
       for (int i = 1; i < bodies.size(); i++) {
-        long number = loaded.last() - bodies.size() + 1 + i;
+        long number = loaded.lastTurn() - bodies.size() + 1 + i;
         assertArrayEquals(bodies.get(i), turns.get(number).body(), () -> "turn " + number + " of " + actor);
       }
     }
@@ -72,10 +72,10 @@ public final class Histories {
   private Histories() {}
 
   /** Reads all turns of a kind that are stored. */
-  public static List<Past> read(Store store, String kind) throws InterruptedException {
-    var all = new ArrayList<Past>();
+  public static List<StoredTurn> read(Store store, String kind) throws InterruptedException {
+    var all = new ArrayList<StoredTurn>();
     try (var history = store.history(kind, "")) {
-      for (var page = history.now(); !page.isEmpty(); page = history.now()) all.addAll(page);
+      for (var page = history.poll(); !page.isEmpty(); page = history.poll()) all.addAll(page);
     }
     return all;
   }
@@ -84,14 +84,14 @@ public final class Histories {
    * Checks a history that was read from its beginning to its end, while turns were stored, purged
    * or rewritten. A gap is legal if a whole turn of that actor comes at its end or later.
    */
-  public static void check(String kind, List<Past> turns) {
+  public static void check(String kind, List<StoredTurn> turns) {
     lines(kind, turns).values().forEach(Line::end);
   }
 
-  private static TreeMap<String, Line> lines(String kind, List<Past> turns) {
+  private static TreeMap<String, Line> lines(String kind, List<StoredTurn> turns) {
     var lines = new TreeMap<String, Line>();
     for (var turn : turns)
-      lines.computeIfAbsent(turn.key(), key -> new Line(new Store.Id(kind, key).toString())).add(turn);
+      lines.computeIfAbsent(turn.key(), key -> new Line(new Store.ActorId(kind, key).toString())).add(turn);
     return lines;
   }
 
@@ -102,17 +102,17 @@ public final class Histories {
    *
    * @return the turns
    */
-  public static List<Past> check(Store store, String kind) throws InterruptedException {
+  public static List<StoredTurn> check(Store store, String kind) throws InterruptedException {
     var turns = read(store, kind);
     var lines = lines(kind, turns);
     lines.values().forEach(Line::end);
-    store.actors(id -> {
+    store.forEachActor(id -> {
       if (id.kind().equals(kind)) lines.computeIfAbsent(id.key(), none -> new Line(id.toString()));
     });
     lines.forEach((key, line) -> {
-      var id = new Store.Id(kind, key);
+      var id = new Store.ActorId(kind, key);
       var loaded = store.load(id);
-      store.leave(id, loaded.life());
+      store.endLife(id, loaded.life());
       line.end(loaded);
     });
     return turns;

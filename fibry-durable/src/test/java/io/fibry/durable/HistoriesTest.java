@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
-import io.fibry.store.Store.Past;
+import io.fibry.store.Store.StoredTurn;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Test;
 
 /** The oracle itself: which histories it accepts, and which it refuses. */
 class HistoriesTest {
-  private final List<Past> turns = new ArrayList<>();
+  private final List<StoredTurn> turns = new ArrayList<>();
 
   private HistoriesTest turn(long number, boolean whole) {
-    turns.add(new Past("p", "ada", number, Instant.EPOCH, whole, new byte[] {(byte) number}));
+    turns.add(new StoredTurn("p", "ada", number, Instant.EPOCH, whole, new byte[] {(byte) number}));
     return this;
   }
 
@@ -74,11 +74,11 @@ class HistoriesTest {
       for (int i = 1; i <= 3; i++) Turning.append(store, Turning.turn(Turning.ADA, life, i));
       assertEquals(3, Histories.check(store, "account").size());
 
-      store.begin(Turning.ADA, 9);
+      store.beginLife(Turning.ADA, 9);
       assertThrows(AssertionError.class, () -> Histories.check(store, "account"));
     }
     try (var store = MemoryStore.open()) {
-      store.begin(new Store.Id("account", "lost"), 1);
+      store.beginLife(new Store.ActorId("account", "lost"), 1);
       var refused = assertThrows(AssertionError.class, () -> Histories.check(store, "account"));
       assertTrue(refused.getMessage().contains("of account 'lost'"), refused.getMessage());
     }

@@ -34,7 +34,7 @@ class JavadocSnippetsTest {
         case Deposited d -> cents + d.cents();
         case Withdrawn w -> cents - w.cents();
       })
-      .by((cents, message, context) -> {
+      .handler((cents, message, context) -> {
         switch (message) {
           case Deposit d -> context.persist(new Deposited(d.cents()));
           case Withdraw w -> {
@@ -60,15 +60,15 @@ class JavadocSnippetsTest {
   record Remember() implements Step {}
   record Ship(String item, String receipt) {}
 
-  static final Durable<Ship> PARCEL = Durable.kind("parcel", Ship.class).state("").by((sent, ship) -> ship.item());
+  static final Durable<Ship> PARCEL = Durable.kind("parcel", Ship.class).state("").handler((sent, ship) -> ship.item());
 
-  static final Durable<Step> ORDER = Durable.kind("order", Step.class).keepsMessages(1_000)
-      .state("new").by((state, step, context) -> switch (step) {
+  static final Durable<Step> ORDER = Durable.kind("order", Step.class).storeMessages(1_000)
+      .state("new").handler((state, step, context) -> switch (step) {
         case Place place -> {
           String receipt = context.step("charge", String.class,
-              () -> charge(place.cents(), context.stepKey("charge"))); // once, though the process may end
+              () -> charge(place.cents(), context.idempotencyKey("charge"))); // once, though the process may end
           context.sendMessage(PARCEL, context.key(), new Ship(place.item(), receipt)); // with this turn, or never
-          context.remind("thanks", new Remember(), Duration.ofDays(7)); // though the process may end
+          context.setReminder("thanks", new Remember(), Duration.ofDays(7)); // though the process may end
           yield "placed";
         }
         case Remember now -> "over";
@@ -76,10 +76,10 @@ class JavadocSnippetsTest {
   // @end
 
   // @start region="follow"
-  static final Follow<Event> EVENTS = Durable.follow("account", Event.class);
+  static final EventView<Event> EVENTS = Durable.view("account", Event.class);
 
   static Exitable count(Store store, Map<String, Integer> withdrawals) {
-    return EVENTS.as("withdrawals").newActor(ActorSystem.anonymous(), store, fact -> {
+    return EVENTS.named("withdrawals").newActor(ActorSystem.anonymous(), store, fact -> {
       if (fact.event() instanceof Withdrawn) withdrawals.merge(fact.key(), 1, Integer::sum);
     });
   }
@@ -94,14 +94,14 @@ class JavadocSnippetsTest {
 
   @Test
   void anOrderIsCharged(@TempDir Path folder) throws Exception {
-    var shipped = new Store.Id("parcel", "o1");
+    var shipped = new Store.ActorId("parcel", "o1");
     try (var store = FolderStore.open(folder);
         var orders = ORDER.entities(ActorSystem.anonymous(), store, Duration.ofMinutes(5))) {
       assertTrue(orders.actor("o1").sendMessage(new Place("book", 1_500)));
     }
     try (var store = FolderStore.open(folder)) {
-      assertEquals(1, store.waiting(shipped, Instant.MAX, 9).size());
-      assertEquals(List.of("r:thanks"), store.load(new Store.Id("order", "o1")).waiting());
+      assertEquals(1, store.pending(shipped, Instant.MAX, 9).size());
+      assertEquals(List.of("r:thanks"), store.load(new Store.ActorId("order", "o1")).pendingIds());
     }
     assertEquals(1, CHARGED.size());
     assertTrue(CHARGED.getFirst().startsWith("order/o1/m:"), CHARGED.getFirst());

@@ -101,7 +101,7 @@ abstract class KeptContract extends AtADesk {
 
     assertEquals(String.join(" ", items), ada.ask(new Items()));
     ada.close();
-    assertTrue(store.load(new Store.Id("keeping", "ada")).waiting().isEmpty());
+    assertTrue(store.load(new Store.ActorId("keeping", "ada")).pendingIds().isEmpty());
   }
 
   @Test
@@ -111,8 +111,8 @@ abstract class KeptContract extends AtADesk {
     var random = new Random(seed);
     int each = Soak.ON ? 5_000 : rounds();
     var dice = new Random(seed + 1); // of handlers
-    var kind = Durable.kind("keeping", Message.class).keepsMessages(1_000).state(Desk.EMPTY)
-        .by((state, message, context) -> {
+    var kind = Durable.kind("keeping", Message.class).storeMessages(1_000).state(Desk.EMPTY)
+        .handler((state, message, context) -> {
           if (message instanceof Add) {
             int roll = dice.nextInt(60);
             if (roll < 20) LockSupport.parkNanos(20_000); // most are killed while they handle one
@@ -149,7 +149,7 @@ abstract class KeptContract extends AtADesk {
       desks.actor("ada").sendMessage(new Desk.Forget("none")); // a write that is still to fail fails now
       eventually(() -> {
         clock.advance(Duration.ofSeconds(1));
-        return store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty();
+        return store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 9).isEmpty();
       });
 
       var items = desks.actor("ada").ask(new Items()).split(" ");
@@ -192,9 +192,9 @@ abstract class KeptContract extends AtADesk {
 
   @Test
   void aMessageThatCannotBeReadHoldsBackNoOther() throws Exception {
-    var id = new Store.Id("keeping", "ada");
-    store.accept(new Store.Waiting(id, "m:bad", Instant.EPOCH, new byte[] {1}), 9).toCompletableFuture().get();
-    store.accept(new Store.Waiting(id, "m:worse", Instant.EPOCH, new byte[0]), 9).toCompletableFuture().get();
+    var id = new Store.ActorId("keeping", "ada");
+    store.enqueue(new Store.PendingMessage(id, "m:bad", Instant.EPOCH, new byte[] {1}), 9).toCompletableFuture().get();
+    store.enqueue(new Store.PendingMessage(id, "m:worse", Instant.EPOCH, new byte[0]), 9).toCompletableFuture().get();
     try (var desks = keeping().entities(scope.anonymous(), store, IDLE)) {
       for (var item : List.of("a", "b")) {
         assertTrue(desks.actor("ada").sendMessage(new Add(item)));
@@ -203,12 +203,12 @@ abstract class KeptContract extends AtADesk {
 
       eventually(() -> {
         clock.advance(Duration.ofSeconds(1));
-        return store.waiting(id, Instant.MAX, 9).size() == 2;
+        return store.pending(id, Instant.MAX, 9).size() == 2;
       });
       assertEquals("a b", desks.actor("ada").ask(new Items()));
     }
     assertEquals(List.of("m:bad", "m:worse"),
-        store.waiting(id, Instant.MAX, 9).stream().map(Store.Waiting::id).toList());
+        store.pending(id, Instant.MAX, 9).stream().map(Store.PendingMessage::id).toList());
   }
 
   /**
@@ -256,9 +256,9 @@ abstract class KeptContract extends AtADesk {
     var after = kind.newActor(scope.named("ada"), store);
 
     assertTrue(has(after, "a"));
-    var aside = kind.aside(store);
+    var aside = kind.parked(store);
     assertEquals(1, aside.size());
-    assertEquals(new Aside<>("ada", aside.getFirst().id(), new Fail("poison"),
+    assertEquals(new ParkedMessage<>("ada", aside.getFirst().id(), new Fail("poison"),
         "java.lang.IllegalStateException: made up, for a test: poison", instants().instant()), aside.getFirst());
   }
 
@@ -276,7 +276,7 @@ abstract class KeptContract extends AtADesk {
 
     var last = actor;
     eventually(() -> has(last, "a"));
-    var aside = kind.aside(store);
+    var aside = kind.parked(store);
     assertEquals(1, aside.size());
     assertEquals("it was begun 5 times, and each time the process ended", aside.getFirst().reason());
   }
@@ -295,9 +295,9 @@ abstract class KeptContract extends AtADesk {
     held.countDown();
 
     var last = actor;
-    eventually(() -> store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty());
+    eventually(() -> store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 9).isEmpty());
     assertEquals("", last.ask(new Items()));
-    assertEquals(List.of(), kind.aside(store));
+    assertEquals(List.of(), kind.parked(store));
   }
 
   @Test
@@ -306,10 +306,10 @@ abstract class KeptContract extends AtADesk {
 
     for (int i = 0; i < 10; i++) {
       assertTrue(ada.sendMessage(new Fail("" + i)));
-      eventually(() -> store.waiting(new Store.Id("keeping", "ada"), instants().instant(), 9).isEmpty());
+      eventually(() -> store.pending(new Store.ActorId("keeping", "ada"), instants().instant(), 9).isEmpty());
     }
 
-    assertEquals(10, desk.keeping(3).aside(store).size());
+    assertEquals(10, desk.keeping(3).parked(store).size());
   }
 
   @Test
@@ -320,7 +320,7 @@ abstract class KeptContract extends AtADesk {
     answer.cancel(true);
     held.countDown();
 
-    eventually(() -> keeping().aside(store).size() == 1);
+    eventually(() -> keeping().parked(store).size() == 1);
   }
 
   @Test
@@ -343,7 +343,7 @@ abstract class KeptContract extends AtADesk {
     var failure = assertThrows(IllegalStateException.class, () -> ada.ask(new Fail("asked")));
 
     assertEquals("made up, for a test: asked", failure.getMessage());
-    assertEquals(List.of(), kind.aside(store));
+    assertEquals(List.of(), kind.parked(store));
   }
 
   @Test
@@ -359,7 +359,7 @@ abstract class KeptContract extends AtADesk {
       gate.countDown();
     }
 
-    eventually(() -> store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 99).isEmpty());
+    eventually(() -> store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 99).isEmpty());
     var items =
         Stream.of(ada.ask(new Items()).split(" ")).collect(Collectors.groupingBy(x -> x, Collectors.counting()));
     assertEquals(Map.of("a", 20L, "b", 20L), items);
@@ -392,7 +392,7 @@ abstract class KeptContract extends AtADesk {
   @Test
   void aKindWhoseMessagesHaveNoFormCannotKeepThem() {
     var failure = assertThrows(IllegalArgumentException.class, () -> Durable.kind("bad", Thread.class)
-        .keepsMessages(10).state(0L).by((state, message) -> state));
+        .storeMessages(10).state(0L).handler((state, message) -> state));
 
     assertTrue(failure.getMessage().startsWith("messages of java.lang.Thread have no form in bytes, so they cannot be "
         + "kept: "), failure.getMessage());

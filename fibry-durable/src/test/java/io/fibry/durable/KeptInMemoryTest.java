@@ -65,7 +65,7 @@ class KeptInMemoryTest extends KeptContract {
 
     eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
-      return store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty();
+      return store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 9).isEmpty();
     });
     assertEquals("a", ada.ask(new Items()));
   }
@@ -94,7 +94,7 @@ class KeptInMemoryTest extends KeptContract {
     ((MemoryStore) store).failNext(1);
     held.countDown();
 
-    eventually(() -> store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty());
+    eventually(() -> store.pending(new Store.ActorId("keeping", "ada"), Instant.MAX, 9).isEmpty());
     assertEquals("a", ada.ask(new Items()));
   }
 }

@@ -29,7 +29,7 @@ class KillTest {
   record Count() implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
-      .by((n, count, context) -> {
+      .handler((n, count, context) -> {
         context.reply(count, n + 1);
         return n + 1;
       });
@@ -41,7 +41,7 @@ class KillTest {
   static final class Counting {
     public static void main(String[] args) {
       Thread.ofPlatform().daemon().start(Counting::endWithParent);
-      try (var store = FolderStore.open(Path.of(args[0]), options -> options.withSegment(1 << 20));
+      try (var store = FolderStore.open(Path.of(args[0]), options -> options.withSegmentBytes(1 << 20));
           var scope = ActorSystem.openScope("counters");
           var counters = COUNTER.entities(scope.anonymous(), store, IDLE);
           var askers = Executors.newVirtualThreadPerTaskExecutor()) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class LateRemovalTest extends AtAStore {
   record Put(String item) implements Request<Put, Integer> {}
 
-  private static final Store.Id ADA = new Store.Id("list", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("list", "ada");
 
   private final CompletableFuture<Void> said = new CompletableFuture<>(); // the store says what it has stored
 
@@ -47,19 +47,19 @@ class LateRemovalTest extends AtAStore {
 
   @Test
   void outcomeIsUnknownWhileARemovalIsOnItsWay() {
-    var kind = Durable.kind("list", Put.class).keepsMessages(9).state(0L).by((state, put, context) -> {
+    var kind = Durable.kind("list", Put.class).storeMessages(9).state(0L).handler((state, put, context) -> {
       throw new IllegalArgumentException("broken");
     });
     var ada = kind.newActor(scope.named("ada").onFailure(FailurePolicy.resume().withoutLog()), slow());
     var put = new Put("a");
     var answer = ada.sendMessageReturn(put, Duration.ofSeconds(5));
-    eventually(() -> store.waiting(ADA, instants().instant(), 9).isEmpty());
+    eventually(() -> store.pending(ADA, instants().instant(), 9).isEmpty());
 
     clock.advance(Duration.ofSeconds(6));
 
     var late = assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
     assertEquals(Outcome.UNKNOWN, RequestException.outcomeOf(late, put));
     said.complete(null);
-    assertEquals(List.of(), kind.aside(store)); // nor is it ever handled again
+    assertEquals(List.of(), kind.parked(store)); // nor is it ever handled again
   }
 }

@@ -104,7 +104,7 @@ abstract class LaterContract extends AtADesk {
     clock.advance(HOUR.multipliedBy(2));
 
     assertEquals("", ada.ask(new Items()));
-    assertTrue(store.load(new Store.Id("desk", "ada")).waiting().isEmpty());
+    assertTrue(store.load(new Store.ActorId("desk", "ada")).pendingIds().isEmpty());
   }
 
   @Test
@@ -115,7 +115,7 @@ abstract class LaterContract extends AtADesk {
     ada.sendMessage(new End());
     assertEquals("", ada.ask(new Items()));
 
-    assertTrue(store.load(new Store.Id("desk", "ada")).waiting().isEmpty());
+    assertTrue(store.load(new Store.ActorId("desk", "ada")).pendingIds().isEmpty());
   }
 
   @Test
@@ -127,19 +127,19 @@ abstract class LaterContract extends AtADesk {
 
       clock.advance(HOUR.plusMinutes(1));
 
-      eventually(() -> store.waiting(new Store.Id("desk", "ada"), Instant.MAX, 9).isEmpty());
+      eventually(() -> store.pending(new Store.ActorId("desk", "ada"), Instant.MAX, 9).isEmpty());
       assertEquals("a", desks.actor("ada").ask(new Items()));
     }
   }
 
   @Test
   void impossibleRemindersAreRefused() {
-    var ada = Durable.kind("strict", Message.class).state(Desk.EMPTY).by((state, message, context) -> {
-      assertThrows(IllegalArgumentException.class, () -> context.remind("r", new Add("a"), Duration.ZERO));
-      assertThrows(IllegalArgumentException.class, () -> context.remind("", new Add("a"), HOUR));
-      assertThrows(IllegalArgumentException.class, () -> context.remind("\ud800", new Add("a"), HOUR));
+    var ada = Durable.kind("strict", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
+      assertThrows(IllegalArgumentException.class, () -> context.setReminder("r", new Add("a"), Duration.ZERO));
+      assertThrows(IllegalArgumentException.class, () -> context.setReminder("", new Add("a"), HOUR));
+      assertThrows(IllegalArgumentException.class, () -> context.setReminder("\ud800", new Add("a"), HOUR));
       var failure = assertThrows(IllegalArgumentException.class,
-          () -> context.remindEvery("r", new Add("a"), Duration.ofDays(40_000)));
+          () -> context.setRepeatingReminder("r", new Add("a"), Duration.ofDays(40_000)));
       context.reply((Items) message, failure.getMessage());
       return state;
     }).newActor(scope.named("ada"), store);
@@ -237,10 +237,10 @@ abstract class LaterContract extends AtADesk {
 
     clock.advance(HOUR.minusSeconds(1));
     awaitSleep();
-    assertEquals(1, store.waiting(new Store.Id("keeping", "ada"), instants().instant(), 9).size());
+    assertEquals(1, store.pending(new Store.ActorId("keeping", "ada"), instants().instant(), 9).size());
     eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
-      return store.waiting(new Store.Id("keeping", "ada"), instants().instant(), 9).isEmpty();
+      return store.pending(new Store.ActorId("keeping", "ada"), instants().instant(), 9).isEmpty();
     });
 
     assertEquals("a", after.ask(new Items()));

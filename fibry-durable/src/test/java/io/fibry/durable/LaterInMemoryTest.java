@@ -28,7 +28,8 @@ class LaterInMemoryTest extends LaterContract {
 
     clock.advance(Duration.ofMinutes(1));
 
-    eventually(() -> memory.waiting(new Store.Id("desk", "ada"), Instant.MAX, 9).isEmpty()); // an ask would time out
+    // not by an ask, which would time out
+    eventually(() -> memory.pending(new Store.ActorId("desk", "ada"), Instant.MAX, 9).isEmpty());
     assertEquals("a b", ada.ask(new Items()));
   }
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** A store hears of the end of each actor, so that it can forget that the actor lives. */
 class LeaveTest {
-  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
 
   /** A store in memory, and the lives of its actors. */
   private static final class Watched {
@@ -31,7 +31,7 @@ class LeaveTest {
     private final Store store = Intercepted.of(Store.class, kept, (method, given, call) -> {
       if (method.getName().equals("leave")) note(left, given[0], (long) given[1]);
       Object answer = call.pass();
-      if (answer instanceof Store.Loaded loaded) note(begun, given[0], loaded.life());
+      if (answer instanceof Store.LoadedActor loaded) note(begun, given[0], loaded.life());
       if (method.getName().equals("begin")) note(begun, given[0], (long) answer);
       return answer;
     });
@@ -43,7 +43,7 @@ class LeaveTest {
 
   private final Watched home = new Watched();
 
-  private static Store.Turn turn(Store.Id id, long life, String body) {
+  private static Store.Turn turn(Store.ActorId id, long life, String body) {
     return new Store.Turn(id, life, 1, Instant.EPOCH, true, body.getBytes(), List.of(), List.of());
   }
 
@@ -74,16 +74,16 @@ class LeaveTest {
 
   @Test
   void whatIsCopiedIsLeft() {
-    var view = new Store.Id(Store.VIEWS, "account:totals");
-    var grace = new Store.Id("account", "grace"); // a message waits for her
+    var view = new Store.ActorId(Store.VIEWS, "account:totals");
+    var grace = new Store.ActorId("account", "grace"); // a message waits for her
     for (var id : List.of(ADA, view)) home.kept.append(turn(id, home.kept.load(id).life(), "0"));
-    home.kept.accept(new Store.Waiting(grace, "m:1", Instant.EPOCH, new byte[0]), 1);
+    home.kept.enqueue(new Store.PendingMessage(grace, "m:1", Instant.EPOCH, new byte[0]), 1);
     var other = new Watched();
 
     home.store.copyTo(other.store);
 
     assertEquals(home.begun, home.left);
-    for (var id : List.of(ADA, view, grace, new Store.Id(":copy", "copy")))
+    for (var id : List.of(ADA, view, grace, new Store.ActorId(":copy", "copy")))
       assertTrue(other.left.get(id).contains(other.begun.get(id).last()), id + " has begun " + other.begun.get(id));
   }
 }

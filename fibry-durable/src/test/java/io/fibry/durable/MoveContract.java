@@ -10,7 +10,7 @@ import io.fibry.durable.Desk.Buy;
 import io.fibry.durable.Desk.Fail;
 import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Message;
-import io.fibry.store.Copy;
+import io.fibry.store.CopySummary;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
@@ -40,10 +40,10 @@ abstract class MoveContract extends AtADesk {
   private Durable<Message> list() {
     return Durable.kind("list", Message.class).snapshotEvery(3)
         .events(Add.class, Desk.EMPTY, (Desk.State state, Add add) -> state.with(add.item()))
-        .by((state, message, context) -> {
+        .handler((state, message, context) -> {
           if (message instanceof Add add) context.persist(add);
           if (message instanceof Items items) context.reply(items, String.join(" ", state.items()));
-          if (message instanceof Desk.End) context.end();
+          if (message instanceof Desk.End) context.erase();
         });
   }
 
@@ -56,7 +56,7 @@ abstract class MoveContract extends AtADesk {
 
   /** Until this one has come. What an end has made needless may come, or not. */
   private void seeUpTo(String last) {
-    try (var view = Durable.follow("list", Add.class).as("seen").newActor(scope.anonymous(), store, fact -> {
+    try (var view = Durable.view("list", Add.class).named("seen").newActor(scope.anonymous(), store, fact -> {
       if (!fact.key().equals("gone")) seen.add(fact.key() + fact.turn() + fact.event().item());
     })) {
       eventually(() -> seen.contains(last));
@@ -81,7 +81,7 @@ abstract class MoveContract extends AtADesk {
     }
     try (var ada = keeping().newActor(scope.named("ada"), store)) {
       ada.sendMessage(new Fail("poison"));
-      eventually(() -> keeping().aside(store).size() == 1);
+      eventually(() -> keeping().parked(store).size() == 1);
       ada.sendMessage(new Add("kept"));
       eventually(() -> has(ada, "kept"));
     }
@@ -92,7 +92,7 @@ abstract class MoveContract extends AtADesk {
     list("ada", "g");
     seeUpTo("ada6g");
     assertEquals(List.of("ada5f", "ada6g"), seen);
-    assertEquals("poison", ((Fail) keeping().aside(store).getFirst().message()).item());
+    assertEquals("poison", ((Fail) keeping().parked(store).getFirst().message()).item());
     try (var desks = desks()) {
       assertEquals(1, desks.actor("ada").ask(new Buy("once", "book"))); // it remembers
       eventually(() -> has(desks.actor("nobody"), "passed"));
@@ -109,7 +109,7 @@ abstract class MoveContract extends AtADesk {
   @Test
   void actorsGoOnWhereverTheyAreCopied() throws Exception {
     fill();
-    var copies = new ArrayList<Copy>();
+    var copies = new ArrayList<CopySummary>();
     for (var to : List.of(MEMORY, FOLDER, maker, MEMORY, maker, FOLDER, FOLDER, MEMORY, maker, maker)) {
       var next = another(to);
       copies.add(store.copyTo(next));
@@ -146,14 +146,14 @@ abstract class MoveContract extends AtADesk {
 
   @Test
   void turnsKeepTheirNumbersThoughOldOnesHaveGone() throws Exception {
-    var ada = new Store.Id("list", "ada");
-    turn(ada, store.begin(ada, 9), 10, 11);
-    long life = store.begin(ada, 19);
+    var ada = new Store.ActorId("list", "ada");
+    turn(ada, store.beginLife(ada, 9), 10, 11);
+    long life = store.beginLife(ada, 19);
     turn(ada, life, 20);
     store.snapshot(new Store.Turn(ada, life, 20, Instant.EPOCH, true, new byte[] {99}, List.of(), List.of()));
     turn(ada, life, 21);
-    var grace = new Store.Id("list", "grace"); // has a snapshot only
-    store.snapshot(new Store.Turn(grace, store.begin(grace, 7), 7, Instant.EPOCH, true, new byte[] {77}, List.of(),
+    var grace = new Store.ActorId("list", "grace"); // has a snapshot only
+    store.snapshot(new Store.Turn(grace, store.beginLife(grace, 7), 7, Instant.EPOCH, true, new byte[] {77}, List.of(),
         List.of()));
     store.load(grace); // it is stored
 
@@ -161,16 +161,16 @@ abstract class MoveContract extends AtADesk {
       var next = another(to);
       store.copyTo(next);
 
-      assertEquals(21, next.load(ada).last());
+      assertEquals(21, next.load(ada).lastTurn());
       assertArrayEquals(new byte[] {99}, next.load(ada).bodies().getFirst());
       assertArrayEquals(new byte[] {77}, next.load(grace).bodies().getFirst());
       assertEquals(List.of(10L, 11L, 20L, 21L), numbers(next));
-      assertEquals(7, next.load(grace).last());
+      assertEquals(7, next.load(grace).lastTurn());
       next.close();
     }
   }
 
-  private void turn(Store.Id id, long life, int... numbers) throws Exception {
+  private void turn(Store.ActorId id, long life, int... numbers) throws Exception {
     for (int number : numbers)
       store.append(new Store.Turn(id, life, number, Instant.EPOCH, false, new byte[] {(byte) number}, List.of(),
           List.of())).toCompletableFuture().get();
@@ -178,7 +178,7 @@ abstract class MoveContract extends AtADesk {
 
   private static List<Long> numbers(Store of) throws InterruptedException {
     try (var history = of.history("list", "")) {
-      return history.now().stream().map(Store.Past::number).toList();
+      return history.poll().stream().map(Store.StoredTurn::number).toList();
     }
   }
 
@@ -187,7 +187,7 @@ abstract class MoveContract extends AtADesk {
     fill();
     for (var to : List.of(MEMORY, FOLDER, maker)) {
       var half = another(to);
-      var steps = new ArrayList<Copy>();
+      var steps = new ArrayList<CopySummary>();
       assertThrows(ArithmeticException.class, () -> store.copyTo(half, progress -> {
         steps.add(progress);
         if (steps.size() == 3) throw new ArithmeticException("made up, for a test");
@@ -195,7 +195,7 @@ abstract class MoveContract extends AtADesk {
 
       var failure = assertThrows(StoreDamagedException.class, () -> list().newActor(scope.named("ada"), half));
       assertThrows(StoreDamagedException.class,
-          () -> Durable.follow("list", Add.class).newActor(scope.anonymous(), half, fact -> {}));
+          () -> Durable.view("list", Add.class).newActor(scope.anonymous(), half, fact -> {}));
       var again = assertThrows(IllegalArgumentException.class, () -> store.copyTo(half));
       var onwards = another(MEMORY);
       assertThrows(IllegalArgumentException.class, () -> half.copyTo(onwards));
@@ -213,7 +213,7 @@ abstract class MoveContract extends AtADesk {
   void aStoreThatIsNotEmptyIsRefused() throws Exception {
     fill();
     var next = another(maker);
-    next.accept(new Store.Waiting(new Store.Id("list", "ada"), "m:1", Instant.EPOCH, new byte[0]), 9)
+    next.enqueue(new Store.PendingMessage(new Store.ActorId("list", "ada"), "m:1", Instant.EPOCH, new byte[0]), 9)
         .toCompletableFuture().get();
 
     var failure = assertThrows(IllegalArgumentException.class, () -> store.copyTo(next));
@@ -227,7 +227,7 @@ abstract class MoveContract extends AtADesk {
   @Test
   void aTurnMeanwhileIsFoundOut() throws Exception {
     fill();
-    var ada = new Store.Id("desk", "ada");
+    var ada = new Store.ActorId("desk", "ada");
     var next = another(maker);
     var kinds = new TreeMap<Long, Boolean>();
 
@@ -240,10 +240,10 @@ abstract class MoveContract extends AtADesk {
     next.close();
   }
 
-  private void meanwhile(Store.Id id) {
+  private void meanwhile(Store.ActorId id) {
     var loaded = store.load(id);
     try {
-      turn(id, loaded.life(), (int) loaded.last() + 1);
+      turn(id, loaded.life(), (int) loaded.lastTurn() + 1);
     } catch (Exception failure) {
       throw new AssertionError(failure);
     }
@@ -258,14 +258,14 @@ abstract class MoveContract extends AtADesk {
 
     assertTrue(failure.getMessage().endsWith(" could not be copied to a store in memory: a write failed, as the test "
         + "has asked for. The copy is not finished"), failure.getMessage());
-    assertTrue(Copy.isUnfinishedIn(full));
+    assertTrue(CopySummary.isUnfinishedIn(full));
   }
 
   @Test
   void anActorOfAnotherLifeIsRefused() throws ExecutionException, InterruptedException {
-    var ada = new Store.Id("list", "ada");
+    var ada = new Store.ActorId("list", "ada");
     long before = store.load(ada).life();
-    long life = store.begin(ada, 4);
+    long life = store.beginLife(ada, 4);
 
     var late = store.append(new Store.Turn(ada, before, 1, Instant.EPOCH, true, new byte[0], List.of(), List.of()));
     var first = store.append(new Store.Turn(ada, life, 1, Instant.EPOCH, true, new byte[0], List.of(), List.of()));

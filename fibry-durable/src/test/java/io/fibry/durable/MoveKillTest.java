@@ -31,7 +31,7 @@ class MoveKillTest {
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class)
       .events(Counted.class, 0, (Integer n, Counted counted) -> n + 1)
-      .by((n, count, context) -> context.reply(count, n));
+      .handler((n, count, context) -> context.reply(count, n));
 
   /** Copies, and is paused after it has printed that it has begun. It ends with its parent. */
   static final class Copying {
@@ -80,7 +80,7 @@ class MoveKillTest {
     byte[] event = new Body(Optional.empty(), List.of(Codec.of(Counted.class)
         .encode(new Counted())), List.of()).bytes();
     try (var store = FolderStore.open(folder)) {
-      var ada = new Store.Id("counter", "ada");
+      var ada = new Store.ActorId("counter", "ada");
       long life = store.load(ada).life();
       CompletionStage<Void> last = CompletableFuture.completedFuture(null);
       for (int i = 1; i <= TURNS; i++)

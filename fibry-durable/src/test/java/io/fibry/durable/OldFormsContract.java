@@ -29,38 +29,38 @@ abstract class OldFormsContract extends AtAStore {
 
   record Sum(long cents, long payments) {} // renamed, with a field more
 
-  static final Store.Id ADA = new Store.Id("till", "ada");
+  static final Store.ActorId ADA = new Store.ActorId("till", "ada");
   private static final Codec<Paid> EVENTS = Codec.of(Paid.class);
 
   OldFormsContract(TestStores.Maker maker) {
     super(maker);
   }
 
-  static Durable.Kind<Message> kind() {
+  static Durable.Builder<Message> kind() {
     return Durable.kind("till", Message.class).snapshotEvery(3);
   }
 
-  static Durable<Message> before(Durable.Kind<Message> kind) {
+  static Durable<Message> before(Durable.Builder<Message> kind) {
     return kind.events(Paid.class, new Total(0), (Total total, Paid paid) -> new Total(total.cents() + paid.cents()))
-        .by((total, message, context) -> {
+        .handler((total, message, context) -> {
           switch (message) {
             case Pay pay -> context.reply(pay, context.persist(new Paid(pay.cents())).cents());
             case Close close -> {
-              context.end();
+              context.erase();
               context.reply(close, total.cents());
             }
           }
         });
   }
 
-  private static Durable<Message> today(Durable.OfEvents<Sum, Paid, Message> events) {
-    return events.by((sum, message, context) -> {
+  private static Durable<Message> today(Durable.EventsStep<Sum, Paid, Message> events) {
+    return events.handler((sum, message, context) -> {
       switch (message) {
         case Pay pay -> {
           var after = context.persist(new Paid(pay.cents()));
           context.reply(pay, 1000 * after.payments() + after.cents());
         }
-        case Close close -> context.end();
+        case Close close -> context.erase();
       }
     });
   }
@@ -143,7 +143,7 @@ abstract class OldFormsContract extends AtAStore {
     pay(first, 6);
     end(first);
 
-    var codec = Codec.of(Sum.class, forms -> forms.reads("Total", Total.class, old -> new Sum(old.cents(), 0)));
+    var codec = Codec.of(Sum.class, forms -> forms.readOld("Total", Total.class, old -> new Sum(old.cents(), 0)));
     try (var logged = new Logged()) {
       var till = ada(today(kind().events(EVENTS, codec, new Sum(0, 0), OldFormsContract::after)));
       assertEquals(1_035, till.ask(new Pay(5)));
@@ -155,20 +155,20 @@ abstract class OldFormsContract extends AtAStore {
 
   static final class Old {
     record Receipt(long number) {}
-    record Buy(String once) implements Once, Request<Buy, Receipt> {}
+    record Buy(String idempotencyKey) implements Idempotent, Request<Buy, Receipt> {}
   }
 
   static final class New {
     record Bill(long number, String text) {}
-    record Buy(String once) implements Once, Request<Buy, Bill> {}
+    record Buy(String idempotencyKey) implements Idempotent, Request<Buy, Bill> {}
   }
 
   private static final Codec<New.Bill> BILLS = Codec.of(New.Bill.class,
-      forms -> forms.reads("Receipt", Old.Receipt.class, old -> new New.Bill(old.number(), "as before")));
+      forms -> forms.readOld("Receipt", Old.Receipt.class, old -> new New.Bill(old.number(), "as before")));
 
   @Test
   void rememberedAnswerOfAnOldFormIsRead() {
-    var old = ada(Durable.kind("till", Old.Buy.class).state(0L).by((count, buy, context) -> {
+    var old = ada(Durable.kind("till", Old.Buy.class).state(0L).handler((count, buy, context) -> {
       context.reply(buy, new Old.Receipt(count + 1));
       return count + 1;
     }));
@@ -176,7 +176,7 @@ abstract class OldFormsContract extends AtAStore {
     end(old);
 
     var till = ada(Durable.kind("till", New.Buy.class).answers(New.Buy.class, BILLS).state(0L)
-        .by((count, buy, context) -> {
+        .handler((count, buy, context) -> {
           context.reply(buy, new New.Bill(count + 1, "new"));
           return count + 1;
         }));
@@ -188,7 +188,7 @@ abstract class OldFormsContract extends AtAStore {
   @Test
   void resultOfAStepOfAnOldFormIsRead() {
     var runs = new AtomicInteger();
-    var old = ada(Durable.kind("till", Old.Buy.class).state(0L).by((count, buy, context) -> {
+    var old = ada(Durable.kind("till", Old.Buy.class).state(0L).handler((count, buy, context) -> {
       context.step("charge", Old.Receipt.class, () -> new Old.Receipt(runs.incrementAndGet()));
       throw new IllegalStateException("broken");
     }));
@@ -196,7 +196,7 @@ abstract class OldFormsContract extends AtAStore {
     end(old);
 
     var bills = new ArrayList<New.Bill>();
-    var till = ada(Durable.kind("till", New.Buy.class).state(0L).by((count, buy, context) -> {
+    var till = ada(Durable.kind("till", New.Buy.class).state(0L).handler((count, buy, context) -> {
       var bill = context.step("charge", BILLS, () -> new New.Bill(runs.incrementAndGet(), "new"));
       bills.add(bill);
       context.reply(buy, bill);

@@ -15,7 +15,7 @@ class OldFormsInMemoryTest extends OldFormsContract {
 
   @Test
   void snapshotIsNeededWhereEventsAreGone() {
-    var first = ada(before(kind().history(Duration.ZERO)));
+    var first = ada(before(kind().retainEvents(Duration.ZERO)));
     pay(first, 2);
     clock.advance(Duration.ofSeconds(2));
     pay(first, 5);

@@ -48,7 +48,7 @@ abstract class OutcomeContract extends AtAStore {
   record Items(List<String> items) {}
 
   private static final Items NONE = new Items(List.of());
-  private static final Store.Id ADA = new Store.Id("list", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("list", "ada");
   private static final Duration HOUR = Duration.ofHours(1);
 
   private final Semaphore begun = new Semaphore(0);
@@ -58,14 +58,14 @@ abstract class OutcomeContract extends AtAStore {
     super(maker);
   }
 
-  private Durable.Kind<Put> list(int keeps) {
+  private Durable.Builder<Put> list(int keeps) {
     var kind = Durable.kind("list", Put.class);
-    return keeps == 0 ? kind : kind.keepsMessages(keeps);
+    return keeps == 0 ? kind : kind.storeMessages(keeps);
   }
 
   /** The item "hold" waits for the gate. */
   private Durable<Put> holding(int keeps) {
-    return list(keeps).state(NONE).by((state, put, context) -> {
+    return list(keeps).state(NONE).handler((state, put, context) -> {
       if (put.item().equals("hold")) {
         begun.release();
         gate.await();
@@ -87,7 +87,7 @@ abstract class OutcomeContract extends AtAStore {
   }
 
   private void checkDone(String... items) {
-    assertEquals(List.of(items), stored(), () -> "aside: " + holding(9).aside(store));
+    assertEquals(List.of(items), stored(), () -> "aside: " + holding(9).parked(store));
   }
 
   /** Parked messages are never due. */
@@ -95,14 +95,14 @@ abstract class OutcomeContract extends AtAStore {
     gate.countDown();
     eventually(() -> {
       clock.advance(Duration.ofSeconds(1)); // couriers try again
-      return store.waiting(ADA, instants().instant(), 9).isEmpty();
+      return store.pending(ADA, instants().instant(), 9).isEmpty();
     });
   }
 
   /** Reads the list by a program that has no other work. */
   private List<String> stored() {
     var items = new CompletableFuture<List<String>>();
-    try (var list = list(0).state(NONE).by((state, put, context) -> {
+    try (var list = list(0).state(NONE).handler((state, put, context) -> {
       if (put.item().equals("look")) items.complete(state.items()); // others may wait for other actors
       context.reply(put, 0);
       return state;
@@ -136,14 +136,14 @@ abstract class OutcomeContract extends AtAStore {
       var c = new Put("c");
       var d = new Put("d");
 
-      var failure = assertThrows(KeptException.class, () -> ada.ask(c));
+      var failure = assertThrows(RequestStoredException.class, () -> ada.ask(c));
       var future = ada.sendMessageReturn(d);
 
-      check(KeptException.class, Outcome.WILL_BE_DONE, failure, c);
+      check(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, c);
       assertEquals("list 'ada' keeps Put[item=c], and handles it once without being sent it again, but does not "
           + "answer: its mailbox is full (2 messages)", failure.getMessage());
       assertInstanceOf(MailboxFullException.class, failure.getCause());
-      check(KeptException.class, Outcome.WILL_BE_DONE, Patience.failure(future), d);
+      check(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), d);
       gate.countDown();
       assertEquals(1, Patience.value(held));
       waits.forEach(Patience::value);
@@ -164,7 +164,7 @@ abstract class OutcomeContract extends AtAStore {
       clock.advance(HOUR);
 
       futures.forEach((put, future) -> assertInstanceOf(AskTimeoutException.class,
-          check(KeptException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put).getCause()));
+          check(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put).getCause()));
       awaitNoneWaits();
     }
     checkDone("hold", "a");
@@ -180,7 +180,8 @@ abstract class OutcomeContract extends AtAStore {
 
     before.kill();
 
-    futures.forEach((put, future) -> check(KeptException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put));
+    futures.forEach(
+        (put, future) -> check(RequestStoredException.class, Outcome.WILL_BE_DONE, Patience.failure(future), put));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(futures.get(new Put("a"))).getCause());
     gate.countDown();
     Patience.ended(before::waitForExit);
@@ -196,7 +197,7 @@ abstract class OutcomeContract extends AtAStore {
     var flaky = new FlakyStore(store, new Random(0));
     var once = new AtomicInteger();
     var put = new Put("a");
-    try (var lists = lists(list(99).state(NONE).by((state, one, context) -> {
+    try (var lists = lists(list(99).state(NONE).handler((state, one, context) -> {
       if (once.getAndIncrement() == 0) flaky.failNext("append", how);
       return with(state, one, context);
     }), flaky.asStore())) {
@@ -215,13 +216,15 @@ abstract class OutcomeContract extends AtAStore {
     var flaky = new FlakyStore(store, new Random(0));
     var a = new Put("a");
     var b = new Put("b");
-    try (var lists = lists(list(99).state(NONE).by(OutcomeContract::with), flaky.asStore())) {
+    try (var lists = lists(list(99).state(NONE).handler(OutcomeContract::with), flaky.asStore())) {
       var ada = lists.actor("ada");
       flaky.failNext("load", How.REFUSED);
-      check(KeptException.class, Outcome.WILL_BE_DONE, assertThrows(RequestException.class, () -> ada.ask(a)), a);
+      check(RequestStoredException.class, Outcome.WILL_BE_DONE, assertThrows(RequestException.class, () -> ada.ask(a)),
+          a);
       awaitNoneWaits();
       flaky.failNext("load", How.REFUSED);
-      check(KeptException.class, Outcome.WILL_BE_DONE, failure(() -> lists.actor("bob").sendMessageReturn(b)), b);
+      check(RequestStoredException.class, Outcome.WILL_BE_DONE, failure(() -> lists.actor("bob").sendMessageReturn(b)),
+          b);
     }
     checkDone("a");
   }
@@ -230,13 +233,13 @@ abstract class OutcomeContract extends AtAStore {
   void keptRequestWhoseHandlerIsInterruptedWillBeDone() {
     var times = new AtomicInteger();
     var put = new Put("a");
-    try (var lists = lists(list(99).state(NONE).by((state, one, context) -> {
+    try (var lists = lists(list(99).state(NONE).handler((state, one, context) -> {
       if (times.getAndIncrement() == 0) throw new CancellationException("made up, for a test");
       return with(state, one, context);
     }), store)) {
-      var failure = assertThrows(KeptException.class, () -> lists.actor("ada").ask(put));
+      var failure = assertThrows(RequestStoredException.class, () -> lists.actor("ada").ask(put));
 
-      check(KeptException.class, Outcome.WILL_BE_DONE, failure, put);
+      check(RequestStoredException.class, Outcome.WILL_BE_DONE, failure, put);
       assertInstanceOf(CancellationException.class, failure.getCause());
       awaitNoneWaits();
     }
@@ -268,7 +271,7 @@ abstract class OutcomeContract extends AtAStore {
   @Test
   void requestOfWhichTheStoreSaysNothingIsUnknown() {
     var flaky = new FlakyStore(store, new Random(0));
-    try (var lists = lists(list(99).state(NONE).by(OutcomeContract::with), flaky.asStore())) {
+    try (var lists = lists(list(99).state(NONE).handler(OutcomeContract::with), flaky.asStore())) {
       for (var how : List.of(How.LOST_BEFORE, How.LOST_BEHIND)) {
         flaky.failNext("accept", how);
         var put = new Put(how.name());
@@ -283,7 +286,7 @@ abstract class OutcomeContract extends AtAStore {
   @Test
   void turnOfARequestThatIsNotKeptIsNotDoneOrUnknown() {
     var flaky = new FlakyStore(store, new Random(0));
-    try (var lists = lists(list(0).state(NONE).by(OutcomeContract::with), flaky.asStore())) {
+    try (var lists = lists(list(0).state(NONE).handler(OutcomeContract::with), flaky.asStore())) {
       for (var how : How.values()) {
         flaky.failNext("append", how);
         var put = new Put(how.name());
@@ -298,7 +301,7 @@ abstract class OutcomeContract extends AtAStore {
   @Test
   void futureOfAKeptRequestIsThatOfTheActor() {
     var failures = new ArrayBlockingQueue<Throwable>(1);
-    try (var lists = lists(list(99).state(NONE).by((state, put, context) -> {
+    try (var lists = lists(list(99).state(NONE).handler((state, put, context) -> {
       if (put.item().equals("itself")) try {
         context.self().sendMessageReturn(new Put("ring")).join();
       } catch (AskCycleException ring) {
@@ -336,7 +339,7 @@ abstract class OutcomeContract extends AtAStore {
     var random = new Random(seed);
     var handlers = new Random(seed + 1);
     var flaky = new FlakyStore(store, new Random(seed + 2));
-    var kind = list(keeps ? 6 : 0).state(NONE).by((state, put, context) -> {
+    var kind = list(keeps ? 6 : 0).state(NONE).handler((state, put, context) -> {
       LockSupport.parkNanos(handlers.nextInt(50_000));
       int roll = handlers.nextInt(60);
       if (roll == 0) throw new StoreBusyException("made up, for a test");
@@ -358,7 +361,7 @@ abstract class OutcomeContract extends AtAStore {
       flaky.failOneIn(0);
       awaitNoneWaits();
     }
-    clients.check(stored(), kind.aside(store).stream().map(one -> one.message().item()).toList(), keeps,
+    clients.check(stored(), kind.parked(store).stream().map(one -> one.message().item()).toList(), keeps,
         "seed " + seed);
   }
 }

@@ -42,8 +42,8 @@ class RefusalsTest {
       for (int i = 1; i <= 700; i++) {
         var kept =
             new Kept<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0], ""), false, Optional.empty(), 0);
-        refusals.putAside(new Store.Id("account", "ada"), kept, "java.io.IOException: no\nway");
-        if (i == 7) refusals.putAside(new Store.Id("desk", "bob"), kept, "java.io.IOException: no");
+        refusals.putAside(new Store.ActorId("account", "ada"), kept, "java.io.IOException: no\nway");
+        if (i == 7) refusals.putAside(new Store.ActorId("desk", "bob"), kept, "java.io.IOException: no");
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
       }
 

@@ -11,9 +11,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
-import io.fibry.store.StoreOutdatedException;
 import io.fibry.support.Patience;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -24,8 +24,8 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.LongStream;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,7 +33,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What a store does that several processes may have open. */
 abstract class StoreContract {
-  private static final Store.Id ODD = new Store.Id("account", "Grace's \0 2nd \\0 \\\\, \u00e4\u4e2d\ud83d\ude00");
+  private static final Store.ActorId ODD =
+      new Store.ActorId("account", "Grace's \0 2nd \\0 \\\\, \u00e4\u4e2d\ud83d\ude00");
 
   private final TestStores.Maker maker;
   private final List<Store> opened = new ArrayList<>();
@@ -63,8 +64,8 @@ abstract class StoreContract {
     return opened.getLast();
   }
 
-  private static Store.Waiting message(Store.Id to, String id, int body) {
-    return new Store.Waiting(to, id, Instant.EPOCH, new byte[] {(byte) body});
+  private static Store.PendingMessage message(Store.ActorId to, String id, int body) {
+    return new Store.PendingMessage(to, id, Instant.EPOCH, new byte[] {(byte) body});
   }
 
   @Test
@@ -82,11 +83,11 @@ abstract class StoreContract {
 
     var after = open();
 
-    assertEquals(2, after.load(ADA).last());
+    assertEquals(2, after.load(ADA).lastTurn());
     assertArrayEquals(large, after.load(ADA).bodies().get(1));
     assertEquals(1, after.load(ODD).bodies().size());
     assertArrayEquals(new byte[] {7}, after.load(ODD).bodies().getFirst());
-    assertEquals(0, after.load(GRACE).last());
+    assertEquals(0, after.load(GRACE).lastTurn());
   }
 
   @Test
@@ -94,15 +95,15 @@ abstract class StoreContract {
     var store = open();
     long life = store.load(ADA).life();
 
-    assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 2))));
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2))));
     append(store, turn(ADA, life, 1));
-    assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 1))));
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 1))));
     var second = store.append(turn(ADA, life, 2)); // perhaps in one commit with the others
-    assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 4))));
-    assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life + 1, 3))));
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 4))));
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life + 1, 3))));
 
     Patience.value(second.toCompletableFuture());
-    assertEquals(2, store.load(ADA).last());
+    assertEquals(2, store.load(ADA).lastTurn());
   }
 
   @Test
@@ -117,11 +118,11 @@ abstract class StoreContract {
     var late = one.append(turn(ADA, first, 2));
 
     assertEquals("turn 2 of account 'ada' comes after another life has begun, or after a turn that was not stored",
-        assertInstanceOf(StoreOutdatedException.class, refusal(late)).getMessage());
+        assertInstanceOf(StaleLifeException.class, refusal(late)).getMessage());
     append(one, turn(GRACE, grace, 1)); // the others are not concerned
-    assertEquals(1, read.last());
+    assertEquals(1, read.lastTurn());
     append(other, turn(ADA, read.life(), 2));
-    assertEquals(2, one.load(ADA).last());
+    assertEquals(2, one.load(ADA).lastTurn());
   }
 
   @Test
@@ -132,16 +133,16 @@ abstract class StoreContract {
   @Test
   void messagesKeepTheirOrderAndTakeThePlaceOfOthers() {
     var store = open();
-    for (var id : List.of("a", "b\0", "c\\0")) store.accept(message(ODD, id, 1), 9).toCompletableFuture().join();
-    store.accept(message(ODD, "a", 2), 9).toCompletableFuture().join();
+    for (var id : List.of("a", "b\0", "c\\0")) store.enqueue(message(ODD, id, 1), 9).toCompletableFuture().join();
+    store.enqueue(message(ODD, "a", 2), 9).toCompletableFuture().join();
 
-    var waiting = store.waiting(ODD, Instant.MAX, 9);
+    var waiting = store.pending(ODD, Instant.MAX, 9);
 
-    assertEquals(List.of("b\0", "c\\0", "a"), waiting.stream().map(Store.Waiting::id).toList());
+    assertEquals(List.of("b\0", "c\\0", "a"), waiting.stream().map(Store.PendingMessage::id).toList());
     assertEquals(2, waiting.getLast().body()[0]);
-    assertEquals(Optional.of(Instant.EPOCH), store.due(ODD, "b\0"));
-    assertEquals(Optional.empty(), store.due(ODD, "b"));
-    assertEquals(List.of("b\0", "c\\0", "a"), store.load(ODD).waiting());
+    assertEquals(Optional.of(Instant.EPOCH), store.dueTime(ODD, "b\0"));
+    assertEquals(Optional.empty(), store.dueTime(ODD, "b"));
+    assertEquals(List.of("b\0", "c\\0", "a"), store.load(ODD).pendingIds());
   }
 
   @Test
@@ -158,18 +159,18 @@ abstract class StoreContract {
     }
     turns.forEach(Patience::value);
 
-    assertEquals(List.of("b"), store.load(ADA).waiting());
-    assertEquals((byte) 199, store.waiting(ADA, Instant.MAX, 1).getFirst().body()[0]);
+    assertEquals(List.of("b"), store.load(ADA).pendingIds());
+    assertEquals((byte) 199, store.pending(ADA, Instant.MAX, 1).getFirst().body()[0]);
   }
 
   @Test
   void aLimitHoldsThoughManyComeAtOnce() {
     var store = open();
     var all = new ArrayList<CompletableFuture<Boolean>>();
-    for (int i = 0; i < 100; i++) all.add(store.accept(message(ADA, "m" + i, i), 10).toCompletableFuture());
+    for (int i = 0; i < 100; i++) all.add(store.enqueue(message(ADA, "m" + i, i), 10).toCompletableFuture());
 
     assertEquals(10, all.stream().filter(CompletableFuture::join).count());
-    assertEquals(10, store.load(ADA).waiting().size());
+    assertEquals(10, store.load(ADA).pendingIds().size());
   }
 
   @Test
@@ -177,12 +178,12 @@ abstract class StoreContract {
     var store = open();
     var all = new ArrayList<CompletableFuture<Boolean>>();
     for (int i = 0; i < 2_500; i++)
-      all.add(store.accept(message(new Store.Id("account", "key" + i / 2), "m" + i, 1), 9).toCompletableFuture());
-    store.accept(message(new Store.Id("other", "key"), "m", 1), 9).toCompletableFuture().join();
+      all.add(store.enqueue(message(new Store.ActorId("account", "key" + i / 2), "m" + i, 1), 9).toCompletableFuture());
+    store.enqueue(message(new Store.ActorId("other", "key"), "m", 1), 9).toCompletableFuture().join();
     all.forEach(Patience::value);
     var keys = new ArrayList<String>();
 
-    store.waiting("account", (id, due) -> keys.add(id.key()));
+    store.forEachPending("account", (id, due) -> keys.add(id.key()));
 
     assertEquals(2_500, keys.size());
     assertEquals(1_250, keys.stream().distinct().count());
@@ -198,7 +199,7 @@ abstract class StoreContract {
     var numbers = new ArrayList<Long>();
 
     try (var history = store.history("account", "")) {
-      while (numbers.size() < 700) history.next().forEach(turn -> numbers.add(turn.number()));
+      while (numbers.size() < 700) history.take().forEach(turn -> numbers.add(turn.number()));
     }
 
     assertEquals(LongStream.rangeClosed(1, 700).boxed().toList(), numbers);
@@ -208,10 +209,10 @@ abstract class StoreContract {
   void turnsOfAnotherStoreAreSeen() throws Exception {
     var one = open();
     try (var history = open().history("account", "")) {
-      var found = new CompletableFuture<List<Store.Past>>();
+      var found = new CompletableFuture<List<Store.StoredTurn>>();
       var reader = Thread.ofVirtual().start(() -> {
         try {
-          found.complete(history.next());
+          found.complete(history.take());
         } catch (InterruptedException interrupt) {
           found.completeExceptionally(interrupt);
         }
@@ -232,25 +233,25 @@ abstract class StoreContract {
     Thread.currentThread().interrupt();
     var second = store.append(turn(ADA, life, 2)).toCompletableFuture();
     assertThrows(CancellationException.class, () -> store.load(ADA));
-    assertThrows(CancellationException.class, () -> store.due(ADA, "x"));
+    assertThrows(CancellationException.class, () -> store.dueTime(ADA, "x"));
     assertTrue(Thread.interrupted());
 
     Patience.value(second);
-    assertEquals(2, store.load(ADA).last());
+    assertEquals(2, store.load(ADA).lastTurn());
   }
 
   @Test
   void noMoreMessagesWaitThanAreAllowedWhileLivesBegin() throws Exception {
     var store = open();
     for (int round = 0; round < 20; round++) {
-      var actor = new Store.Id("account", "a" + round);
+      var actor = new Store.ActorId("account", "a" + round);
       var over = new AtomicBoolean();
       var loading = Thread.ofPlatform().start(() -> { // it never waits
         while (!over.get()) store.load(actor);
       });
       int taken = 0;
       for (int i = 0; i < 15; i++)
-        if (store.accept(message(actor, "m" + i, 1), 10).toCompletableFuture().get()) taken++;
+        if (store.enqueue(message(actor, "m" + i, 1), 10).toCompletableFuture().get()) taken++;
       over.set(true);
       Patience.joined(loading);
 
@@ -267,10 +268,10 @@ abstract class StoreContract {
     store.close();
 
     assertThrows(StoreClosedException.class, () -> store.load(ADA));
-    assertThrows(StoreClosedException.class, () -> store.due(ADA, "a"));
-    assertThrows(StoreClosedException.class, history::next);
+    assertThrows(StoreClosedException.class, () -> store.dueTime(ADA, "a"));
+    assertThrows(StoreClosedException.class, history::take);
     assertInstanceOf(StoreClosedException.class, refusal(store.append(turn(ADA, life, 1))));
-    assertInstanceOf(StoreClosedException.class, refusal(store.accept(message(ADA, "a", 1), 9)));
+    assertInstanceOf(StoreClosedException.class, refusal(store.enqueue(message(ADA, "a", 1), 9)));
   }
 
   @Test
@@ -280,6 +281,6 @@ abstract class StoreContract {
     for (int i = 1; i <= 500; i++) store.append(turn(ADA, life, i));
     store.close();
 
-    assertEquals(500, open().load(ADA).last());
+    assertEquals(500, open().load(ADA).lastTurn());
   }
 }

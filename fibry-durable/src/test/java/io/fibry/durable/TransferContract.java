@@ -40,7 +40,8 @@ abstract class TransferContract extends AtAStore {
   sealed interface Message {}
 
   /** The answer is the number of payments including this one. */
-  record Pay(String once, String to, long cents, boolean later) implements Message, Once, Request<Pay, Long> {}
+  record Pay(String idempotencyKey, String to, long cents, boolean later)
+      implements Message, Idempotent, Request<Pay, Long> {}
 
   record Take(long cents) implements Message {}
 
@@ -62,14 +63,15 @@ abstract class TransferContract extends AtAStore {
     return InstantSource.system();
   }
 
-  private final Durable<Message> kind = Durable.kind("account", Message.class).keepsMessages(10_000)
-      .remembers(10_000, Duration.ofDays(1)).state(new Account(BEGINNING, 0, 0)).by(this::handle);
+  private final Durable<Message> kind = Durable.kind("account", Message.class).storeMessages(10_000)
+      .deduplicate(10_000, Duration.ofDays(1)).state(new Account(BEGINNING, 0, 0)).handler(this::handle);
 
   private Account handle(Account account, Message message, DurableContext<Message> context) {
     return switch (message) {
       case Pay pay -> {
         context.reply(pay, account.payments() + 1);
-        if (pay.later()) context.remind(pay.once(), new Due(pay.to(), pay.cents()), Duration.ofMillis(20));
+        if (pay.later())
+          context.setReminder(pay.idempotencyKey(), new Due(pay.to(), pay.cents()), Duration.ofMillis(20));
         else context.sendMessage(this.kind, pay.to(), new Take(pay.cents()));
         long later = pay.later() ? pay.cents() : 0;
         yield new Account(account.cents() - pay.cents(), account.onItsWay() + later, account.payments() + 1);
@@ -130,8 +132,8 @@ abstract class TransferContract extends AtAStore {
         if (random.nextInt(3) == 0) account.sendMessage(pay);
         else {
           long payments = account.ask(pay);
-          var before = answered.putIfAbsent(from + " " + pay.once(), payments);
-          if (before != null) assertEquals(before, payments, from + " " + pay.once());
+          var before = answered.putIfAbsent(from + " " + pay.idempotencyKey(), payments);
+          if (before != null) assertEquals(before, payments, from + " " + pay.idempotencyKey());
         }
       } catch (RequestException | StoreException | CancellationException unknown) {
         // it may have been done, or may be done later
@@ -143,7 +145,7 @@ abstract class TransferContract extends AtAStore {
       throws InterruptedException {
     eventually(() -> {
       List<Instant> waiting = new ArrayList<>();
-      store.waiting("account", (id, due) -> waiting.add(due));
+      store.forEachPending("account", (id, due) -> waiting.add(due));
       return waiting.isEmpty();
     });
     long sum = 0;
@@ -153,7 +155,7 @@ abstract class TransferContract extends AtAStore {
       onItsWay += account.onItsWay();
       sum += account.cents();
     }
-    for (var aside : kind.aside(store)) { // a message that many processes have begun, each of which was ended
+    for (var aside : kind.parked(store)) { // a message that many processes have begun, each of which was ended
       assertEquals("it was begun 5 times, and each time the process ended", aside.reason(), "seed " + seed);
       if (aside.message() instanceof Take take) sum += take.cents();
       if (aside.message() instanceof Due due) {

@@ -20,16 +20,16 @@ import java.util.stream.LongStream;
 
 /** Turns for tests of stores. */
 public final class Turning {
-  public static final Store.Id ADA = new Store.Id("account", "ada");
-  public static final Store.Id GRACE = new Store.Id("account", "grace");
+  public static final Store.ActorId ADA = new Store.ActorId("account", "ada");
+  public static final Store.ActorId GRACE = new Store.ActorId("account", "grace");
 
   private Turning() {}
 
-  public static Store.Turn turn(Store.Id id, long life, long number) {
+  public static Store.Turn turn(Store.ActorId id, long life, long number) {
     return turn(id, life, number, false, (byte) number);
   }
 
-  public static Store.Turn turn(Store.Id id, long life, long number, boolean whole, byte... body) {
+  public static Store.Turn turn(Store.ActorId id, long life, long number, boolean whole, byte... body) {
     return new Store.Turn(id, life, number, Instant.now(), whole, body, List.of(), List.of());
   }
 
@@ -63,15 +63,15 @@ public final class Turning {
 
     assertEquals(List.of(), failures);
     var read = stores.get().load(ADA);
-    assertTrue(read.last() > 0);
-    assertEquals(LongStream.rangeClosed(1, read.last()).boxed().toList(), told.keySet().stream().sorted().toList());
-    for (int i = 0; i < read.last(); i++) assertEquals(told.get(i + 1L), read.bodies().get(i)[0]);
+    assertTrue(read.lastTurn() > 0);
+    assertEquals(LongStream.rangeClosed(1, read.lastTurn()).boxed().toList(), told.keySet().stream().sorted().toList());
+    for (int i = 0; i < read.lastTurn(); i++) assertEquals(told.get(i + 1L), read.bodies().get(i)[0]);
   }
 
   private static void fight(Store store, byte who, Map<Long, Byte> told) {
     for (int round = 0; round < 20; round++) try {
       var read = store.load(ADA);
-      for (long number = read.last() + 1; number < read.last() + 10; number++) {
+      for (long number = read.lastTurn() + 1; number < read.lastTurn() + 10; number++) {
         append(store, turn(ADA, read.life(), number, false, who));
         told.merge(number, who, (one, two) -> {
           throw new AssertionError("both " + one + " and " + two + " have stored a turn");

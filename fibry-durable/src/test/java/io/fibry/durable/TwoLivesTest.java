@@ -25,12 +25,12 @@ import org.junit.jupiter.api.Test;
 class TwoLivesTest {
   sealed interface Message {}
   record Add(long cents) implements Message, Request<Add, Long> {}
-  record AddOnce(String once, long cents) implements Message, Once, Request<AddOnce, Long> {}
+  record AddOnce(String idempotencyKey, long cents) implements Message, Idempotent, Request<AddOnce, Long> {}
   record Give(long cents) implements Message {}
   record Sum() implements Message, Request<Sum, Long> {}
 
-  private static final Durable<Message> TILL = Durable.kind("till", Message.class).keepsMessages(100).state(0L)
-      .by((cents, message, context) -> switch (message) {
+  private static final Durable<Message> TILL = Durable.kind("till", Message.class).storeMessages(100).state(0L)
+      .handler((cents, message, context) -> switch (message) {
         case Add add -> {
           context.reply(add, cents + add.cents());
           yield cents + add.cents();
@@ -67,9 +67,9 @@ class TwoLivesTest {
   }
 
   private void handleElsewhere() {
-    var id = new Store.Id("till", "t");
+    var id = new Store.ActorId("till", "t");
     try (var other = TILL.newActor(others.named("t"), store)) {
-      Patience.eventually(() -> store.waiting(id, store.clock().instant(), 1).isEmpty());
+      Patience.eventually(() -> store.pending(id, store.clock().instant(), 1).isEmpty());
       assertTrue(other.ask(new Sum()) > 0);
     }
   }
@@ -78,7 +78,7 @@ class TwoLivesTest {
   void aRequestThatAnotherLifeHasHandledIsNotHandledAgain() {
     var till = TILL.newActor(scope.named("t"), late());
 
-    var failure = assertThrows(KeptException.class, () -> till.ask(new Add(5)));
+    var failure = assertThrows(RequestStoredException.class, () -> till.ask(new Add(5)));
 
     assertEquals(Outcome.WILL_BE_DONE, failure.outcome());
     assertInstanceOf(NoReplyException.class, failure.getCause());

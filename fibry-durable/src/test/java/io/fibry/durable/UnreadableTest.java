@@ -31,13 +31,13 @@ class UnreadableTest {
     record Kept(String text) implements Event {}
   }
 
-  private static final Durable.Kind<Add> KIND = Durable.kind("list", Add.class);
+  private static final Durable.Builder<Add> KIND = Durable.kind("list", Add.class);
   private static final Durable<Add> BEFORE =
       KIND.events(Before.Event.class, 0, (Integer count, Before.Event event) -> count + 1)
-          .by((count, add, context) -> context.reply(add, context.persist(
+          .handler((count, add, context) -> context.reply(add, context.persist(
               add.text().equals("gone") ? new Before.Gone(add.text()) : new Before.Kept(add.text()))));
   private static final Durable<Add> NOW = KIND.events(Now.Event.class, 0, (Integer count, Now.Event event) -> count + 1)
-      .by((count, add, context) -> context.reply(add, context.persist(new Now.Kept(add.text()))));
+      .handler((count, add, context) -> context.reply(add, context.persist(new Now.Kept(add.text()))));
 
   private final ActorScope scope = ActorSystem.openScope("unreadable");
   private final MemoryStore store = MemoryStore.open();
@@ -89,7 +89,7 @@ class UnreadableTest {
       }
     };
     var kind = KIND.events(codec, 0, (Integer count, String text) -> count + 1)
-        .by((count, add, context) -> context.reply(add, context.persist(add.text())));
+        .handler((count, add, context) -> context.reply(add, context.persist(add.text())));
     try (var lists = lists(kind)) {
       var ada = lists.actor("ada");
       assertEquals(1, ada.ask(new Add("flat")));

@@ -25,8 +25,8 @@ abstract class UpgradeContract extends AtAStore {
   sealed interface Message {}
   record Add(String name) implements Message, Request<Add, Integer> {}
   record Texts() implements Message, Request<Texts, String> {}
-  record Ping(String once) implements Message, Once {}
-  record Count(String once) implements Message, Once, Request<Count, Integer> {}
+  record Ping(String idempotencyKey) implements Message, Idempotent {}
+  record Count(String idempotencyKey) implements Message, Idempotent, Request<Count, Integer> {}
   record Clear() implements Message, Request<Clear, Integer> {}
 
   /** The types before the change. */
@@ -41,7 +41,7 @@ abstract class UpgradeContract extends AtAStore {
     record Cart(List<Item> items) {}
   }
 
-  private static final Store.Id ADA = new Store.Id("cart", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("cart", "ada");
 
   UpgradeContract(TestStores.Maker maker) {
     super(maker);
@@ -53,18 +53,18 @@ abstract class UpgradeContract extends AtAStore {
     return List.copyOf(all);
   }
 
-  private static Durable.Kind<Message> kind() {
+  private static Durable.Builder<Message> kind() {
     return Durable.kind("cart", Message.class).snapshotEvery(3);
   }
 
   // ---- kinds that keep their state
 
-  private static Durable<Message> before(Durable.Kind<Message> kind) {
+  private static Durable<Message> before(Durable.Builder<Message> kind) {
     return before(kind, Codec.of(Before.Cart.class));
   }
 
-  private static Durable<Message> before(Durable.Kind<Message> kind, Codec<Before.Cart> codec) {
-    return kind.state(codec, new Before.Cart(List.of())).by((cart, message, context) -> switch (message) {
+  private static Durable<Message> before(Durable.Builder<Message> kind, Codec<Before.Cart> codec) {
+    return kind.state(codec, new Before.Cart(List.of())).handler((cart, message, context) -> switch (message) {
       case Add add -> {
         context.reply(add, cart.items().size() + 1);
         yield new Before.Cart(with(cart.items(), new Before.Item(add.name())));
@@ -79,15 +79,15 @@ abstract class UpgradeContract extends AtAStore {
         yield cart;
       }
       case Clear clear -> {
-        context.end();
+        context.erase();
         context.reply(clear, 0);
         yield cart;
       }
     });
   }
 
-  private static Durable<Message> today(Durable.Kind<Message> kind) {
-    return kind.state(new Today.Cart(List.of())).by((cart, message, context) -> switch (message) {
+  private static Durable<Message> today(Durable.Builder<Message> kind) {
+    return kind.state(new Today.Cart(List.of())).handler((cart, message, context) -> switch (message) {
       case Add add -> {
         context.reply(add, cart.items().size() + 1);
         yield new Today.Cart(with(cart.items(), new Today.Item(add.name(), Optional.of("for " + add.name()))));
@@ -107,7 +107,7 @@ abstract class UpgradeContract extends AtAStore {
   private static Durable<Message> eventsBefore() {
     return kind().events(Before.Item.class, new Before.Cart(List.of()),
         (Before.Cart cart, Before.Item item) -> new Before.Cart(with(cart.items(), item)))
-        .by((cart, message, context) -> {
+        .handler((cart, message, context) -> {
           if (message instanceof Add add)
             context.reply(add, context.persist(new Before.Item(add.name())).items().size());
           if (message instanceof Texts texts) context.reply(texts, cart.items().toString());
@@ -117,7 +117,7 @@ abstract class UpgradeContract extends AtAStore {
   private static Durable<Message> eventsToday() {
     return kind().events(Today.Item.class, new Today.Cart(List.of()),
         (Today.Cart cart, Today.Item item) -> new Today.Cart(with(cart.items(), item)))
-        .by((cart, message, context) -> {
+        .handler((cart, message, context) -> {
           if (message instanceof Add add) context
               .reply(add, context.persist(new Today.Item(add.name(), Optional.of("for " + add.name()))).items().size());
           if (message instanceof Texts texts) context.reply(texts, cart.items().toString());
@@ -169,39 +169,39 @@ abstract class UpgradeContract extends AtAStore {
 
   @Test
   void messageOfTurnThatWouldEraseWaitsForNewerCode() {
-    var first = ada(today(kind().keepsMessages(10)));
+    var first = ada(today(kind().storeMessages(10)));
     first.ask(new Add("book"));
     end(first);
 
-    var old = ada(before(kind().keepsMessages(10)));
+    var old = ada(before(kind().storeMessages(10)));
     old.sendMessage(new Add("pen"));
     old.sendMessage(new Add("cup"));
     assertEquals("[Item[name=book]]", old.ask(new Texts()));
     old.kill(); // a close would wait for the messages
     Patience.ended(old::waitForExit);
-    assertEquals(List.of(), before(kind().keepsMessages(10)).aside(store));
+    assertEquals(List.of(), before(kind().storeMessages(10)).parked(store));
 
-    var again = ada(today(kind().keepsMessages(10)));
+    var again = ada(today(kind().storeMessages(10)));
     eventually(() -> again.ask(new Texts()).equals("[Item[name=book, note=Optional[for book]], "
         + "Item[name=pen, note=Optional[for pen]], Item[name=cup, note=Optional[for cup]]]"));
   }
 
   @Test
   void messageWaitsHoweverOftenOlderCodeBegins() {
-    var first = ada(today(kind().keepsMessages(10)));
+    var first = ada(today(kind().storeMessages(10)));
     first.ask(new Add("book"));
     end(first);
 
     for (int starts = 0; starts < 7; starts++) {
-      var old = ada(before(kind().keepsMessages(10)));
+      var old = ada(before(kind().storeMessages(10)));
       if (starts == 0) old.sendMessage(new Add("pen"));
       assertEquals("[Item[name=book]]", old.ask(new Texts()));
       old.kill(); // a close would wait for the message
       Patience.ended(old::waitForExit);
-      assertEquals(List.of(), before(kind().keepsMessages(10)).aside(store), "start " + starts);
+      assertEquals(List.of(), before(kind().storeMessages(10)).parked(store), "start " + starts);
     }
 
-    var again = ada(today(kind().keepsMessages(10)));
+    var again = ada(today(kind().storeMessages(10)));
     eventually(() -> again.ask(new Texts())
         .equals("[Item[name=book, note=Optional[for book]], Item[name=pen, note=Optional[for pen]]]"));
   }
@@ -210,25 +210,25 @@ abstract class UpgradeContract extends AtAStore {
   void messageThatIsPutAsideKeepsItsFields() {
     record Old(String text) {}
     record Newer(String text, List<String> notes) {}
-    var fail = Durable.kind("cart", Old.class).keepsMessages(10)
+    var fail = Durable.kind("cart", Old.class).storeMessages(10)
         .messages(Codec.of(Old.class, forms -> forms.named(Old.class, "Text"))).state(0L)
-        .by((count, message, context) -> {
+        .handler((count, message, context) -> {
           throw new IllegalStateException("broken");
         });
-    var newer = Durable.kind("cart", Newer.class).keepsMessages(10)
+    var newer = Durable.kind("cart", Newer.class).storeMessages(10)
         .messages(Codec.of(Newer.class, forms -> forms.named(Newer.class, "Text"))).state(0L)
-        .by((count, message) -> count);
-    var sender = Durable.kind("sender", String.class).state(0L).by((count, text, context) -> {
+        .handler((count, message) -> count);
+    var sender = Durable.kind("sender", String.class).state(0L).handler((count, text, context) -> {
       context.sendMessage(newer, "ada", new Newer(text, List.of("note")));
       return count + 1;
     });
     var ada = fail.newActor(scope.named("ada"), store);
     sender.newActor(scope.named("bob"), store).sendMessage("text");
-    eventually(() -> !fail.aside(store).isEmpty());
+    eventually(() -> !fail.parked(store).isEmpty());
     ada.kill();
     Patience.ended(ada::waitForExit);
 
-    assertEquals(new Newer("text", List.of("note")), newer.aside(store).getFirst().message());
+    assertEquals(new Newer("text", List.of("note")), newer.parked(store).getFirst().message());
   }
 
   @Test
@@ -298,7 +298,8 @@ abstract class UpgradeContract extends AtAStore {
     first.ask(new Add("book"));
     end(first);
 
-    var later = ada(before(kind(), Codec.of(Before.Cart.class, forms -> forms.gone(Before.Item.class, "note"))));
+    var later =
+        ada(before(kind(), Codec.of(Before.Cart.class, forms -> forms.ignoreRemoved(Before.Item.class, "note"))));
     assertEquals(2, later.ask(new Add("pen")));
     assertEquals("[Item[name=book], Item[name=pen]]", later.ask(new Texts()));
   }

@@ -92,8 +92,8 @@ abstract class WaitingContract extends AtADesk {
 
   @Test
   void whatHasNoFormOrNoKeyCannotBeSent() {
-    var formless = Durable.kind("formless", Started.class).state(0L).by((n, started) -> n);
-    var failing = Durable.kind("failing", Message.class).state(Desk.EMPTY).by((state, message, context) -> {
+    var formless = Durable.kind("formless", Started.class).state(0L).handler((n, started) -> n);
+    var failing = Durable.kind("failing", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
       var noForm = assertThrows(IllegalArgumentException.class,
           () -> context.sendMessage(formless, "ada", new Started(Thread.currentThread())));
       var noKey = assertThrows(IllegalArgumentException.class, () -> context.sendMessage(formless, "", null));
@@ -161,7 +161,7 @@ abstract class WaitingContract extends AtADesk {
 
   @Test
   void whatIsForgottenIsNew() {
-    var few = Durable.kind("few", Message.class).remembers(2, HOUR).state(Desk.EMPTY).by(desk::handle)
+    var few = Durable.kind("few", Message.class).deduplicate(2, HOUR).state(Desk.EMPTY).handler(desk::handle)
         .newActor(scope.named("ada"), store);
     for (var id : List.of("x", "y", "z")) few.ask(new Buy(id, id));
 
@@ -182,12 +182,12 @@ abstract class WaitingContract extends AtADesk {
     for (int i = 0; i < MANY; i++) assertEquals(i + 1, after.ask(new Buy("o" + i, "i")));
   }
 
-  record Odd(String once) implements Once, Request<Odd, Thread> {}
+  record Odd(String idempotencyKey) implements Idempotent, Request<Odd, Thread> {}
 
   @Test
   void anAnswerThatCannotBeRememberedIsRefusedAtOnce() {
     var failure = assertThrows(IllegalArgumentException.class,
-        () -> Durable.kind("odd", Odd.class).state(0L).by((state, message) -> state));
+        () -> Durable.kind("odd", Odd.class).state(0L).handler((state, message) -> state));
 
     assertTrue(failure.getMessage().startsWith(Odd.class.getName()
         + " is Once, and its answer cannot be remembered: answers to "), failure.getMessage());

@@ -70,7 +70,7 @@ final class ClusterRound {
         joined = ClusterRound.this.join(machine);
         new Ledgers(machine.name(), history).begin(joined, machine.scope());
         cluster = joined;
-      } catch (LostException | IllegalStateException | RequestException failed) {
+      } catch (TransportException | IllegalStateException | RequestException failed) {
         if (joined != null) joined.close();
         Thread.sleep(1_000);
       }
@@ -118,7 +118,7 @@ final class ClusterRound {
   }
 
   private Cluster join(Machine machine) {
-    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withParts(4)
+    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(4)
         .withLease(onlyMoves ? LONG_LEASE : LEASE).withCalm(Duration.ofMillis(300)).withScope(machine.scope())
         .withAskLimit(LIMIT));
   }
@@ -133,7 +133,7 @@ final class ClusterRound {
     plain = sender.entities("plain", Message.class);
     kept = sender.entities(Ledgers.KEPT);
     named = sender.actor("named", Message.class);
-    simulation.eventually("all have joined", LONG, () -> homes.stream().allMatch(home -> home.cluster != null));
+    simulation.assertEventually("all have joined", LONG, () -> homes.stream().allMatch(home -> home.cluster != null));
 
     begin();
     int disturbances = (1 + random.nextInt(5)) * (onlyMoves ? 2 : 1);
@@ -146,7 +146,7 @@ final class ClusterRound {
     network.heal();
     simulation.faults().stop();
     Thread.sleep(onlyMoves ? MOVING : HEALING);
-    simulation.eventually("all have an end", LONG, () -> open == 0);
+    simulation.assertEventually("all have an end", LONG, () -> open == 0);
     if (areMissing()) Thread.sleep(LOOKING);
     check();
     end(List.copyOf(homes));
@@ -159,14 +159,14 @@ final class ClusterRound {
     for (var home : all)
       if (leave) home.leave();
       else home.machine.crash();
-    if (leave) simulation.eventually("all have left", LONG, () -> all.stream().allMatch(home -> home.left));
+    if (leave) simulation.assertEventually("all have left", LONG, () -> all.stream().allMatch(home -> home.left));
   }
 
   private void begin() throws InterruptedException {
     if (onlyMoves) return;
     if (random.nextBoolean()) Thread.sleep(FORGETTING);
     network.become(Odds.any(random));
-    simulation.faults().delays(0.001, STANDS);
+    simulation.faults().withDelays(0.001, STANDS);
   }
 
   private void disturb() {

@@ -13,7 +13,7 @@ import io.fibry.cluster.Ledgers.Move;
 import io.fibry.cluster.Ledgers.Remind;
 import io.fibry.cluster.Ledgers.Tell;
 import io.fibry.pool.Entities;
-import io.fibry.simulation.Node;
+import io.fibry.simulation.SimulatedNode;
 import io.fibry.simulation.Simulation;
 import io.fibry.store.folder.FolderStore;
 import java.time.Duration;
@@ -42,7 +42,7 @@ final class DurableRound {
   private final SplittableRandom random;
   private final History history = new History();
   private final List<Part> parts = new ArrayList<>();
-  private Node node;
+  private SimulatedNode node;
   private FolderStore store;
   private Entities<String, Message> ledgers; // null: the machine is starting
   private int busy; // clients
@@ -56,17 +56,17 @@ final class DurableRound {
   void play() throws InterruptedException {
     node = simulation.node("bank");
     Seeds.delay(simulation);
-    simulation.faults().kills(0.01, actor -> true);
+    simulation.faults().withKills(0.01, actor -> true);
     for (int crashes = random.nextInt(4); crashes > 0; crashes--) {
       start();
-      for (int points = random.nextInt(150); points > 0; points--) simulation.point();
+      for (int points = random.nextInt(150); points > 0; points--) simulation.yieldPoint();
       if (random.nextBoolean()) Thread.sleep(random.nextInt(5_000));
       node.crash();
       for (long id = 1; id <= ids; id++) if (isOpen(id)) history.ended(id, End.UNKNOWN);
       node = node.restart();
     }
     start();
-    simulation.eventually("the clients are through", LONG, () -> ledgers != null && busy == 0);
+    simulation.assertEventually("the clients are through", LONG, () -> ledgers != null && busy == 0);
     simulation.faults().stop();
     Thread.sleep(LONG);
     check();
@@ -81,7 +81,7 @@ final class DurableRound {
   private void start() {
     ledgers = null;
     node.start("start", () -> {
-      store = FolderStore.on(node.disk(), options -> options.withSegment(4_096));
+      store = FolderStore.open(node.disk(), options -> options.withSegmentBytes(4_096));
       ledgers = Ledgers.KEPT.entities(node.openScope("bank").anonymous(), store, IDLE);
       busy = CLIENTS;
       for (int i = 0; i < CLIENTS; i++) {

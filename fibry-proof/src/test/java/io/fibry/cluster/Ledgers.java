@@ -7,7 +7,7 @@ import io.fibry.ActorScope;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
-import io.fibry.durable.Once;
+import io.fibry.durable.Idempotent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +19,7 @@ import java.util.List;
 record Ledgers(String node, History history) {
   sealed interface Message {}
   record Add(long id) implements Message, Request<Add, Long> {}
-  record AddOnce(String once, long id) implements Message, Once, Request<AddOnce, Long> {}
+  record AddOnce(String idempotencyKey, long id) implements Message, Idempotent, Request<AddOnce, Long> {}
   record Tell(long id) implements Message {}
   record Move(long id, String to, long other) implements Message, Request<Move, Long> {}
   record Remind(long id, long other) implements Message, Request<Remind, Long> {}
@@ -33,8 +33,8 @@ record Ledgers(String node, History history) {
     }
   }
 
-  static final Durable<Message> KEPT = Durable.kind("kept", Message.class).keepsMessages(1_000)
-      .state(new Ledger(List.of())).by(Ledgers::keep);
+  static final Durable<Message> KEPT = Durable.kind("kept", Message.class).storeMessages(1_000)
+      .state(new Ledger(List.of())).handler(Ledgers::keep);
   static final Duration LATER = Duration.ofSeconds(3);
   private static final Duration IDLE = Duration.ofSeconds(2); // so that actors sleep and wake, too
 
@@ -43,7 +43,7 @@ record Ledgers(String node, History history) {
     cluster.host(KEPT, scope.anonymous(), IDLE);
     Actor<Message> actor = scope.anonymous()
         .newActor((Message message, ActorContext<Message> context) -> handle("named", message, context));
-    cluster.offer("named", Message.class, actor);
+    cluster.expose("named", Message.class, actor);
   }
 
   private Actor<Message> birth(ActorBuilder<Object> how, String key) {
@@ -81,7 +81,7 @@ record Ledgers(String node, History history) {
         yield ledger.with(move.id);
       }
       case Remind remind -> {
-        context.remind("of " + remind.id, new Tell(remind.other), LATER);
+        context.setReminder("of " + remind.id, new Tell(remind.other), LATER);
         context.reply(remind, ledger.ids.size() + 1L);
         yield ledger.with(remind.id);
       }

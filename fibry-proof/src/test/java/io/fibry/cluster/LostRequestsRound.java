@@ -57,7 +57,7 @@ final class LostRequestsRound {
               context.reply(work, work.id());
             }));
         cluster = joined;
-      } catch (LostException | IllegalStateException | RequestException failed) {
+      } catch (TransportException | IllegalStateException | RequestException failed) {
         if (joined != null) joined.close();
         Thread.sleep(1_000);
       }
@@ -96,14 +96,14 @@ final class LostRequestsRound {
   }
 
   private Cluster join(Machine machine) {
-    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withParts(PARTS)
+    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(PARTS)
         .withLease(LEASE).withCalm(Duration.ofMillis(300)).withScope(machine.scope().openScope("program")));
   }
 
   private void start() throws InterruptedException {
     var home = new Home("n" + ++started);
     homes.add(home);
-    simulation.eventually("it has joined", LONG, () -> home.cluster != null);
+    simulation.assertEventually("it has joined", LONG, () -> home.cluster != null);
   }
 
   /** {@return the broken promises} */
@@ -112,7 +112,7 @@ final class LostRequestsRound {
     start();
     var front = join(machine("front"));
     var places = front.entities("place", Work.class);
-    simulation.eventually("it knows the homes", LONG, () -> front.members().size() == 3);
+    simulation.assertEventually("it knows the homes", LONG, () -> front.members().size() == 3);
     var own = random.split();
     simulation.client("asker", () -> ask(places, own));
     if (!onlyMoves) network.become(new Odds(random.nextInt(10), random.nextInt(20), 0));
@@ -120,9 +120,9 @@ final class LostRequestsRound {
       Thread.sleep(random.nextInt(REQUESTS * PAUSE / 2 / MOVES));
       disturb();
     }
-    simulation.eventually("all is sent", LONG, () -> sent);
+    simulation.assertEventually("all is sent", LONG, () -> sent);
     network.heal();
-    simulation.eventually("all requests have an end", LONG, () -> ended.size() == REQUESTS);
+    simulation.assertEventually("all requests have an end", LONG, () -> ended.size() == REQUESTS);
     mustEnd.forEach((id, time) -> {
       if (ended.get(id) - time > 0) faults.add(id + " ended " + (ended.get(id) - time) / 1_000_000 + " ms too late");
     });
@@ -141,7 +141,7 @@ final class LostRequestsRound {
       case 0 -> {
         homes.remove(some);
         some.leave();
-        simulation.eventually("it has left", LONG, () -> some.cluster == null);
+        simulation.assertEventually("it has left", LONG, () -> some.cluster == null);
       }
       case 1 -> {
         homes.remove(some);
@@ -170,7 +170,7 @@ final class LostRequestsRound {
 
   /** A home that gives its keys away has ten seconds for what waits, and then ends its actors. */
   private boolean mayFail(Throwable failure) {
-    return failure instanceof ActorStoppedException || failure instanceof FarFailureException
+    return failure instanceof ActorStoppedException || failure instanceof RemoteFailureException
         || !onlyMoves && failure instanceof UnreachableException;
   }
 }

@@ -1,12 +1,12 @@
 package io.fibry.cluster;
 
 import io.fibry.ActorScope;
-import io.fibry.simulation.Node;
+import io.fibry.simulation.SimulatedNode;
 import java.time.Duration;
 
 /** The machine of a cluster's node: it can crash, be paused, and be cut off from the network. */
 final class Machine {
-  private final Node node;
+  private final SimulatedNode node;
   private final ActorScope scope;
   private boolean crashed;
   private long cutUntil;
@@ -15,7 +15,7 @@ final class Machine {
   private long paused;
 
   /** @param scope of that node */
-  Machine(Node node, ActorScope scope) {
+  Machine(SimulatedNode node, ActorScope scope) {
     this.node = node;
     this.scope = scope;
   }
@@ -24,7 +24,7 @@ final class Machine {
     return node.name();
   }
 
-  Node node() {
+  SimulatedNode node() {
     return node;
   }
 
@@ -43,7 +43,7 @@ final class Machine {
     long end = Math.max(pausedUntil, now + time.toNanos());
     paused += end - Math.max(pausedUntil, now);
     pausedUntil = end;
-    node.pause(time);
+    node.freeze(time);
   }
 
   /** {@return how long all pauses so far take, also the current one, in nanoseconds} */

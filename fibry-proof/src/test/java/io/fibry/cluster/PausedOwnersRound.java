@@ -131,7 +131,7 @@ final class PausedOwnersRound {
     boolean stops = fault == Planted.CLOCKS_STOP && !machine.name().equals("asking");
     var scope = machine.scope().openScope("program", options -> stops ? options.withScheduler(clock) : options);
     return Cluster.join("simulated", network, options -> {
-      var all = options.withNode(machine.name()).withParts(PARTS).withLease(LEASE).withCalm(Duration.ofMillis(300))
+      var all = options.withNode(machine.name()).withPartitions(PARTS).withLease(LEASE).withCalm(Duration.ofMillis(300))
           .withScope(scope).withAskLimit(LIMIT);
       return stops ? all.withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())) : all;
     });
@@ -142,7 +142,7 @@ final class PausedOwnersRound {
     var asking = join(machine("asking"));
     for (int i = 1; i <= OWNERS; i++) begin(machine("n" + i));
     ledgers = asking.entities(kind(new HashMap<>()));
-    simulation.eventually("both own ledgers", LONG, () -> joined == OWNERS);
+    simulation.assertEventually("both own ledgers", LONG, () -> joined == OWNERS);
     for (var owner : owners) keys.add(keyOf(owner.name(), asking));
     network.become(random.nextInt(3) == 0 ? new Odds(0, 10, 10) : Odds.NONE);
     for (int i = 0; i < ASKERS; i++) {
@@ -156,7 +156,7 @@ final class PausedOwnersRound {
     }
     network.heal();
     over = true;
-    simulation.eventually("the askers have ended", LONG, () -> this.asking == 0);
+    simulation.assertEventually("the askers have ended", LONG, () -> this.asking == 0);
     check();
     for (var one : owners) one.crash();
     asking.close();
@@ -232,7 +232,7 @@ final class PausedOwnersRound {
   private Durable<Message> kind(Map<String, Long> cache) {
     return Durable.kind("kept", Message.class)
         .events(Added.class, new Ledger(List.of()), (Ledger ledger, Added added) -> ledger.with(added.id()))
-        .by((ledger, message, context) -> handle(cache, ledger, message, context));
+        .handler((ledger, message, context) -> handle(cache, ledger, message, context));
   }
 
   private void handle(Map<String, Long> cache, Ledger ledger, Message message,
@@ -298,7 +298,7 @@ final class PausedOwnersRound {
       asked.merge(key, now, Math::max);
       history.answered(id, key, begun, System.nanoTime(), count);
       return End.DONE;
-    } catch (RequestException | FarFailureException failure) {
+    } catch (RequestException | RemoteFailureException failure) {
       return History.end(failure);
     }
   }
@@ -315,7 +315,7 @@ final class PausedOwnersRound {
   private void checkTurns() throws InterruptedException {
     var last = new HashMap<String, Long>();
     try (var turns = network.store().history("kept", "")) {
-      for (var page = turns.now(); !page.isEmpty(); page = turns.now()) for (var turn : page) {
+      for (var page = turns.poll(); !page.isEmpty(); page = turns.poll()) for (var turn : page) {
         Long before = last.put(turn.key(), turn.number());
         if (before != null && turn.number() <= before)
           forks.add("turn " + turn.number() + " of " + turn.key() + " is behind turn " + before);
@@ -327,7 +327,7 @@ final class PausedOwnersRound {
   private List<Long> read(String key) throws InterruptedException {
     for (long end = System.nanoTime() + LONG.toNanos();;) try {
       return ledgers.actor(key).ask(new All(), LIMIT).ids();
-    } catch (RequestException | FarFailureException failure) {
+    } catch (RequestException | RemoteFailureException failure) {
       if (System.nanoTime() > end) throw failure;
       Thread.sleep(100);
     }

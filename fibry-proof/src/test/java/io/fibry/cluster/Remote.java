@@ -1,6 +1,6 @@
 package io.fibry.cluster;
 
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import io.fibry.time.Scheduler;
@@ -20,7 +20,7 @@ import java.util.function.Supplier;
  * A machine's connection to a {@link RemoteNetwork}. Code for the servers runs on theirs, so that
  * no crash leaves one of their monitors locked. For threads of a simulation.
  */
-final class Remote implements Engine {
+final class Remote implements ClusterTransport {
   static final Duration PATIENCE = Duration.ofSeconds(2); // of calls that wait for an answer
 
   /** @param due when it is here */
@@ -49,8 +49,8 @@ final class Remote implements Engine {
   }
 
   private void checkConnected() {
-    if (closed) throw new LostException(Loss.CUT, "the connection is closed");
-    if (machine.isCut() && network.knows()) throw new LostException(Loss.CUT, "the connection is cut");
+    if (closed) throw new TransportException(Failure.DISCONNECTED, "the connection is closed");
+    if (machine.isCut() && network.knows()) throw new TransportException(Failure.DISCONNECTED, "the connection is cut");
   }
 
   /** Runs code on the servers, unless it is lost on the way. */
@@ -92,12 +92,12 @@ final class Remote implements Engine {
       Line.sleepUntil(come.due);
       if (!machine.isCut()) return come.value;
       Line.sleepUntil(System.nanoTime() + PATIENCE.toNanos());
-      throw new LostException(Loss.UNKNOWN, what + ": its answer was lost");
+      throw new TransportException(Failure.UNKNOWN, what + ": its answer was lost");
     } catch (TimeoutException late) {
-      throw new LostException(Loss.UNKNOWN, what + ": no answer");
+      throw new TransportException(Failure.UNKNOWN, what + ": no answer");
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new LostException(Loss.UNKNOWN, "its thread was interrupted");
+      throw new TransportException(Failure.UNKNOWN, "its thread was interrupted");
     } catch (ExecutionException impossible) {
       throw new IllegalStateException(impossible);
     }
@@ -106,17 +106,18 @@ final class Remote implements Engine {
   // ---- messages
 
   @Override
-  public void publish(Wire message) {
-    message.checkSize(mostBytes());
+  public void publish(WireMessage message) {
+    message.checkSize(maxBodyBytes());
     send(() -> servers.publish(message));
   }
 
   @Override
-  public CompletionStage<Wire> request(Wire message, Duration limit) {
-    message.checkSize(mostBytes());
-    var answer = new CompletableFuture<Wire>();
+  public CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
+    message.checkSize(maxBodyBytes());
+    var answer = new CompletableFuture<WireMessage>();
     var timer = Scheduler.system().schedule(limit, () -> answer
-        .completeExceptionally(new LostException(Loss.LATE, "no answer from " + message.subject() + " in time")));
+        .completeExceptionally(
+            new TransportException(Failure.TIMED_OUT, "no answer from " + message.subject() + " in time")));
     answer.whenComplete((wire, failure) -> timer.cancel());
     var back = back(new Line(machine.scope()));
     try {
@@ -125,15 +126,15 @@ final class Remote implements Engine {
         else answer.completeExceptionally(failure);
       })));
       if (network.isUnknown())
-        answer.completeExceptionally(new LostException(Loss.UNKNOWN, "the connection broke meanwhile"));
-    } catch (LostException cut) {
+        answer.completeExceptionally(new TransportException(Failure.UNKNOWN, "the connection broke meanwhile"));
+    } catch (TransportException cut) {
       answer.completeExceptionally(cut);
     }
     return answer;
   }
 
   @Override
-  public Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
+  public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
     var in = servers.lines(machine.scope());
     var ended = new AtomicBoolean(); // though the servers may not have heard of it
     Routes.Reader there = (server, wire) -> back(in.get(server)).accept(() -> {
@@ -154,7 +155,7 @@ final class Remote implements Engine {
         one.close();
         return true;
       });
-    } catch (LostException cut) {
+    } catch (TransportException cut) {
       // so it ends with the connection
     }
   }
@@ -206,12 +207,12 @@ final class Remote implements Engine {
   }
 
   @Override
-  public Optional<String> trouble() {
+  public Optional<String> connectionProblem() {
     return machine.isCut() ? Optional.of("the connection is cut") : Optional.empty();
   }
 
   @Override
-  public int mostBytes() {
+  public int maxBodyBytes() {
     return servers.mostBytes();
   }
 

@@ -18,7 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * then messages are slow or lost, answers do not come, connections break, and nodes are paused
  * while they wait. For threads of a simulation.
  */
-final class RemoteNetwork implements Network {
+final class RemoteNetwork implements ClusterNetwork {
   private static final int QUICK = 4; // ms, at most
   private static final int SLOW = 550;
   private static final int STILL = 6_000;
@@ -90,17 +90,17 @@ final class RemoteNetwork implements Network {
   }
 
   /** {@return what a watch tells of an entry} */
-  Engine.Entry told(Engine.Entry entry) {
+  ClusterTransport.Entry told(ClusterTransport.Entry entry) {
     if (!expiryIsAnEnd) return entry;
     var node = entry.value().isEmpty() ? nodes.get(entry.key()) : null;
     if (entry.key().contains(".node.")) State.of(entry).ifPresent(one -> nodes.put(entry.key(), one));
     return node == null ? entry
-        : new Engine.Entry(entry.key(), Optional.of(new State(node.member(), node.ended(), node.lease(),
+        : new ClusterTransport.Entry(entry.key(), Optional.of(new State(node.member(), node.ended(), node.lease(),
             Optional.of("its entry was dropped")).bytes()), entry.version());
   }
 
   @Override
-  public Engine connect(String app, String node) {
+  public ClusterTransport connect(String app, String node) {
     int own = List.copyOf(machines.keySet()).indexOf(node) % networks.size();
     return new Remote(this, machines.get(node),
         new Routes(this, networks.stream().map(MemoryNetwork::engine).toList(), own));

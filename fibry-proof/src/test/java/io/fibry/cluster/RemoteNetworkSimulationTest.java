@@ -3,8 +3,8 @@ package io.fibry.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.fibry.cluster.LostException.Loss;
 import io.fibry.cluster.RemoteNetwork.Odds;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.simulation.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ class RemoteNetworkSimulationTest {
         reader.watch("fb.", entry -> versions.add(entry.version()));
         network.become(new Odds(0, 1_000, 0)); // all is slow
         machine.cut(CUT);
-        writer.delete("fb.x", writer.create("fb.x", new byte[0], Engine.FOR_EVER).orElseThrow());
+        writer.delete("fb.x", writer.create("fb.x", new byte[0], ClusterTransport.FOREVER).orElseThrow());
         Thread.sleep(150);
 
         network.heal();
@@ -65,11 +65,11 @@ class RemoteNetworkSimulationTest {
       try (var reader = network.connect("bank", "reader"); var writer = network.connect("bank", "writer")) {
         network.become(new Odds(0, 500, 0));
         var all = reader.subscribe("fb.y", Optional.empty(), wire -> got.add(wire.header("n").orElseThrow()));
-        for (int i = 0; i < 10; i++) writer.publish(Wire.to("fb.y", Map.of("n", "" + i), new byte[0]));
+        for (int i = 0; i < 10; i++) writer.publish(WireMessage.to("fb.y", Map.of("n", "" + i), new byte[0]));
         Thread.sleep(LONG);
 
         all.close();
-        writer.publish(Wire.to("fb.y", Map.of("n", "late"), new byte[0]));
+        writer.publish(WireMessage.to("fb.y", Map.of("n", "late"), new byte[0]));
         Thread.sleep(LONG);
 
         assertEquals(List.of("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"), got);
@@ -84,12 +84,13 @@ class RemoteNetworkSimulationTest {
       machine(sim, network, "writer");
       try (var writer = network.connect("bank", "writer")) {
         network.become(new Odds(0, 0, 1_000));
-        var lost = assertThrows(LostException.class, () -> writer.create("fb.x", new byte[0], Engine.FOR_EVER));
-        assertEquals(Loss.UNKNOWN, lost.loss());
+        var lost =
+            assertThrows(TransportException.class, () -> writer.create("fb.x", new byte[0], ClusterTransport.FOREVER));
+        assertEquals(Failure.UNKNOWN, lost.failure());
 
         network.heal();
 
-        assertEquals(Optional.of(1L), writer.get("fb.x").map(Engine.Entry::version)); // it was done
+        assertEquals(Optional.of(1L), writer.get("fb.x").map(ClusterTransport.Entry::version)); // it was done
       }
     });
   }

@@ -17,18 +17,18 @@ import java.util.function.Consumer;
  * the machine that has it sends no heartbeat for a while, and give none to a machine that is
  * silent. For threads of a simulation.
  */
-final class RemoteQueue implements Engine.Queue {
+final class RemoteQueue implements ClusterTransport.Queue {
   static final Duration GIVEN_UP = Duration.ofSeconds(15); // without a heartbeat
   private static final Duration SILENT = Duration.ofSeconds(5); // such a machine gets no more pieces
   private static final Duration BEAT = Duration.ofSeconds(2);
 
   private final Remote remote;
   private final Machine machine;
-  private final Engine.Queue servers;
+  private final ClusterTransport.Queue servers;
   private final List<Taking> all; // of all machines; used by the servers
 
   /** @param all the takings of this queue, of all machines */
-  RemoteQueue(Remote remote, Machine machine, Engine.Queue servers, List<Taking> all) {
+  RemoteQueue(Remote remote, Machine machine, ClusterTransport.Queue servers, List<Taking> all) {
     this.remote = remote;
     this.machine = machine;
     this.servers = servers;
@@ -44,7 +44,7 @@ final class RemoteQueue implements Engine.Queue {
   }
 
   @Override
-  public List<Engine.Waiting> list(long from, int most) {
+  public List<ClusterTransport.PendingWork> list(long from, int most) {
     return remote.call("list", () -> servers.list(from, most));
   }
 
@@ -59,7 +59,7 @@ final class RemoteQueue implements Engine.Queue {
   }
 
   @Override
-  public Subscription take(int most, Consumer<Engine.Piece> worker) {
+  public Subscription take(int most, Consumer<ClusterTransport.WorkItem> worker) {
     var taking = new Taking(most, worker);
     return remote.call("take", () -> {
       all.add(taking);
@@ -70,18 +70,19 @@ final class RemoteQueue implements Engine.Queue {
   /** The pieces that one machine takes. */
   final class Taking implements Subscription {
     private final int most;
-    private final Consumer<Engine.Piece> worker;
+    private final Consumer<ClusterTransport.WorkItem> worker;
     private final Consumer<Runnable> back;
     private final Set<Taken> hands = new LinkedHashSet<>(); // used by the machine
     private final Actor<String> beats; // on the machine
     private boolean closed; // used by the machine
-    private final Map<Engine.Piece, Long> out = new LinkedHashMap<>(); // last heartbeats; used by the servers
+    // the last heartbeats; used by the servers
+    private final Map<ClusterTransport.WorkItem, Long> out = new LinkedHashMap<>();
     private Subscription open; // null if it gets no pieces; used by the servers
     private int opened; // pieces at once; used by the servers
     private boolean ended; // used by the servers
     private long heard; // used by the servers
 
-    private Taking(int most, Consumer<Engine.Piece> worker) {
+    private Taking(int most, Consumer<ClusterTransport.WorkItem> worker) {
       this.most = most;
       this.worker = worker;
       this.back = remote.back(new Line(machine.scope()));
@@ -109,20 +110,20 @@ final class RemoteQueue implements Engine.Queue {
     private void leave(Runnable code) {
       try {
         remote.send(code);
-      } catch (LostException cut) {
+      } catch (TransportException cut) {
         // the servers do without it
       }
     }
 
-    private void arrive(Engine.Piece piece) {
+    private void arrive(ClusterTransport.WorkItem piece) {
       var taken = new Taken(this, piece);
       hands.add(taken);
-      if (closed) taken.again(Duration.ZERO);
+      if (closed) taken.release(Duration.ZERO);
       else worker.accept(taken);
     }
 
-    private boolean isDone(Engine.Piece piece) {
-      return remote.call("done", () -> out.remove(piece) != null && piece.done());
+    private boolean isDone(ClusterTransport.WorkItem piece) {
+      return remote.call("done", () -> out.remove(piece) != null && piece.acknowledge());
     }
 
     @Override
@@ -133,7 +134,7 @@ final class RemoteQueue implements Engine.Queue {
 
     // ---- on the servers
 
-    private void hear(List<Engine.Piece> inHand, boolean last) {
+    private void hear(List<ClusterTransport.WorkItem> inHand, boolean last) {
       long now = System.nanoTime();
       heard = now;
       for (var piece : inHand) out.computeIfPresent(piece, (same, before) -> now);
@@ -143,7 +144,7 @@ final class RemoteQueue implements Engine.Queue {
       if (!ended) take(inHand);
     }
 
-    private void take(List<Engine.Piece> inHand) {
+    private void take(List<ClusterTransport.WorkItem> inHand) {
       var busy = new HashSet<>(out.keySet());
       busy.addAll(inHand);
       if (opened < most && busy.isEmpty()) stop();
@@ -156,7 +157,7 @@ final class RemoteQueue implements Engine.Queue {
     }
 
     private void giveUp(long now) {
-      var silent = new ArrayList<Engine.Piece>();
+      var silent = new ArrayList<ClusterTransport.WorkItem>();
       out.forEach((piece, last) -> {
         if (now - last > GIVEN_UP.toNanos()) silent.add(piece);
       });
@@ -173,12 +174,12 @@ final class RemoteQueue implements Engine.Queue {
       stop();
     }
 
-    private void again(Engine.Piece piece, Duration later) {
-      if (out.remove(piece) != null) piece.again(later);
+    private void again(ClusterTransport.WorkItem piece, Duration later) {
+      if (out.remove(piece) != null) piece.release(later);
     }
   }
 
-  private record Taken(Taking taking, Engine.Piece piece) implements Engine.Piece {
+  private record Taken(Taking taking, ClusterTransport.WorkItem piece) implements ClusterTransport.WorkItem {
     @Override
     public long number() {
       return piece.number();
@@ -190,15 +191,15 @@ final class RemoteQueue implements Engine.Queue {
     }
 
     @Override
-    public int times() {
-      return piece.times();
+    public int attempts() {
+      return piece.attempts();
     }
 
     @Override
-    public boolean done() {
+    public boolean acknowledge() {
       try {
         return taking.isDone(piece);
-      } catch (LostException unknown) {
+      } catch (TransportException unknown) {
         return false;
       } finally {
         taking.hands.remove(this);
@@ -206,7 +207,7 @@ final class RemoteQueue implements Engine.Queue {
     }
 
     @Override
-    public void again(Duration later) {
+    public void release(Duration later) {
       taking.leave(() -> taking.again(piece, later));
       taking.hands.remove(this);
     }

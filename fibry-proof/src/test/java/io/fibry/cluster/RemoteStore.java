@@ -1,7 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.Outcome;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreException;
@@ -33,8 +33,8 @@ final class RemoteStore {
     var way = new RemoteStore(network, machine);
     return Intercepted.of(Store.class, store, (method, given, call) -> switch (method.getName()) {
       case "append" -> way.later("stores", () -> store.append((Store.Turn) given[0]));
-      case "accept" -> way.later("keeps", () -> store.accept((Store.Waiting) given[0], (int) given[1]));
-      case "load" -> way.now("loads", () -> store.load((Store.Id) given[0]));
+      case "accept" -> way.later("keeps", () -> store.enqueue((Store.PendingMessage) given[0], (int) given[1]));
+      case "load" -> way.now("loads", () -> store.load((Store.ActorId) given[0]));
       default -> call.pass();
     });
   }
@@ -74,7 +74,7 @@ final class RemoteStore {
   }
 
   private static StoreBrokenException unknown(String what) {
-    return new StoreBrokenException(what + ": no answer", new LostException(Loss.UNKNOWN, "it was lost"),
+    return new StoreBrokenException(what + ": no answer", new TransportException(Failure.UNKNOWN, "it was lost"),
         Outcome.UNKNOWN);
   }
 }

@@ -21,24 +21,24 @@ import java.util.stream.Stream;
 final class Routes {
   /** Gets messages, and by which server. */
   interface Reader {
-    void accept(int server, Wire message);
+    void accept(int server, WireMessage message);
   }
 
   private static final String AT = "@"; // of a subject for an answer: the server whose machine waits for it
 
   private final RemoteNetwork network;
-  private final List<Engine> all; // by server
+  private final List<ClusterTransport> all; // by server
   private final int own;
   private final List<Line> routes; // on which others learn, by server
 
-  Routes(RemoteNetwork network, List<Engine> all, int own) {
+  Routes(RemoteNetwork network, List<ClusterTransport> all, int own) {
     this.network = network;
     this.all = all;
     this.own = own;
     this.routes = Stream.generate(network::toServers).limit(all.size()).toList();
   }
 
-  private Engine own() {
+  private ClusterTransport own() {
     return all.get(own);
   }
 
@@ -47,14 +47,15 @@ final class Routes {
     return Stream.generate(() -> new Line(scope)).limit(all.size()).toList();
   }
 
-  void publish(Wire message) {
+  void publish(WireMessage message) {
     int at = message.subject().lastIndexOf(AT);
     if (at < 0) own().publish(message);
     else all.get(Integer.parseInt(message.subject().substring(at + 1)))
-        .publish(new Wire(message.subject().substring(0, at), message.answerTo(), message.headers(), message.body()));
+        .publish(
+            new WireMessage(message.subject().substring(0, at), message.replyTo(), message.headers(), message.body()));
   }
 
-  CompletionStage<Wire> request(Wire message, Duration limit) {
+  CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
     return own().request(message, limit);
   }
 
@@ -64,7 +65,7 @@ final class Routes {
     var ended = new boolean[1];
     for (int i = 0; i < all.size(); i++) {
       int server = i;
-      Consumer<Wire> here = wire -> {
+      Consumer<WireMessage> here = wire -> {
         if (!ended[0]) reader.accept(server, withServer(wire, server));
       };
       if (server == own) {
@@ -83,9 +84,9 @@ final class Routes {
     };
   }
 
-  private Wire withServer(Wire wire, int server) {
-    return wire.answerTo().filter(to -> !to.contains(AT))
-        .map(to -> wire.answeredTo(to + AT + server)).orElse(wire);
+  private WireMessage withServer(WireMessage wire, int server) {
+    return wire.replyTo().filter(to -> !to.contains(AT))
+        .map(to -> wire.withReplyTo(to + AT + server)).orElse(wire);
   }
 
   // ---- what all servers have
@@ -102,11 +103,11 @@ final class Routes {
     return all.getFirst().delete(key, version);
   }
 
-  Optional<Engine.Entry> get(String key) {
+  Optional<ClusterTransport.Entry> get(String key) {
     return all.getFirst().get(key);
   }
 
-  Subscription watch(String prefix, Consumer<Engine.Entry> reader) {
+  Subscription watch(String prefix, Consumer<ClusterTransport.Entry> reader) {
     return all.getFirst().watch(prefix, reader);
   }
 
@@ -114,15 +115,15 @@ final class Routes {
     return all.getFirst().store();
   }
 
-  Engine.Queue queue(String subject) {
+  ClusterTransport.Queue queue(String subject) {
     return all.getFirst().queue(subject);
   }
 
   int mostBytes() {
-    return own().mostBytes();
+    return own().maxBodyBytes();
   }
 
   void close() {
-    all.forEach(Engine::close);
+    all.forEach(ClusterTransport::close);
   }
 }

@@ -81,14 +81,14 @@ final class RoutesRound {
   }
 
   private Cluster join(Machine machine) {
-    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withParts(PARTS)
+    return Cluster.join("simulated", network, options -> options.withNode(machine.name()).withPartitions(PARTS)
         .withLease(Duration.ofSeconds(30)).withCalm(CALM).withScope(machine.scope().openScope("program")));
   }
 
   private void start() throws InterruptedException {
     var home = new Home("n" + ++started);
     homes.add(home);
-    simulation.eventually("it has joined", LONG, () -> home.cluster != null);
+    simulation.assertEventually("it has joined", LONG, () -> home.cluster != null);
   }
 
   private void handle(Message message, ActorContext<Message> context) {
@@ -134,7 +134,7 @@ final class RoutesRound {
     }
     for (int i = 0; i < MOVES; i++) move.run();
     over = true;
-    simulation.eventually("the senders have ended", LONG, () -> sending == 0);
+    simulation.assertEventually("the senders have ended", LONG, () -> sending == 0);
     fronts.forEach(Cluster::close); // after what they sent has arrived
     for (var home : List.copyOf(homes)) leave(home); // after what has arrived is handled
     for (long id = 1; id <= sent; id++) {
@@ -146,7 +146,7 @@ final class RoutesRound {
 
   private void leave(Home home) throws InterruptedException {
     home.leave();
-    simulation.eventually("it has left", LONG, () -> home.cluster == null);
+    simulation.assertEventually("it has left", LONG, () -> home.cluster == null);
   }
 
   /** One message in four is not answered. */
@@ -157,7 +157,7 @@ final class RoutesRound {
       if (own.nextInt(4) == 0) place.sendMessage(new Tell(id));
       else try {
         place.ask(new Add(id));
-      } catch (RequestException | FarFailureException failure) {
+      } catch (RequestException | RemoteFailureException failure) {
         faults.add(id + ": " + failure.getMessage());
       }
       Thread.sleep(own.nextInt(PAUSE));

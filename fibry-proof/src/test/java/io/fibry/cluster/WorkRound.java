@@ -3,9 +3,9 @@ package io.fibry.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.RequestException;
-import io.fibry.cluster.LostException.Loss;
 import io.fibry.cluster.RemoteNetwork.Odds;
-import io.fibry.durable.Once;
+import io.fibry.cluster.TransportException.Failure;
+import io.fibry.durable.Idempotent;
 import io.fibry.simulation.Simulation;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ final class WorkRound {
   record Bad(long id) implements Work {}
 
   /** Put again until it is stored. */
-  record Bill(String once, long id) implements Work, Once {}
+  record Bill(String idempotencyKey, long id) implements Work, Idempotent {}
 
   private record Attempt(Home home, long at) {
     /**
@@ -81,10 +81,10 @@ final class WorkRound {
       Cluster joined = null;
       try {
         joined = WorkRound.this.join(machine);
-        joined.queue("work", Work.class).work(options -> options.withAtOnce(atOnce).withAttempts(attempts)
-            .withPauses(Duration.ofMillis(100), Duration.ofSeconds(1)), this::work);
+        joined.queue("work", Work.class).consume(options -> options.withMaxParallel(atOnce).withMaxAttempts(attempts)
+            .withBackoff(Duration.ofMillis(100), Duration.ofSeconds(1)), this::work);
         cluster = joined;
-      } catch (LostException | IllegalStateException | RequestException failed) {
+      } catch (TransportException | IllegalStateException | RequestException failed) {
         if (joined != null) joined.close();
         Thread.sleep(1_000);
       }
@@ -166,11 +166,11 @@ final class WorkRound {
     for (int i = 0; i < NODES; i++) start(1 + random.nextInt(AT_ONCE));
     var sender = join(front);
     queue = sender.queue("work", Work.class);
-    simulation.eventually("all have joined", LONG, () -> homes.stream().allMatch(home -> home.cluster != null));
+    simulation.assertEventually("all have joined", LONG, () -> homes.stream().allMatch(home -> home.cluster != null));
     if (random.nextBoolean()) {
       isRough = true;
       network.become(new Odds(random.nextInt(3) * 20, random.nextInt(3) * 20, random.nextInt(3) * 20));
-      simulation.faults().delays(0.001, STANDS);
+      simulation.faults().withDelays(0.001, STANDS);
     }
     int disturbances = random.nextInt(6);
     for (int i = 0; i < PUTS; i++) {
@@ -182,7 +182,7 @@ final class WorkRound {
     network.heal();
     simulation.faults().stop();
     if (random.nextBoolean()) replaceAll();
-    simulation.eventually("all work is done", LONG, this::isEmpty);
+    simulation.assertEventually("all work is done", LONG, this::isEmpty);
     check();
     for (var home : homes) home.crash();
     for (var home : leaving) home.crash(); // it may be joining, so that it could not leave
@@ -238,22 +238,22 @@ final class WorkRound {
       queue.put(work);
       stored.add(work.id());
       return true;
-    } catch (LostException lost) {
-      if (lost.loss() == Loss.CUT && work instanceof Job) notStored.add(work.id());
+    } catch (TransportException lost) {
+      if (lost.failure() == Failure.DISCONNECTED && work instanceof Job) notStored.add(work.id());
       return false;
     }
   }
 
   /** The servers have given up what the workers had, before the next one comes. */
   private void replaceAll() throws InterruptedException {
-    simulation.eventually("they have left", LONG, () -> leaving.stream().allMatch(home -> home.left));
+    simulation.assertEventually("they have left", LONG, () -> leaving.stream().allMatch(home -> home.left));
     for (var home : List.copyOf(homes)) home.crash();
     homes.clear();
     for (int i = 0; i < MORE; i++) put();
     Thread.sleep(RemoteQueue.GIVEN_UP.plusSeconds(5));
     inOrder = new ArrayList<>();
     start(1);
-    simulation.eventually("all work was begun", LONG, this::isEmpty);
+    simulation.assertEventually("all work was begun", LONG, this::isEmpty);
     var first = inOrder.stream().distinct().toList();
     assertEquals(first.stream().sorted().toList(), first, "the oldest first");
   }
@@ -262,15 +262,15 @@ final class WorkRound {
   private boolean isEmpty() {
     try {
       return queue.size() == 0;
-    } catch (LostException unknown) {
+    } catch (TransportException unknown) {
       return false;
     }
   }
 
-  private List<WorkQueue.Aside<Work>> aside() {
+  private List<WorkQueue.ParkedWork<Work>> aside() {
     while (true) try {
-      return queue.aside(1_000);
-    } catch (LostException unknown) {
+      return queue.parked(1_000);
+    } catch (TransportException unknown) {
       Line.sleepUntil(System.nanoTime() + STANDS.toNanos());
     }
   }

@@ -9,9 +9,9 @@ sealed interface CrashMessage {
   /** Each that adds an op answers its place. */
   record Add(String op) implements CrashMessage, Request<Add, Integer> {}
 
-  record AddOnce(String op) implements CrashMessage, Request<AddOnce, Integer>, Once {
+  record AddOnce(String op) implements CrashMessage, Request<AddOnce, Integer>, Idempotent {
     @Override
-    public String once() {
+    public String idempotencyKey() {
       return op;
     }
   }
@@ -32,9 +32,9 @@ sealed interface CrashMessage {
   record Forwarded(String op) implements CrashMessage {}
 
   /** In steps. */
-  record Work(String op) implements CrashMessage, Request<Work, Integer>, Once {
+  record Work(String op) implements CrashMessage, Request<Work, Integer>, Idempotent {
     @Override
-    public String once() {
+    public String idempotencyKey() {
       return op;
     }
   }

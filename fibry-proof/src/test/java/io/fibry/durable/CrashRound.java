@@ -12,7 +12,7 @@ import io.fibry.durable.CrashMessage.Reminded;
 import io.fibry.durable.CrashMessage.Tell;
 import io.fibry.durable.CrashMessage.Work;
 import io.fibry.pool.Entities;
-import io.fibry.simulation.Node;
+import io.fibry.simulation.SimulatedNode;
 import io.fibry.simulation.Simulation;
 import io.fibry.store.StoreException;
 import io.fibry.store.folder.FolderStore;
@@ -41,19 +41,19 @@ public final class CrashRound {
   private final boolean keeps;
   private final boolean fails; // the disk
   private final Durable<CrashMessage> kind;
-  private Node node;
+  private SimulatedNode node;
   private int ops;
   private boolean settled;
 
   private CrashRound(Simulation simulation) {
     this.simulation = simulation;
-    simulation.faults().delays(0.02, Duration.ofMillis(2));
+    simulation.faults().withDelays(0.02, Duration.ofMillis(2));
     var chance = simulation.random();
     this.keeps = chance.nextBoolean();
     this.fails = chance.nextInt(3) == 0;
     var begun = Durable.kind("account", CrashMessage.class).snapshotEvery(2 + chance.nextInt(6));
-    this.kind = (keeps ? begun.keepsMessages(50) : begun)
-        .events(Happened.class, "", (String all, Happened one) -> all + one.op() + ";").by(this::handle);
+    this.kind = (keeps ? begun.storeMessages(50) : begun)
+        .events(Happened.class, "", (String all, Happened one) -> all + one.op() + ";").handler(this::handle);
     this.node = simulation.node("store");
   }
 
@@ -66,12 +66,12 @@ public final class CrashRound {
     for (int crashes = 1 + chance.nextInt(3); crashes > 0; crashes--) {
       boot(false);
       if (chance.nextBoolean()) Thread.sleep(Duration.ofNanos(1 + chance.nextLong(10_000_000)));
-      for (int steps = chance.nextInt(chance.nextInt(4) == 0 ? 2 : 300); steps > 0; steps--) simulation.point();
+      for (int steps = chance.nextInt(chance.nextInt(4) == 0 ? 2 : 300); steps > 0; steps--) simulation.yieldPoint();
       node.crash();
       node = node.restart();
     }
     boot(true);
-    simulation.eventually("all is settled", Duration.ofMinutes(10), () -> settled);
+    simulation.assertEventually("all is settled", Duration.ofMinutes(10), () -> settled);
   }
 
   // ---- the actors
@@ -83,11 +83,11 @@ public final class CrashRound {
       case AddOnce add -> context.reply(add, add(context, add.op()));
       case Tell tell -> add(context, tell.op());
       case Remind remind -> {
-        context.remind(remind.op(), new Reminded("r" + remind.op()), Duration.ofMillis(remind.millis()));
+        context.setReminder(remind.op(), new Reminded("r" + remind.op()), Duration.ofMillis(remind.millis()));
         context.reply(remind, add(context, remind.op()));
       }
       case Forget forget -> {
-        context.forget(forget.op());
+        context.cancelReminder(forget.op());
         context.reply(forget, all.contains("r" + forget.op() + ";") ? 1 : 0);
       }
       case Reminded reminded -> add(context, reminded.op());
@@ -110,7 +110,7 @@ public final class CrashRound {
 
   private void work(Work work, DurableContext<CrashMessage> context) throws Exception {
     int first = context.step("first", Integer.class, () -> {
-      simulation.point();
+      simulation.yieldPoint();
       return effects.merge(work.op(), 1, Integer::sum);
     });
     told.stored(work.op(), first);
@@ -131,9 +131,9 @@ public final class CrashRound {
     });
   }
 
-  private void live(Node here, boolean last) throws Exception {
+  private void live(SimulatedNode here, boolean last) throws Exception {
     if (fails && !last) fail(here);
-    var store = FolderStore.on(here.disk(), options -> options.withSegment(SEGMENT));
+    var store = FolderStore.open(here.disk(), options -> options.withSegmentBytes(SEGMENT));
     var scope = here.openScope("program");
     var actors = kind.entities(scope.anonymous(), store, Duration.ofMillis(5));
     for (var one : List.copyOf(again.entrySet())) request(actors, one.getValue(), one.getKey());
@@ -157,9 +157,9 @@ public final class CrashRound {
     }
   }
 
-  private void fail(Node here) {
+  private void fail(SimulatedNode here) {
     var dice = simulation.random().split();
-    here.failDisk(operation -> switch (operation) {
+    here.failDiskOperations(operation -> switch (operation) {
       case "create", "write" -> dice.nextInt(60) == 0;
       case "force" -> dice.nextInt(1_200) == 0;
       default -> false;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.pool.Entities;
-import io.fibry.simulation.Node;
+import io.fibry.simulation.SimulatedNode;
 import io.fibry.simulation.Simulation;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
@@ -36,7 +36,8 @@ final class TransferRound {
   sealed interface Message {}
 
   /** The answer is the number of payments including this one. */
-  record Pay(String once, String to, long cents, boolean later) implements Message, Once, Request<Pay, Long> {}
+  record Pay(String idempotencyKey, String to, long cents, boolean later)
+      implements Message, Idempotent, Request<Pay, Long> {}
 
   record Take(long cents) implements Message {}
 
@@ -50,11 +51,11 @@ final class TransferRound {
 
   private final Simulation simulation;
   private final SplittableRandom random;
-  private final Durable<Message> kind = Durable.kind("account", Message.class).keepsMessages(10_000)
-      .state(new Account(BEGINNING, 0, 0)).by(this::handle);
+  private final Durable<Message> kind = Durable.kind("account", Message.class).storeMessages(10_000)
+      .state(new Account(BEGINNING, 0, 0)).handler(this::handle);
   private final Map<String, Long> answered = new TreeMap<>(); // by the account and the id of a payment
   private final List<String> faults = new ArrayList<>();
-  private Node node;
+  private SimulatedNode node;
   private boolean isOver;
 
   TransferRound(Simulation simulation) {
@@ -66,7 +67,8 @@ final class TransferRound {
     return switch (message) {
       case Pay pay -> {
         context.reply(pay, account.payments() + 1);
-        if (pay.later()) context.remind(pay.once(), new Due(pay.to(), pay.cents()), Duration.ofMillis(LATER));
+        if (pay.later())
+          context.setReminder(pay.idempotencyKey(), new Due(pay.to(), pay.cents()), Duration.ofMillis(LATER));
         else context.sendMessage(this.kind, pay.to(), new Take(pay.cents()));
         long later = pay.later() ? pay.cents() : 0;
         yield new Account(account.cents() - pay.cents(), account.promised() + later, account.payments() + 1);
@@ -85,23 +87,23 @@ final class TransferRound {
 
   void play() throws InterruptedException {
     node = simulation.node("bank");
-    simulation.faults().delays(0.02, Duration.ofMillis(5)).kills(0.01, actor -> true);
+    simulation.faults().withDelays(0.02, Duration.ofMillis(5)).withKills(0.01, actor -> true);
     for (int crashes = 1 + random.nextInt(3); crashes > 0; crashes--) {
       start(false);
-      for (int points = random.nextInt(300); points > 0; points--) simulation.point();
+      for (int points = random.nextInt(300); points > 0; points--) simulation.yieldPoint();
       if (random.nextBoolean()) Thread.sleep(random.nextInt(3 * LATER));
       node.crash();
       node = node.restart();
     }
     simulation.faults().stop();
     start(true);
-    simulation.eventually("all is checked", LONG, () -> isOver);
+    simulation.assertEventually("all is checked", LONG, () -> isOver);
   }
 
   private void start(boolean last) {
     var here = node;
     here.start("open", () -> {
-      var store = FolderStore.on(here.disk(), options -> options.withSegment(4_096));
+      var store = FolderStore.open(here.disk(), options -> options.withSegmentBytes(4_096));
       var accounts = kind.entities(here.openScope("bank").anonymous(), store, IDLE);
       if (last) check(store, accounts);
       else for (int i = 0; i < SENDERS; i++) {
@@ -127,14 +129,14 @@ final class TransferRound {
   }
 
   private void answered(String from, Pay pay, long payments) {
-    var before = answered.putIfAbsent(from + " " + pay.once(), payments);
+    var before = answered.putIfAbsent(from + " " + pay.idempotencyKey(), payments);
     if (before != null && before != payments)
-      faults.add(pay.once() + " of " + from + " was answered " + before + ", and then " + payments);
+      faults.add(pay.idempotencyKey() + " of " + from + " was answered " + before + ", and then " + payments);
   }
 
   private void check(Store store, Entities<String, Message> accounts) throws InterruptedException {
     awaitNone(store);
-    for (var one : kind.aside(store)) kind.retry(store, one); // begun too often, by actors that were killed
+    for (var one : kind.parked(store)) kind.retry(store, one); // begun too often, by actors that were killed
     awaitNone(store);
     long sum = 0;
     for (int i = 0; i < ACCOUNTS; i++) {
@@ -155,10 +157,10 @@ final class TransferRound {
   }
 
   private void awaitNone(Store store) throws InterruptedException {
-    simulation.eventually("no message waits", LONG, () -> {
+    simulation.assertEventually("no message waits", LONG, () -> {
       var waiting = new ArrayList<Instant>();
-      store.waiting("account", (id, due) -> {
-        if (due.isBefore(Store.Waiting.NEVER)) waiting.add(due); // it is not aside
+      store.forEachPending("account", (id, due) -> {
+        if (due.isBefore(Store.PendingMessage.NEVER)) waiting.add(due); // it is not aside
       });
       return waiting.isEmpty();
     });

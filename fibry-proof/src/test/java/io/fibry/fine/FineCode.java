@@ -14,7 +14,7 @@ import static org.objectweb.asm.Opcodes.IRETURN;
 import static org.objectweb.asm.Opcodes.MONITORENTER;
 import static org.objectweb.asm.Opcodes.RETURN;
 
-import io.fibry.simulation.FinePoints;
+import io.fibry.simulation.YieldPoints;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
@@ -28,7 +28,7 @@ import org.objectweb.asm.Type;
  * initializer has no fine points, and suppresses those of the calls in it.
  */
 final class FineCode extends ClassVisitor {
-  private static final String POINTS = Type.getInternalName(FinePoints.class);
+  private static final String POINTS = Type.getInternalName(YieldPoints.class);
   private static final String CONSTRUCTOR = "<init>";
 
   private String name;

@@ -103,9 +103,9 @@ class FineCodeTest {
 
     Simulation.run(options -> options.withSeeds(100), program);
     var failure = assertThrows(SimulationFailure.class,
-        () -> Simulation.run(options -> options.withSeeds(100).withFinePoints(), program));
+        () -> Simulation.run(options -> options.withSeeds(100).withYieldPoints(), program));
     var again = assertThrows(SimulationFailure.class,
-        () -> Simulation.run(options -> options.withReplay(failure.replay()).withFinePoints(), program));
+        () -> Simulation.run(options -> options.withReplay(failure.replay()).withYieldPoints(), program));
 
     assertTrue(failure.getMessage().contains("gives way in " + race.getName().replaceAll(".*\\.", "")),
         failure.getMessage());

@@ -43,7 +43,7 @@ class FlowSimulationTest {
   void aMapReduceEndsThoughNoThreadIsToBeHad() {
     Seeds.play("map-reduces without threads", 1_000, simulation -> {
       var flows = FlowsStressTest.of(List.of("FIBER", "CALLER"));
-      simulation.faults().always().noThreads(0.2);
+      simulation.faults().withAllKinds().withFailedThreadStarts(0.2);
       flows.mapReduce(simulation.random().split(), "simulated");
       flows.nothingIsLeft();
     });

@@ -189,7 +189,7 @@ final class OverloadRound {
     load(1, Duration.ofMillis(700));
     var high = load(3, Duration.ofSeconds(2)).after(Duration.ofMillis(500));
     var after = load(0.8, Duration.ofSeconds(2)).after(Duration.ofSeconds(1));
-    simulation.eventually("all clients have ended", Duration.ofMinutes(1), () -> asking == 0);
+    simulation.assertEventually("all clients have ended", Duration.ofMinutes(1), () -> asking == 0);
     for (var side : List.of(bounded, timely)) checkGuarded(side, low, high, after);
     // in front of a request there are 15 others, and each of four workers takes four of these 16
     long most = (ROOM / RESOURCES + 1) * STEPS * LONGEST;

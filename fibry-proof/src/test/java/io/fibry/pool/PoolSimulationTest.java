@@ -30,7 +30,7 @@ class PoolSimulationTest {
       var workers = new AtomicInteger();
       var crew = Pools.scaling(simulation.scope().anonymous(), 1, 4).initialState(workers::incrementAndGet)
           .onStop(state -> workers.decrementAndGet()).newActor((Integer state, Integer millis) -> Thread.sleep(millis));
-      simulation.faults().always().noThreads(0.3);
+      simulation.faults().withAllKinds().withFailedThreadStarts(0.3);
       for (int i = 0; i < 20; i++) crew.sendMessage(10);
       Thread.sleep(Duration.ofHours(1));
       assertEquals(1, workers.get());
@@ -42,7 +42,7 @@ class PoolSimulationTest {
     Seeds.play("pool without threads", 300, simulation -> {
       var crew = Pools.perMessage(simulation.scope().anonymous().strategy(Strategy.RESIDENT_FIBER))
           .newActor((Integer millis) -> Thread.sleep(millis));
-      simulation.faults().always().noThreads(0.5);
+      simulation.faults().withAllKinds().withFailedThreadStarts(0.5);
       for (int i = 0; i < 10; i++) crew.sendMessage(1);
       crew.kill();
       assertTrue(simulation.scope().awaitQuiescence(Duration.ofHours(1)));

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The same seed gives the same run even if threads give way at fine points. */
 @Tag("fine")
 class FineRepeatTest {
-  private static final Options FINE = Options.DEFAULT.withFinePoints();
+  private static final Options FINE = Options.DEFAULT.withYieldPoints();
   private static final int STEPS = 100; // an estimate that does not depend on a run
   private static final int SEEDS = Soak.ON ? 100 : 1;
   private static final int REPEATS = Soak.ON ? 100 : 8;

@@ -46,7 +46,7 @@ public final class Faults {
    *
    * @return this
    */
-  public Faults always() {
+  public Faults withAllKinds() {
     always = true;
     return this;
   }
@@ -58,7 +58,7 @@ public final class Faults {
    * @param whom may be killed
    * @return this
    */
-  public Faults kills(double probability, Predicate<Actor<?>> whom) {
+  public Faults withKills(double probability, Predicate<Actor<?>> whom) {
     this.whom = Objects.requireNonNull(whom, "whom");
     return ask(Fault.KILLS, probability, 1);
   }
@@ -71,7 +71,7 @@ public final class Faults {
    * @param most time
    * @return this
    */
-  public Faults delays(double probability, Duration most) {
+  public Faults withDelays(double probability, Duration most) {
     return ask(Fault.DELAYS, probability, nanos(most));
   }
 
@@ -82,7 +82,7 @@ public final class Faults {
    * @param most time
    * @return this
    */
-  public Faults stalls(double probability, Duration most) {
+  public Faults withStalls(double probability, Duration most) {
     return ask(Fault.STALLS, probability, nanos(most));
   }
 
@@ -93,7 +93,7 @@ public final class Faults {
    * @param most time
    * @return this
    */
-  public Faults clockJumps(double probability, Duration most) {
+  public Faults withClockJumps(double probability, Duration most) {
     return ask(Fault.JUMPS, probability, nanos(most));
   }
 
@@ -103,7 +103,7 @@ public final class Faults {
    * @param probability of each start
    * @return this
    */
-  public Faults noThreads(double probability) {
+  public Faults withFailedThreadStarts(double probability) {
     return ask(Fault.THREADS, probability, 1);
   }
 
@@ -113,7 +113,7 @@ public final class Faults {
    * @param probability of each call of {@code Mailbox.bounded}
    * @return this
    */
-  public Faults smallMailboxes(double probability) {
+  public Faults withSmallMailboxes(double probability) {
     return ask(Fault.MAILBOXES, probability, 3);
   }
 

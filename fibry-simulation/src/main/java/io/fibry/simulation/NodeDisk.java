@@ -1,6 +1,6 @@
 package io.fibry.simulation;
 
-import io.fibry.store.folder.Disk;
+import io.fibry.store.folder.StorageDirectory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -9,18 +9,18 @@ import java.util.List;
  * The disk of a node: others may run before each operation, and none begins after a crash. So it
  * stands before the disk and not behind its lock.
  */
-final class NodeDisk implements Disk {
+final class NodeDisk implements StorageDirectory {
   private final Run run;
   private final Place place;
-  private final Disk files;
+  private final StorageDirectory files;
 
-  NodeDisk(Run run, Place place, Disk files) {
+  NodeDisk(Run run, Place place, StorageDirectory files) {
     this.run = run;
     this.place = place;
     this.files = files;
   }
 
-  private Disk begin() {
+  private StorageDirectory begin() {
     run.point();
     if (place.crashed) Task.stopHere();
     return files;
@@ -47,8 +47,8 @@ final class NodeDisk implements Disk {
   }
 
   @Override
-  public void force(String name) throws IOException {
-    begin().force(name);
+  public void sync(String name) throws IOException {
+    begin().sync(name);
     run.point();
   }
 
@@ -68,8 +68,8 @@ final class NodeDisk implements Disk {
   }
 
   @Override
-  public void forceNames() throws IOException {
-    begin().forceNames();
+  public void syncDirectory() throws IOException {
+    begin().syncDirectory();
     run.point();
   }
 

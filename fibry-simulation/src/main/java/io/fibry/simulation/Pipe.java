@@ -19,7 +19,7 @@ final class Pipe {
   private record Piece(byte[] bytes, long due) {}
 
   private final Run run;
-  private final Network network;
+  private final SimulatedNetwork network;
   private final Place from;
   private final Place to;
   private final ArrayDeque<Piece> pieces = new ArrayDeque<>();
@@ -31,7 +31,7 @@ final class Pipe {
   private @Nullable Thread reader;
   private @Nullable Thread writer;
 
-  Pipe(Run run, Network network, Place from, Place to) {
+  Pipe(Run run, SimulatedNetwork network, Place from, Place to) {
     this.run = run;
     this.network = network;
     this.from = from;
@@ -57,7 +57,7 @@ final class Pipe {
       if (by.isClosed() || ended) throw new SocketException("Socket closed");
       if (broken) throw new SocketException("Broken pipe");
       int some = network.piece(Math.min(end - at, WINDOW));
-      last = Math.max(last, run.clock.now() + network.latency());
+      last = Math.max(last, run.clock.now() + network.withLatency());
       pieces.add(new Piece(Arrays.copyOfRange(bytes, at, at + some), last));
       size += some;
       at += some;

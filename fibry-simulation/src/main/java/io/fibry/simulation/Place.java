@@ -75,12 +75,12 @@ final class Place {
   private <T> T own(T ofProcess, Supplier<? extends T> maker) {
     var known = singles.get(ofProcess);
     if (known == null) {
-      FinePoints.beginInitializer(); // no other thread makes a second one
+      YieldPoints.beginInitializer(); // no other thread makes a second one
       try {
         known = made(maker.get());
         singles.put(ofProcess, known);
       } finally {
-        FinePoints.endInitializer();
+        YieldPoints.endInitializer();
       }
     }
     return (T) known;

@@ -35,7 +35,7 @@ final class Run implements Machine, SmallMailboxes.Room {
   final Events events;
   final Clock clock;
   final Facts facts = new Facts();
-  final Network network;
+  final SimulatedNetwork network;
   final RunScheduler scheduler = new RunScheduler(this);
   final @Nullable Trace trace; // null: not wanted
   final Place elsewhere = new Place(this, "no node");
@@ -69,7 +69,7 @@ final class Run implements Machine, SmallMailboxes.Room {
     this.choice = choice;
     this.events = events;
     this.clock = new Clock(events);
-    this.network = new Network(this);
+    this.network = new SimulatedNetwork(this);
     this.mostSteps = mostSteps;
     this.trace = trace;
   }

@@ -30,7 +30,7 @@ final class SimulatedSocket extends SocketBase {
   private static final long EVER = Long.MAX_VALUE;
 
   private final Run run;
-  private final Network network;
+  private final SimulatedNetwork network;
   private final boolean server;
   private final Map<SocketOption<?>, Object> options = new HashMap<>();
   private Place place;
@@ -42,7 +42,7 @@ final class SimulatedSocket extends SocketBase {
   private int room; // in it
   private @Nullable Thread accepter;
 
-  SimulatedSocket(Run run, Network network, boolean server) {
+  SimulatedSocket(Run run, SimulatedNetwork network, boolean server) {
     this.run = run;
     this.network = network;
     this.server = server;
@@ -126,7 +126,7 @@ final class SimulatedSocket extends SocketBase {
   protected void connect(SocketAddress to, int limit) throws IOException {
     var where = (InetSocketAddress) to;
     run.point();
-    long latency = network.latency();
+    long latency = network.withLatency();
     if (latency > 0) LockSupport.parkNanos(latency);
     var there = network.server(where.getPort());
     if (there != null && network.isParted(place, there.place)) {

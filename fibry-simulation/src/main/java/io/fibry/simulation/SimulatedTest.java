@@ -27,7 +27,7 @@ public @interface SimulatedTest {
   int seeds() default 1_000;
 
   /** {@return which thread runs next when several could} */
-  Policy policy() default Policy.MIX;
+  SchedulingPolicy policy() default SchedulingPolicy.MIX;
 
   /** {@return whether a dead letter is no failure} */
   boolean deadLetters() default true;

@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
  * machines. The program is as it is otherwise: handlers may block, sleep, lock.
  * {@snippet class="io.fibry.simulation.SnippetsTest" region="simulation"}
  *
- * <p>A run fails if the program or a client throws, if a condition that must hold {@link #always}
- * does not hold, or if no thread can continue. It also fails if a thread, a handler or a message is
- * left when the program and its scopes have ended. For threads of the simulation.
+ * <p>A run fails if the program or a client throws, if a condition that must hold
+ * {@link #assertAlways} does not hold, or if no thread can continue. It also fails if a thread, a
+ * handler or a message is left when the program and its scopes have ended. For threads of the
+ * simulation.
  */
 public final class Simulation {
 
@@ -59,7 +60,7 @@ public final class Simulation {
   private final Run run;
   private final ActorScope scope;
   private final List<Thread> clients = new ArrayList<>();
-  private final List<Node> nodes = new ArrayList<>();
+  private final List<SimulatedNode> nodes = new ArrayList<>();
 
   Simulation(Run run, ActorScope scope) {
     this.run = run;
@@ -156,7 +157,7 @@ public final class Simulation {
    * @param what for the failure
    * @param fact whether it is so; may read all state, but must not wait or change anything
    */
-  public void always(String what, BooleanSupplier fact) {
+  public void assertAlways(String what, BooleanSupplier fact) {
     run.facts.add(Objects.requireNonNull(what, "what"), Objects.requireNonNull(fact, "fact"));
   }
 
@@ -168,7 +169,7 @@ public final class Simulation {
    * @param fact whether it is so
    * @throws InterruptedException if interrupted
    */
-  public void eventually(String what, Duration within, BooleanSupplier fact) throws InterruptedException {
+  public void assertEventually(String what, Duration within, BooleanSupplier fact) throws InterruptedException {
     long end = run.clock.now() + Clock.nanos(within);
     for (long pause = 1_000; !fact.getAsBoolean(); pause = Math.min(2 * pause, 1_000_000_000)) {
       if (run.clock.now() >= end) throw new AssertionError("not within " + within + ": " + what);
@@ -177,7 +178,7 @@ public final class Simulation {
   }
 
   /** Lets others go first, perhaps: for code between whose lines the library sees nothing. */
-  public void point() {
+  public void yieldPoint() {
     run.point();
   }
 
@@ -186,7 +187,7 @@ public final class Simulation {
    *
    * @param what happened
    */
-  public void note(String what) {
+  public void trace(String what) {
     if (run.trace != null) run.trace.note(run, what);
   }
 
@@ -196,7 +197,7 @@ public final class Simulation {
   }
 
   /** {@return the network between sockets of this run} */
-  public Network network() {
+  public SimulatedNetwork network() {
     return run.network;
   }
 
@@ -206,12 +207,12 @@ public final class Simulation {
    * @param name of it
    * @return a node with an empty disk
    */
-  public Node node(String name) {
+  public SimulatedNode node(String name) {
     return node(Objects.requireNonNull(name, "name"), CrashDisk.empty());
   }
 
-  Node node(String name, CrashDisk files) {
-    var node = new Node(this, name, files);
+  SimulatedNode node(String name, CrashDisk files) {
+    var node = new SimulatedNode(this, name, files);
     nodes.add(node);
     return node;
   }
@@ -227,18 +228,19 @@ public final class Simulation {
   /** How a program is simulated. Immutable and thread-safe. */
   public static final class Options {
     static final Options DEFAULT =
-        new Options(1, 1_000, null, 1_000_000, Policy.MIX, false, false, null);
+        new Options(1, 1_000, null, 1_000_000, SchedulingPolicy.MIX, false, false, null);
 
     private final long firstSeed;
     private final int seeds;
     private final @Nullable Duration limit; // null: none
     private final long steps;
-    private final Policy policy;
+    private final SchedulingPolicy policy;
     private final boolean finePoints;
     private final boolean noDeadLetters;
     private final @Nullable Replay replay;
 
-    private Options(long firstSeed, int seeds, @Nullable Duration limit, long steps, Policy policy, boolean finePoints,
+    private Options(long firstSeed, int seeds, @Nullable Duration limit, long steps, SchedulingPolicy policy,
+        boolean finePoints,
         boolean noDeadLetters, @Nullable Replay replay) {
       this.firstSeed = firstSeed;
       this.seeds = seeds;
@@ -276,7 +278,7 @@ public final class Simulation {
      *
      * @param real by the machine's clock; by default there is no limit, and each seed is run
      */
-    public Options withLimit(Duration real) {
+    public Options withTimeLimit(Duration real) {
       if (!real.isPositive()) throw new IllegalArgumentException("a limit of " + real + "; give more than zero");
       return new Options(firstSeed, seeds, real, steps, policy, finePoints, noDeadLetters, replay);
     }
@@ -291,7 +293,7 @@ public final class Simulation {
      *
      * @param most 1,000,000 unless changed
      */
-    public Options withSteps(long most) {
+    public Options withMaxSteps(long most) {
       if (most < 1) throw new IllegalArgumentException("at most " + most + " steps; give one or more");
       return new Options(firstSeed, seeds, limit, most, policy, finePoints, noDeadLetters, replay);
     }
@@ -299,15 +301,15 @@ public final class Simulation {
     /**
      * {@return a copy in which others go first}
      *
-     * @param policy {@link Policy#MIX} unless changed
+     * @param policy {@link SchedulingPolicy#MIX} unless changed
      */
-    public Options withPolicy(Policy policy) {
+    public Options withPolicy(SchedulingPolicy policy) {
       return new Options(firstSeed, seeds, limit, steps, Objects.requireNonNull(policy, "policy"), finePoints,
           noDeadLetters, replay);
     }
 
-    /** {@return a copy in which threads may give way at {@link FinePoints}} */
-    public Options withFinePoints() {
+    /** {@return a copy in which threads may give way at {@link YieldPoints}} */
+    public Options withYieldPoints() {
       return new Options(firstSeed, seeds, limit, steps, policy, true, noDeadLetters, replay);
     }
 
@@ -350,7 +352,7 @@ public final class Simulation {
       return steps;
     }
 
-    Policy policy() {
+    SchedulingPolicy policy() {
       return policy;
     }
 

@@ -1,7 +1,7 @@
 package io.fibry.simulation;
 
 import io.fibry.engine.world.World;
-import io.fibry.simulation.tap.Carrier;
+import io.fibry.simulation.tap.SimulationThread;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
@@ -20,7 +20,7 @@ final class Stage {
   private static @Nullable Stage stage; // under the lock; null if there is none
 
   private final SynchronousQueue<Runnable> work = new SynchronousQueue<>();
-  private final Carrier thread = new Carrier(this::work, "simulation");
+  private final SimulationThread thread = new SimulationThread(this::work, "simulation");
   private volatile boolean lost; // to a run that held it
 
   private Stage() {

@@ -61,7 +61,7 @@ final class Trace {
 
   void givesWay(Run run) {
     var at = StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::toStackTraceElement)
-        .dropWhile(frame -> !frame.getClassName().equals(FinePoints.class.getName())).skip(1).findFirst())
+        .dropWhile(frame -> !frame.getClassName().equals(YieldPoints.class.getName())).skip(1).findFirst())
         .orElseThrow();
     String type = at.getClassName().substring(at.getClassName().lastIndexOf('.') + 1);
     String place = at.getLineNumber() < 0 ? at.getMethodName() : at.getMethodName() + ':' + at.getLineNumber();

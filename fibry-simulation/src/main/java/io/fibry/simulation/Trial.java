@@ -32,9 +32,9 @@ final class Trial {
     var trace = traced ? new Trace() : null;
     var run = new Run(faults, chance.split(), choice, events, options.steps(), trace);
     var trial = new Trial(run, program, options);
-    FinePoints.run = options.finePoints() ? run : null;
+    YieldPoints.run = options.finePoints() ? run : null;
     Stage.play(run, trial::main);
-    FinePoints.run = null;
+    YieldPoints.run = null;
     var failure = trial.failure();
     run.tasks().forget();
     return new Outcome(replay.with(run.decisions()), failure, run.steps(), run.hash(), run.clock.now(),

@@ -1,6 +1,6 @@
 package io.fibry.simulation;
 
-import io.fibry.simulation.tap.Insides;
+import io.fibry.simulation.tap.JdkInternals;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * missing.
  */
 final class VirtualThreads {
-  private static final Class<?> VIRTUAL = Insides.type("java.lang.VirtualThread");
+  private static final Class<?> VIRTUAL = JdkInternals.type("java.lang.VirtualThread");
   private static final MethodHandle BUILDER =
-      Insides.constructor(Insides.type("java.lang.ThreadBuilders$VirtualThreadBuilder"), Executor.class)
+      JdkInternals.constructor(JdkInternals.type("java.lang.ThreadBuilders$VirtualThreadBuilder"), Executor.class)
           .asType(MethodType.methodType(Thread.Builder.OfVirtual.class, Executor.class));
-  private static final VarHandle STATE = Insides.field(VIRTUAL, "state", int.class);
+  private static final VarHandle STATE = JdkInternals.field(VIRTUAL, "state", int.class);
   /**
    * The states of a thread that has left its carrier for a monitor; before Java 24 there are no
    * such states.
@@ -70,16 +70,17 @@ final class VirtualThreads {
   }
 
   private static int state(String name) {
-    return (int) Insides.shared(VIRTUAL, name, int.class).get();
+    return (int) JdkInternals.shared(VIRTUAL, name, int.class).get();
   }
 
   private static MethodHandle forget() {
-    var container = Insides.type("jdk.internal.vm.ThreadContainer");
-    var remove = Insides.method(container, Runtime.version().feature() < 24 ? "onExit" : "remove", void.class,
+    var container = JdkInternals.type("jdk.internal.vm.ThreadContainer");
+    var remove = JdkInternals.method(container, Runtime.version().feature() < 24 ? "onExit" : "remove", void.class,
         Thread.class);
     try {
       return remove
-          .bindTo(Insides.function(Insides.type("jdk.internal.vm.ThreadContainers"), "root", container).invoke());
+          .bindTo(
+              JdkInternals.function(JdkInternals.type("jdk.internal.vm.ThreadContainers"), "root", container).invoke());
     } catch (Throwable failure) {
       throw unexpected(failure);
     }
@@ -96,7 +97,7 @@ final class VirtualThreads {
 
     private Captured(Class<?> type) {
       this.type = type;
-      this.thread = Insides.captured(type).asType(MethodType.methodType(Thread.class, Runnable.class));
+      this.thread = JdkInternals.captured(type).asType(MethodType.methodType(Thread.class, Runnable.class));
     }
   }
 }

@@ -59,7 +59,7 @@ class FailuresTest {
   void aFactThatIsNotAlwaysSo() {
     var failure = failure(sim -> {
       var count = new AtomicInteger();
-      sim.always("fewer than three", () -> count.get() < 3);
+      sim.assertAlways("fewer than three", () -> count.get() < 3);
       var counter = sim.scope().named("counter").newActor((String more) -> count.incrementAndGet());
       for (int i = 0; i < 5; i++) counter.sendMessage("more");
     });
@@ -71,8 +71,8 @@ class FailuresTest {
   @Test
   void aFactThatThrows() {
     var failure = failure(sim -> {
-      sim.always("it can be looked at", () -> { throw new IllegalStateException("it is gone"); });
-      sim.point();
+      sim.assertAlways("it can be looked at", () -> { throw new IllegalStateException("it is gone"); });
+      sim.yieldPoint();
     });
 
     assertText("java.lang.IllegalStateException: it is gone", failure);
@@ -80,7 +80,7 @@ class FailuresTest {
 
   @Test
   void aFactThatDoesNotBecomeSo() {
-    var failure = failure(sim -> sim.eventually("it rains", Duration.ofHours(1), () -> false));
+    var failure = failure(sim -> sim.assertEventually("it rains", Duration.ofHours(1), () -> false));
 
     assertText("java.lang.AssertionError: not within PT1H: it rains", failure);
   }
@@ -93,13 +93,13 @@ class FailuresTest {
       var two = new ReentrantLock();
       sim.client("first", () -> {
         one.lock();
-        sim.point();
+        sim.yieldPoint();
         two.lock();
         return null;
       });
       sim.client("second", () -> {
         two.lock();
-        sim.point();
+        sim.yieldPoint();
         one.lock();
         return null;
       });
@@ -114,12 +114,12 @@ class FailuresTest {
   @Test
   @Promise("29.17")
   void aLiveLock() {
-    var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withSteps(1_000),
+    var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withMaxSteps(1_000),
         sim -> {
           var ping = sim.scope().named("ping").newActor(
               (Integer number, io.fibry.ActorContext<Integer> context) -> context.self().sendMessage(number + 1));
           ping.sendMessage(0);
-          sim.eventually("it ends", Duration.ofDays(1), () -> false);
+          sim.assertEventually("it ends", Duration.ofDays(1), () -> false);
         }));
 
     assertText("live-lock: 1000 steps and no end; next was ", failure);
@@ -241,7 +241,7 @@ class FailuresTest {
     try {
       assertOutsideIsTold((sim, latch, outside) -> {
         latest.set(latch);
-        sim.always("its carrier is known", () -> {
+        sim.assertAlways("its carrier is known", () -> {
           carrier.set(Thread.currentThread());
           return true;
         });
@@ -317,7 +317,7 @@ class FailuresTest {
       Stage.patience = before;
     }
     assertTrue(failure.getCause().getMessage().endsWith(" is here"), failure.getCause().getMessage());
-    Simulation.run(options -> options.withSeeds(20), sim -> sim.point()); // the next one has another carrier
+    Simulation.run(options -> options.withSeeds(20), sim -> sim.yieldPoint()); // the next one has another carrier
     return failure;
   }
 

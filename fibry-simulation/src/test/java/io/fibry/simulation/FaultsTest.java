@@ -32,7 +32,7 @@ class FaultsTest {
     simulate(sim -> {
       var victim = sim.scope().named("victim").newActor((String message) -> {});
       var other = sim.scope().named("other").newActor((String message) -> {});
-      sim.faults().always().kills(0.2, actor -> actor == victim);
+      sim.faults().withAllKinds().withKills(0.2, actor -> actor == victim);
       for (int i = 0; i < 10; i++) {
         victim.sendMessage("hello");
         other.sendMessage("hello");
@@ -50,7 +50,7 @@ class FaultsTest {
     var late = new AtomicInteger();
 
     simulate(sim -> {
-      sim.faults().always().delays(0.3, Duration.ofSeconds(1));
+      sim.faults().withAllKinds().withDelays(0.3, Duration.ofSeconds(1));
       var seen = new ArrayList<Integer>();
       var actor = sim.scope().named("actor").newActor((Integer number) -> seen.add(number));
       for (int i = 0; i < 10; i++) actor.sendMessage(i);
@@ -67,7 +67,7 @@ class FaultsTest {
     var late = new AtomicInteger();
 
     simulate(sim -> {
-      sim.faults().always().stalls(0.5, Duration.ofSeconds(10));
+      sim.faults().withAllKinds().withStalls(0.5, Duration.ofSeconds(10));
       var actor = sim.scope().named("actor").newActorWithReturn((Integer number) -> number);
       try {
         actor.ask(1, Duration.ofSeconds(5));
@@ -85,7 +85,7 @@ class FaultsTest {
     var back = new AtomicInteger();
 
     simulate(sim -> {
-      sim.faults().always().clockJumps(0.3, Duration.ofHours(1));
+      sim.faults().withAllKinds().withClockJumps(0.3, Duration.ofHours(1));
       long nanos = System.nanoTime();
       var wall = Instant.now();
       for (int i = 0; i < 5; i++) Thread.yield();
@@ -102,7 +102,7 @@ class FaultsTest {
   @Promise("29.10")
   void anActorThatGetsNoThreadHasOneLater() {
     simulate(sim -> {
-      sim.faults().always().noThreads(0.3);
+      sim.faults().withAllKinds().withFailedThreadStarts(0.3);
       var actor = sim.scope().named("actor").newActorWithReturn((Integer number) -> number);
       for (int i = 0; i < 5; i++) assertEquals(i, actor.ask(i));
     });
@@ -118,7 +118,7 @@ class FaultsTest {
         return 1;
       });
       deaf.sendMessageReturn("first");
-      sim.faults().always().noThreads(0.2);
+      sim.faults().withAllKinds().withFailedThreadStarts(0.2);
       assertThrows(AskTimeoutException.class, () -> deaf.ask("second", Duration.ofSeconds(1)));
       sim.faults().stop();
       never.countDown();
@@ -130,7 +130,7 @@ class FaultsTest {
     Set<Integer> rooms = new HashSet<>();
 
     simulate(sim -> {
-      sim.faults().always().smallMailboxes(0.7);
+      sim.faults().withAllKinds().withSmallMailboxes(0.7);
       var never = new CountDownLatch(1);
       var slow = sim.scope().named("slow").mailbox(Mailbox.bounded(5, Overflow.REJECT))
           .newActor((Integer number) -> never.await());
@@ -152,9 +152,9 @@ class FaultsTest {
     var always = new AtomicInteger();
 
     simulate(sim -> {
-      sim.faults().smallMailboxes(1);
+      sim.faults().withSmallMailboxes(1);
       if (sim.faults().mayStrike(Fault.MAILBOXES)) struck.incrementAndGet();
-      sim.faults().always().smallMailboxes(1);
+      sim.faults().withAllKinds().withSmallMailboxes(1);
       if (sim.faults().mayStrike(Fault.MAILBOXES)) always.incrementAndGet();
     });
 
@@ -166,7 +166,7 @@ class FaultsTest {
   @Promise("29.3")
   void aFaultThatTheFailureDoesNotNeedIsTakenOff() {
     var failure = assertThrows(SimulationFailure.class, () -> simulate(sim -> {
-      sim.faults().always().stalls(0.9, Duration.ofSeconds(1)).smallMailboxes(1);
+      sim.faults().withAllKinds().withStalls(0.9, Duration.ofSeconds(1)).withSmallMailboxes(1);
       Mailbox.bounded(10, Overflow.REJECT);
       Thread.sleep(1);
       throw new IllegalStateException("it fails in any case");
@@ -178,9 +178,9 @@ class FaultsTest {
   @Test
   void oddsThatMakeNoSenseAreRefused() {
     simulate(sim -> {
-      assertThrows(IllegalArgumentException.class, () -> sim.faults().noThreads(1.1));
-      assertThrows(IllegalArgumentException.class, () -> sim.faults().noThreads(Double.NaN));
-      assertThrows(IllegalArgumentException.class, () -> sim.faults().delays(0.1, Duration.ZERO));
+      assertThrows(IllegalArgumentException.class, () -> sim.faults().withFailedThreadStarts(1.1));
+      assertThrows(IllegalArgumentException.class, () -> sim.faults().withFailedThreadStarts(Double.NaN));
+      assertThrows(IllegalArgumentException.class, () -> sim.faults().withDelays(0.1, Duration.ZERO));
     });
   }
 }

@@ -12,15 +12,15 @@ import org.junit.jupiter.api.Test;
 
 /** Points that are written by hand here, and by a tool for bytecode elsewhere. */
 class FinePointsTest {
-  private static final UnaryOperator<Options> FINE = options -> options.withSeeds(50).withFinePoints();
+  private static final UnaryOperator<Options> FINE = options -> options.withSeeds(50).withYieldPoints();
 
   private static final class Counter {
     private int count;
 
     void add() {
-      FinePoints.pass();
+      YieldPoints.pass();
       int seen = count;
-      FinePoints.pass();
+      YieldPoints.pass();
       count = seen + 1;
     }
   }
@@ -61,9 +61,9 @@ class FinePointsTest {
     var counter = new Counter();
 
     Simulation.run(FINE, both(counter, () -> {
-      FinePoints.beginInitializer();
+      YieldPoints.beginInitializer();
       counter.add();
-      FinePoints.endInitializer();
+      YieldPoints.endInitializer();
     }));
   }
 
@@ -76,10 +76,10 @@ class FinePointsTest {
         return null;
       });
       sim.client("busy", () -> {
-        for (int i = 0; i < 10_000; i++) FinePoints.pass();
+        for (int i = 0; i < 10_000; i++) YieldPoints.pass();
         return null;
       });
-      for (int i = 0; i < 10_000; i++) FinePoints.pass();
+      for (int i = 0; i < 10_000; i++) YieldPoints.pass();
       assertEquals(Duration.ZERO, sim.time());
       late.join();
     });
@@ -87,15 +87,15 @@ class FinePointsTest {
 
   @Test
   void threadsThatAreNotOfTheRunPassThem() {
-    FinePoints.pass();
-    FinePoints.endInitializer();
+    YieldPoints.pass();
+    YieldPoints.endInitializer();
     Simulation.run(FINE, sim -> {
-      sim.always("the carrier passes them", () -> {
-        FinePoints.pass();
+      sim.assertAlways("the carrier passes them", () -> {
+        YieldPoints.pass();
         return true;
       });
       for (int i = 0; i < 3; i++) sim.client("client" + i, () -> {
-        for (int j = 0; j < 10; j++) sim.point();
+        for (int j = 0; j < 10; j++) sim.yieldPoint();
         return null;
       });
     });

@@ -30,7 +30,7 @@ class ModulesJvmTest {
       class Shop {
         public static void main(String[] args) {
           System.out.println(Simulation.run(options -> options.withSeeds(50), sim -> {
-            sim.faults().smallMailboxes(0.5);
+            sim.faults().withSmallMailboxes(0.5);
             var till = sim.node("till").openScope("shop").named("till")
                 .mailbox(Mailbox.bounded(8, Overflow.REJECT)).newActorWithReturn((Integer cents) -> 2 * cents);
             long began = System.nanoTime();

@@ -27,7 +27,7 @@ class NetworkTest {
   }
 
   /** Sends back the bytes that it gets, until the end. */
-  private static ServerSocket echo(Simulation sim, Node node) throws IOException {
+  private static ServerSocket echo(Simulation sim, SimulatedNode node) throws IOException {
     var listener = new ServerSocket[1];
     node.start("echo", () -> {
       listener[0] = new ServerSocket(0);
@@ -56,7 +56,7 @@ class NetworkTest {
   @Promise("29.13")
   void bytesArriveInOrderAndTakeTheirTime() {
     simulate(sim -> {
-      sim.network().latency(Duration.ofMillis(10), Duration.ofMillis(100)).pieces();
+      sim.network().withLatency(Duration.ofMillis(10), Duration.ofMillis(100)).withFragmentation();
       var node = sim.node("server");
       var server = echo(sim, node);
       try (var socket = new Socket(HERE, server.getLocalPort())) {
@@ -100,7 +100,7 @@ class NetworkTest {
       one.start("client", () -> {
         try (var socket = new Socket(HERE, server.getLocalPort())) {
           assertEquals("one", talk(socket, "one"));
-          sim.network().part(one, two);
+          sim.network().partition(one, two);
           socket.setSoTimeout(60_000);
           assertThrows(SocketTimeoutException.class, () -> talk(socket, "two"));
           assertThrows(SocketTimeoutException.class,
@@ -111,7 +111,7 @@ class NetworkTest {
         }
         return null;
       });
-      sim.eventually("heard", Duration.ofHours(1), () -> heard.get() == 1);
+      sim.assertEventually("heard", Duration.ofHours(1), () -> heard.get() == 1);
       two.crash();
     });
   }
@@ -137,8 +137,8 @@ class NetworkTest {
   void cutsBreakConnections() {
     var broken = new AtomicInteger();
     simulate(sim -> {
-      sim.faults().always();
-      sim.network().cuts(0.2);
+      sim.faults().withAllKinds();
+      sim.network().withDisconnects(0.2);
       var node = sim.node("server");
       var server = echo(sim, node);
       try (var socket = new Socket(HERE, server.getLocalPort())) {
@@ -154,7 +154,7 @@ class NetworkTest {
   @Test
   void theLibrarysServerHasItsLimitsInSimulatedTime() {
     simulate(sim -> {
-      sim.network().latency(Duration.ZERO, Duration.ofMillis(200)).pieces();
+      sim.network().withLatency(Duration.ZERO, Duration.ofMillis(200)).withFragmentation();
       try (var server = HttpServer.open(sim.scope().anonymous(), 0,
           HttpRoutes.none().text("GET /hello", exchange -> "hello"), same -> same)) {
         for (int i = 0; i < 3; i++) sim.client("browser" + i, () -> {

@@ -58,7 +58,7 @@ class NodeTest {
     simulate(sim -> {
       var stopped = new AtomicBoolean();
       var crashed = new AtomicBoolean();
-      sim.faults().always().kills(1, actor -> crashed.get() && actor.name().equals("gone"));
+      sim.faults().withAllKinds().withKills(1, actor -> crashed.get() && actor.name().equals("gone"));
       var node = sim.node("one");
       var gone = node.openScope("scope").named("gone").initialState(Object::new).onStop(state -> stopped.set(true))
           .newActor((Object state, String message) -> {});
@@ -95,11 +95,11 @@ class NodeTest {
       var node = sim.node("one");
       var got = new HashSet<String>();
       var actor = sim.scope().named("actor").newActor((String message) -> {
-        sim.point();
+        sim.yieldPoint();
         got.add(message);
       });
       node.start("sender", () -> actor.sendMessage("a"));
-      while (sim.random().nextInt(4) > 0) sim.point();
+      while (sim.random().nextInt(4) > 0) sim.yieldPoint();
       node.crash();
       actor.sendMessage("b");
       assertTrue(sim.scope().awaitQuiescence(Duration.ofMinutes(1)));
@@ -155,9 +155,9 @@ class NodeTest {
       var node = sim.node("one");
       var disk = node.disk();
       disk.create("file", 8);
-      disk.forceNames();
+      disk.syncDirectory();
       disk.write("file", 0, ByteBuffer.allocate(4).putInt(7).flip());
-      disk.force("file");
+      disk.sync("file");
       disk.write("file", 4, ByteBuffer.allocate(4).putInt(8).flip());
       node.crash();
 
@@ -176,16 +176,16 @@ class NodeTest {
       var node = sim.node("one");
       var disk = node.disk();
       disk.create("file", 4);
-      disk.forceNames();
-      node.failDisk("force"::equals);
+      disk.syncDirectory();
+      node.failDiskOperations("force"::equals);
       disk.write("file", 0, ByteBuffer.allocate(4).putInt(7).flip());
-      var failed = assertThrows(IOException.class, () -> disk.force("file"));
+      var failed = assertThrows(IOException.class, () -> disk.sync("file"));
       assertEquals("made up: force on the disk of one", failed.getMessage());
       node.crash();
 
       var again = node.restart().disk();
       again.write("file", 0, ByteBuffer.allocate(4).putInt(8).flip());
-      again.force("file");
+      again.sync("file");
     });
   }
 
@@ -242,7 +242,7 @@ class NodeTest {
   @Test
   void aCrashedNodeKeepsNoStore() {
     record Count() implements Request<Count, Integer> {}
-    var counter = Durable.kind("counter", Count.class).state(0).by((n, count, context) -> {
+    var counter = Durable.kind("counter", Count.class).state(0).handler((n, count, context) -> {
       context.reply(count, n + 1);
       return n + 1;
     });
@@ -252,7 +252,7 @@ class NodeTest {
       var node = sim.node("one");
       var counted = new CompletableFuture<Integer>();
       node.start("program", () -> {
-        var store = FolderStore.on(node.disk(), options -> options); // its files have 64 MiB
+        var store = FolderStore.open(node.disk(), options -> options); // its files have 64 MiB
         stores.add(new WeakReference<>(store));
         return counted.complete(counter.newActor(node.openScope("scope").named("counter"), store).ask(new Count()));
       });
@@ -278,12 +278,13 @@ class NodeTest {
       var order = new ArrayList<String>();
       Simulation.run(options -> options.withReplay("7"), sim -> {
         order.clear(); // of the run before, which is not shown
-        try (var store = FolderStore.on(sim.node("one").disk(), options -> options.withSegment(4096))) {
+        try (var store = FolderStore.open(sim.node("one").disk(), options -> options.withSegmentBytes(4096))) {
           for (int actor = 0; actor < 20; actor++) {
-            var message = new Store.Waiting(new Store.Id("kind", "key" + actor), "id", Instant.EPOCH, new byte[1]);
-            assertTrue(store.accept(message, 1).toCompletableFuture().get());
+            var message =
+                new Store.PendingMessage(new Store.ActorId("kind", "key" + actor), "id", Instant.EPOCH, new byte[1]);
+            assertTrue(store.enqueue(message, 1).toCompletableFuture().get());
           }
-          store.waiting("kind", (actor, due) -> order.add(actor.key()));
+          store.forEachPending("kind", (actor, due) -> order.add(actor.key()));
         }
       });
       seen.add(order);

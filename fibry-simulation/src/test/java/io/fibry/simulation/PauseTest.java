@@ -27,7 +27,7 @@ class PauseTest {
   }
 
   /** A thread of the node notes each second. */
-  private static List<Long> seconds(Simulation sim, Node node) {
+  private static List<Long> seconds(Simulation sim, SimulatedNode node) {
     var seconds = new ArrayList<Long>();
     node.start("ticks", () -> {
       for (int i = 0; i < 3; i++) {
@@ -47,7 +47,7 @@ class PauseTest {
       var seconds = seconds(sim, node);
       Thread.sleep(1_500);
 
-      node.pause(PAUSE);
+      node.freeze(PAUSE);
       Thread.sleep(PAUSE.minusMillis(1));
       assertEquals(List.of(1L), seconds);
       Thread.sleep(2_000);
@@ -66,7 +66,7 @@ class PauseTest {
       node.start("program", () -> clock.sendMessageEvery("tick", Duration.ofSeconds(1)));
       Thread.sleep(1_500);
 
-      node.pause(Duration.ofSeconds(3));
+      node.freeze(Duration.ofSeconds(3));
       Thread.sleep(4_000);
 
       assertEquals(List.of(1L, 4L, 5L), seconds);
@@ -81,7 +81,7 @@ class PauseTest {
       var actor = node.openScope("scope").named("actor").newActorWithReturn((String message) -> sim.time());
       assertEquals(Duration.ZERO, actor.ask("a"));
 
-      node.pause(PAUSE);
+      node.freeze(PAUSE);
       var answer = actor.sendMessageReturn("b");
       assertThrows(AskTimeoutException.class, () -> actor.ask("c", Duration.ofSeconds(5)));
 
@@ -102,9 +102,9 @@ class PauseTest {
           }
         }
       });
-      sim.eventually("it listens", Duration.ofSeconds(1), () -> port[0] != 0);
+      sim.assertEventually("it listens", Duration.ofSeconds(1), () -> port[0] != 0);
 
-      node.pause(PAUSE);
+      node.freeze(PAUSE);
       var begun = sim.time();
       try (var socket = new Socket(InetAddress.getLoopbackAddress(), port[0])) {
         socket.getOutputStream().write(7);
@@ -129,7 +129,7 @@ class PauseTest {
       });
       Thread.sleep(1);
 
-      node.pause(PAUSE.minusMillis(1)); // ends when the last sleeper is due
+      node.freeze(PAUSE.minusMillis(1)); // ends when the last sleeper is due
       Thread.sleep(3_000);
       actor.sendMessage("after 3");
       Thread.sleep(PAUSE);
@@ -146,7 +146,7 @@ class PauseTest {
       var seconds = seconds(sim, node);
       var actor = node.openScope("scope").named("actor").newActor((String message) -> seconds.add(0L));
       Thread.sleep(500);
-      node.pause(PAUSE);
+      node.freeze(PAUSE);
       actor.sendMessage("never handled");
       Thread.sleep(PAUSE.dividedBy(2));
 
@@ -165,10 +165,10 @@ class PauseTest {
       var node = sim.node("one");
       var seconds = seconds(sim, node);
       Thread.sleep(1);
-      node.pause(Duration.ofSeconds(5));
-      node.pause(Duration.ofSeconds(2));
+      node.freeze(Duration.ofSeconds(5));
+      node.freeze(Duration.ofSeconds(2));
       Thread.sleep(4_000);
-      node.pause(Duration.ofSeconds(4));
+      node.freeze(Duration.ofSeconds(4));
       Thread.sleep(4_500);
       assertEquals(List.of(8L), seconds);
     });
@@ -180,7 +180,7 @@ class PauseTest {
       var node = sim.node("one");
       var told = new ArrayList<Duration>();
       node.start("program", () -> {
-        node.pause(PAUSE);
+        node.freeze(PAUSE);
         return told.add(sim.time());
       });
       Thread.sleep(PAUSE.plusMillis(1));
@@ -196,7 +196,7 @@ class PauseTest {
       var told = new ArrayList<Duration>();
       var actor = node.openScope("scope").anonymous().strategy(Strategy.CALLER)
           .newActor((String message) -> told.add(sim.time()));
-      node.pause(PAUSE);
+      node.freeze(PAUSE);
       actor.sendMessage("hello");
       assertEquals(List.of(PAUSE), told);
     });
@@ -206,11 +206,11 @@ class PauseTest {
   void badPausesAreRefused() {
     simulate(sim -> {
       var node = sim.node("one");
-      var zero = assertThrows(IllegalArgumentException.class, () -> node.pause(Duration.ZERO));
+      var zero = assertThrows(IllegalArgumentException.class, () -> node.freeze(Duration.ZERO));
       assertEquals("a pause of PT0S; give more than zero", zero.getMessage());
-      assertThrows(IllegalArgumentException.class, () -> node.pause(Duration.ofSeconds(-1)));
+      assertThrows(IllegalArgumentException.class, () -> node.freeze(Duration.ofSeconds(-1)));
       node.crash();
-      var crashed = assertThrows(IllegalStateException.class, () -> node.pause(PAUSE));
+      var crashed = assertThrows(IllegalStateException.class, () -> node.freeze(PAUSE));
       assertEquals("node one has crashed; use the one that restart() returns", crashed.getMessage());
     });
   }
@@ -229,7 +229,7 @@ class PauseTest {
       });
       two.lock();
       Thread.sleep(1);
-      node.pause(PAUSE);
+      node.freeze(PAUSE);
       one.lock();
     }));
 
@@ -266,7 +266,7 @@ class PauseTest {
         for (int i = 0; i < 5; i++) {
           Thread.sleep(sim.random().nextInt(2_000));
           actor.sendMessage("message " + i);
-          node.pause(Duration.ofMillis(1 + sim.random().nextInt(2_000)));
+          node.freeze(Duration.ofMillis(1 + sim.random().nextInt(2_000)));
         }
         return null;
       });

@@ -32,7 +32,7 @@ enum Programs {
       var accounts = new ArrayList<Actor<Order>>();
       for (var book : books) accounts.add(
           sim.scope().named("account" + accounts.size()).initialState(() -> book).newActor(Account::handle));
-      sim.always("no cent is made", () -> books.getFirst().cents + books.getLast().cents <= 200);
+      sim.assertAlways("no cent is made", () -> books.getFirst().cents + books.getLast().cents <= 200);
       for (int i = 0; i < 3; i++) {
         var from = accounts.get(i % 2);
         var to = accounts.get(1 - i % 2);
@@ -85,7 +85,7 @@ enum Programs {
           }
         }
       });
-      sim.always("nobody pays twice", () -> charged.values().stream().allMatch(times -> times == 1));
+      sim.assertAlways("nobody pays twice", () -> charged.values().stream().allMatch(times -> times == 1));
       for (int i = 0; i < 5; i++) shop.ask("order" + i);
       sim.scope().awaitQuiescence(Duration.ofMinutes(1));
     }
@@ -109,8 +109,8 @@ enum Programs {
             context.reply(book, true);
           });
       open.run();
-      sim.faults().kills(0.05, actor -> actor == door.actor);
-      sim.always("booked once", () -> booked.values().stream().allMatch(times -> times == 1));
+      sim.faults().withKills(0.05, actor -> actor == door.actor);
+      sim.assertAlways("booked once", () -> booked.values().stream().allMatch(times -> times == 1));
       for (int i = 0; i < 5; i++) {
         for (boolean done = false; !done;) {
           try {
@@ -139,13 +139,13 @@ enum Programs {
           });
       var crew = Pools.fixed(sim.scope().named("crew"), 3)
           .newActorWithReturn((Integer number) -> slow.sendMessage(number));
-      sim.faults().smallMailboxes(0.5).noThreads(0.03).stalls(0.05, Duration.ofMillis(20));
+      sim.faults().withSmallMailboxes(0.5).withFailedThreadStarts(0.03).withStalls(0.05, Duration.ofMillis(20));
       for (int client = 0; client < 4; client++) sim.client("client" + client, () -> {
         for (int i = 0; i < 3; i++) if (crew.ask(i)) taken[0]++;
         return null;
       });
       sim.join();
-      sim.eventually("all that was taken is served", Duration.ofMinutes(1), () -> served[0] == taken[0]);
+      sim.assertEventually("all that was taken is served", Duration.ofMinutes(1), () -> served[0] == taken[0]);
     }
   },
 
@@ -245,7 +245,7 @@ enum Programs {
 
     private final Simulation sim;
     private final boolean bug;
-    private Node node;
+    private SimulatedNode node;
     private Actor<Add> actor; // null until it is made
 
     Journal(Simulation sim, boolean bug) {
@@ -261,7 +261,7 @@ enum Programs {
       for (int i = 0; i < 12; i++) {
         while (actor == null) Thread.sleep(1);
         if (sim.random().nextInt(6) == 0) sim.client("fate", () -> {
-          sim.point();
+          sim.yieldPoint();
           node.crash();
           return null;
         });
@@ -286,7 +286,7 @@ enum Programs {
         var disk = machine.disk();
         if (!disk.names().contains("log")) {
           disk.create("log", SIZE);
-          disk.forceNames();
+          disk.syncDirectory();
         }
         var log = ByteBuffer.allocate(SIZE);
         disk.read("log", 0, log);
@@ -295,7 +295,7 @@ enum Programs {
         return actor = machine.openScope("store").named("counter").initialState(() -> numbers)
             .newActor((int[] count, Add add, ActorContext<Add> context) -> {
               disk.write("log", 4L * count[0], ByteBuffer.allocate(4).putInt(add.number()).flip());
-              if (!bug) disk.force("log");
+              if (!bug) disk.sync("log");
               context.reply(add, ++count[0]);
             });
       });

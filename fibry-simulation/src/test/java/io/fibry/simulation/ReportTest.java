@@ -26,7 +26,7 @@ class ReportTest {
       Actor<Ask> second = sim.scope().anonymous()
           .newActor((Ask ask, ActorContext<Ask> context) -> context.reply(ask, 1));
       var first = sim.scope().named("first").newActorWithReturn((String text) -> second.ask(new Ask(text)));
-      sim.note("it begins");
+      sim.trace("it begins");
       first.ask("hello");
       throw new IllegalStateException("it ends");
     }));
@@ -51,7 +51,7 @@ class ReportTest {
   void failuresRestartsAndKillsAreShown() {
     var failure =
         assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withReplay("0:"), sim -> {
-          sim.faults().always().kills(1, actor -> actor.name().equals("victim"));
+          sim.faults().withAllKinds().withKills(1, actor -> actor.name().equals("victim"));
           var cart =
               sim.scope().anonymous().onFailure(FailurePolicy.restart().withoutLog()).newActor((Integer number) -> {
                 throw new IllegalStateException("none of " + number);

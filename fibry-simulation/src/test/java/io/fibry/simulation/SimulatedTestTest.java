@@ -38,7 +38,7 @@ class SimulatedTestTest {
       gone.sendMessage("hello");
     }
 
-    @SimulatedTest(seeds = 300, policy = Policy.OLDEST)
+    @SimulatedTest(seeds = 300, policy = SchedulingPolicy.OLDEST_FIRST)
     void inOneOrder(Simulation sim) {
       RUNS.incrementAndGet();
     }

@@ -31,7 +31,7 @@ class SnippetsTest {
     // @start region="simulation"
     var summary = Simulation.run(sim -> {                 // 1,000 seeds, each another order
       var shop = Shop.open(sim.scope(), 2);               // the program knows nothing of this
-      sim.always("no hat is sold twice", () -> shop.sold().size() <= 2);
+      sim.assertAlways("no hat is sold twice", () -> shop.sold().size() <= 2);
       for (int i = 0; i < 5; i++) shop.clerk().sendMessage("customer " + i);
     });
     System.out.println(summary);
@@ -46,11 +46,11 @@ class SnippetsTest {
       var shop = Shop.open(sim.scope(), 2);
       var second = sim.scope().named("second").newActor((String customer) -> {
         if (shop.sold().size() < 2) {
-          sim.point();
+          sim.yieldPoint();
           shop.sold().add(customer);
         }
       });
-      sim.always("no hat is sold twice", () -> shop.sold().size() <= 2);
+      sim.assertAlways("no hat is sold twice", () -> shop.sold().size() <= 2);
       for (int i = 0; i < 3; i++) {
         shop.clerk().sendMessage("customer " + i);
         second.sendMessage("customer " + i);
@@ -64,8 +64,8 @@ class SnippetsTest {
   @Test
   void faults() {
     Simulation.run(options -> options.withSeeds(200).withoutDeadLetters(), sim -> {
-      sim.faults().delays(0.1, Duration.ofSeconds(5)).kills(0.01, actor -> actor.name().equals("store"));
-      sim.network().latency(Duration.ofMillis(1), Duration.ofMillis(50)).pieces().cuts(0.01);
+      sim.faults().withDelays(0.1, Duration.ofSeconds(5)).withKills(0.01, actor -> actor.name().equals("store"));
+      sim.network().withLatency(Duration.ofMillis(1), Duration.ofMillis(50)).withFragmentation().withDisconnects(0.01);
       var node = sim.node("shop");
       node.start("program", () -> Shop.open(node.openScope("shop"), 2));
       Thread.sleep(Duration.ofDays(1));                   // takes no time
@@ -77,7 +77,7 @@ class SnippetsTest {
   @SimulatedTest
   void noHatIsSoldTwice(Simulation sim) {
     var shop = Shop.open(sim.scope(), 2);
-    sim.always("no hat is sold twice", () -> shop.sold().size() <= 2);
+    sim.assertAlways("no hat is sold twice", () -> shop.sold().size() <= 2);
     for (int i = 0; i < 5; i++) shop.clerk().sendMessage("customer " + i);
   }
   // @end

@@ -27,7 +27,7 @@ class TimeTest {
   void timeStandsStillUnlessAllWait() {
     simulate(sim -> {
       long before = System.nanoTime();
-      for (int i = 0; i < 500; i++) sim.point();
+      for (int i = 0; i < 500; i++) sim.yieldPoint();
       assertEquals(before, System.nanoTime());
 
       Thread.sleep(Duration.ofDays(1));

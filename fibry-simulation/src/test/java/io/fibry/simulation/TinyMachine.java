@@ -1,8 +1,8 @@
 package io.fibry.simulation;
 
 import io.fibry.simulation.agent.Attach;
-import io.fibry.simulation.tap.Carrier;
 import io.fibry.simulation.tap.Machine;
+import io.fibry.simulation.tap.SimulationThread;
 import io.fibry.simulation.tap.SocketBase;
 import io.fibry.simulation.tap.Taps;
 import io.fibry.support.Patience;
@@ -51,7 +51,7 @@ final class TinyMachine implements Machine, SmallMailboxes.Room {
     Attach.ensure();
     var machine = new TinyMachine();
     var result = new CompletableFuture<T>();
-    var carrier = new Carrier(() -> machine.loop(program, result), "carrier");
+    var carrier = new SimulationThread(() -> machine.loop(program, result), "carrier");
     carrier.machine = machine;
     carrier.start();
     Patience.eventually("the program does not end", result::isDone);

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fibry.simulation.agent.Attach;
-import io.fibry.simulation.tap.Insides;
+import io.fibry.simulation.tap.JdkInternals;
 import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -117,10 +117,10 @@ class VirtualThreadsTest {
   @Test
   void whatTheJdkLacksIsNamed() {
     var failure = assertThrows(UnsupportedOperationException.class,
-        () -> Insides.field(Insides.type("java.lang.VirtualThread"), "planner", Runnable.class));
+        () -> JdkInternals.field(JdkInternals.type("java.lang.VirtualThread"), "planner", Runnable.class));
 
     assertEquals("cannot simulate on Java " + Runtime.version().feature() + ": VirtualThread has no field `planner`;"
         + " run on Java 21 or 25, or with a fibry-simulation made for this Java", failure.getMessage());
-    assertThrows(UnsupportedOperationException.class, () -> Insides.type("java.lang.UnrealThread"));
+    assertThrows(UnsupportedOperationException.class, () -> JdkInternals.type("java.lang.UnrealThread"));
   }
 }

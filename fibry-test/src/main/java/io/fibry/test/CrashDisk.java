@@ -1,6 +1,6 @@
 package io.fibry.test;
 
-import io.fibry.store.folder.Disk;
+import io.fibry.store.folder.StorageDirectory;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,7 +22,7 @@ import java.util.function.Consumer;
  * for sure. Thread-safe.
  * {@snippet class="io.fibry.test.CrashDiskTest" region="disk"}
  */
-public final class CrashDisk implements Disk {
+public final class CrashDisk implements StorageDirectory {
   /** The content of a file, which several names may lead to. */
   private static final class Content {
     private Sectors forced;
@@ -63,19 +63,19 @@ public final class CrashDisk implements Disk {
    * Runs code before each operation that changes something. An {@link UncheckedIOException} of it
    * is a failure of the disk.
    *
-   * @param code gets "create", "write", "force", "rename", "delete" or "forceNames"
+   * @param code gets "create", "write", "force", "rename", "delete" or "syncDirectory"
    */
-  public synchronized void beforeEach(Consumer<String> code) {
+  public synchronized void beforeOperation(Consumer<String> code) {
     before = code;
   }
 
   /**
-   * Runs code after each step of an operation. There, {@link #cutPower} and {@link #images} tell
-   * what a power cut at this moment leaves.
+   * Runs code after each step of an operation. There, {@link #cutPower} and
+   * {@link #forEachCrashState} tell what a power cut at this moment leaves.
    *
    * @param code it must not change the disk
    */
-  public synchronized void afterEach(Runnable code) {
+  public synchronized void afterOperation(Runnable code) {
     after = code;
   }
 
@@ -130,7 +130,7 @@ public final class CrashDisk implements Disk {
   }
 
   @Override
-  public synchronized void force(String name) throws IOException {
+  public synchronized void sync(String name) throws IOException {
     var content = content(name);
     var dirty = Set.copyOf(content.dirty);
     content.dirty.clear(); // also if this fails
@@ -157,8 +157,8 @@ public final class CrashDisk implements Disk {
   }
 
   @Override
-  public synchronized void forceNames() throws IOException {
-    begin("forceNames");
+  public synchronized void syncDirectory() throws IOException {
+    begin("syncDirectory");
     forcedNames.clear();
     forcedNames.putAll(names);
     changes.clear();
@@ -205,7 +205,7 @@ public final class CrashDisk implements Disk {
    * @param seed chooses them, if there are more
    * @param use called with each disk
    */
-  public synchronized void images(int most, long seed, Consumer<CrashDisk> use) {
+  public synchronized void forEachCrashState(int most, long seed, Consumer<CrashDisk> use) {
     long count = 1L << Math.min(changes.size(), 30);
     for (var content : contents())
       for (var versions : content.unforced.values())
@@ -272,7 +272,7 @@ public final class CrashDisk implements Disk {
    * @param name of the file
    * @param bit which
    */
-  public synchronized void flip(String name, long bit) {
+  public synchronized void flipBit(String name, long bit) {
     var changed = names.get(name).now.copy();
     changed.flip(bit);
     replace(name, changed);

@@ -345,7 +345,7 @@ public final class NatsServer implements AutoCloseable {
   }
 
   /** Resumes the server. */
-  public void goOn() {
+  public void resume() {
     signal("CONT");
   }
 

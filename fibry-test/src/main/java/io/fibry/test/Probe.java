@@ -88,7 +88,7 @@ public final class Probe<M> {
    * @param how the builder of the actors
    * @return a changed copy
    */
-  public <N extends M> ActorBuilder<N> recording(ActorBuilder<N> how) {
+  public <N extends M> ActorBuilder<N> recordedBy(ActorBuilder<N> how) {
     return how.<N>intercept((message, next) -> {
       note(message);
       next.run();
@@ -196,13 +196,13 @@ public final class Probe<M> {
    *
    * @return in order of arrival
    */
-  public List<M> all() {
+  public List<M> messages() {
     return List.copyOf(all);
   }
 
   private AssertionError failure(String wanted, String got) {
     return new AssertionError("probe '" + name + "' wanted " + wanted + " and got " + got + "; all messages so far: "
-        + all() + "; the scope:\n" + scope.dump());
+        + messages() + "; the scope:\n" + scope.dump());
   }
 
   @Override

@@ -20,13 +20,13 @@ class CrashDiskTest {
   record Count() implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
-      .by((n, count, context) -> {
+      .handler((n, count, context) -> {
         context.reply(count, n + 1);
         return n + 1;
       });
 
   private static FolderStore open(CrashDisk disk) {
-    return FolderStore.on(disk, options -> options.withSegment(1 << 16));
+    return FolderStore.open(disk, options -> options.withSegmentBytes(1 << 16));
   }
 
   @Test
@@ -53,7 +53,7 @@ class CrashDiskTest {
     try (var scope = TestScope.fibers(); var store = open(disk)) {
       var counter = COUNTER.newActor(scope.named("home"), store);
       counter.ask(new Count());
-      disk.beforeEach(operation -> {
+      disk.beforeOperation(operation -> {
         if (operation.equals("force")) throw new UncheckedIOException(new IOException("made up, for a test"));
       });
 
@@ -65,15 +65,15 @@ class CrashDiskTest {
   void whatWasNotForcedIsThereInAnyPart() throws IOException {
     var disk = CrashDisk.empty();
     disk.create("file", 1024);
-    disk.forceNames();
+    disk.syncDirectory();
     disk.write("file", 511, ByteBuffer.wrap(new byte[] {1, 1}));
     disk.write("file", 511, ByteBuffer.wrap(new byte[] {2}));
 
     var seen = new HashSet<String>();
-    disk.images(100, 1, image -> seen.add(contents(image)));
+    disk.forEachCrashState(100, 1, image -> seen.add(contents(image)));
 
     assertEquals(Set.of("00", "01", "10", "11", "20", "21"), seen);
-    disk.force("file");
+    disk.sync("file");
     assertEquals("21", contents(disk.cutPower(1)));
   }
 
@@ -82,9 +82,9 @@ class CrashDiskTest {
     long size = 64L << 30;
     var disk = CrashDisk.empty();
     disk.create("file", size);
-    disk.forceNames();
+    disk.syncDirectory();
     disk.write("file", size - 1, ByteBuffer.wrap(new byte[] {7}));
-    disk.force("file");
+    disk.sync("file");
 
     var left = disk.cutPower(1);
     var end = ByteBuffer.allocate(10);
@@ -105,7 +105,7 @@ class CrashDiskTest {
 
     disk.truncate("file", 1_000);
     disk.truncate("file", 1_500);
-    disk.flip("file", 8_000);
+    disk.flipBit("file", 8_000);
 
     var bytes = ByteBuffer.allocate(1_600);
     disk.read("file", 0, bytes);
@@ -127,12 +127,12 @@ class CrashDiskTest {
   void namesThatWereNotForcedMayBeOld() throws IOException {
     var disk = CrashDisk.empty();
     disk.create("a", 1);
-    disk.forceNames();
+    disk.syncDirectory();
     disk.rename("a", "b");
     disk.create("c", 1);
 
     var seen = new HashSet<String>();
-    disk.images(100, 1, image -> seen.add(image.names().toString()));
+    disk.forEachCrashState(100, 1, image -> seen.add(image.names().toString()));
 
     assertEquals(Set.of("[a]", "[b]", "[a, c]", "[b, c]"), seen);
   }

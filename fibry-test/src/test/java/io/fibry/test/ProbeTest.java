@@ -53,7 +53,7 @@ class ProbeTest {
     assertEquals(new Letter("Bob"), post.expect(new Letter("Bob")));
     assertEquals(new Letter("Eve"), post.expect("somebody", mail -> mail instanceof Letter));
     post.expectNothing();
-    assertEquals(List.of(new Letter("Ada"), new Letter("Bob"), new Letter("Eve")), post.all());
+    assertEquals(List.of(new Letter("Ada"), new Letter("Bob"), new Letter("Eve")), post.messages());
   }
 
   @Test
@@ -139,7 +139,7 @@ class ProbeTest {
       throw new IOException("on strike");
     });
     assertEquals("on strike", assertThrows(IOException.class, () -> post.actor().ask(new Count())).getMessage());
-    assertEquals(List.of(new Count(), new Count()), post.all());
+    assertEquals(List.of(new Count(), new Count()), post.messages());
   }
 
   @Test
@@ -163,7 +163,7 @@ class ProbeTest {
   void itRecordsMessagesOfOtherActors(TestScope scope) {
     Probe<String> words = Probe.of(scope, "words");
     var length =
-        words.recording(scope.anonymous().protocol(String.class)).newActorWithReturn((String word) -> word.length());
+        words.recordedBy(scope.anonymous().protocol(String.class)).newActorWithReturn((String word) -> word.length());
 
     int five = length.ask("actor");
     assertEquals(5, five);

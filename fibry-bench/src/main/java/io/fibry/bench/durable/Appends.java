@@ -149,8 +149,8 @@ final class Appends {
     });
   }
 
-  private static Store.Id id(String actor) {
-    return new Store.Id("account", actor);
+  private static Store.ActorId id(String actor) {
+    return new Store.ActorId("account", actor);
   }
 
   private static Side theirs(Peer peer, Path folder) throws Exception {

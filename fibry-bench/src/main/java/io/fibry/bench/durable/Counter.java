@@ -16,11 +16,11 @@ final class Counter {
   record Add() implements Kept {}
   record Read() implements Kept, Request<Read, Long> {}
 
-  static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L).by(Counter::count);
+  static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L).handler(Counter::count);
   static final Durable<Count> ONE_BY_ONE =
-      Durable.kind("one-by-one", Count.class).ahead(1).state(0L).by(Counter::count);
+      Durable.kind("one-by-one", Count.class).maxUnstoredTurns(1).state(0L).handler(Counter::count);
   static final Durable<Kept> KEEPER =
-      Durable.kind("keeper", Kept.class).keepsMessages(1_000).state(0L).by(Counter::keep);
+      Durable.kind("keeper", Kept.class).storeMessages(1_000).state(0L).handler(Counter::keep);
 
   private Counter() {}
 

@@ -5,8 +5,8 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.durable.Durable;
 import io.fibry.store.Store;
-import io.fibry.store.folder.Disk;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.folder.StorageDirectory;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,7 +33,7 @@ final class ManyAskers {
   static List<Figures> measure() throws Exception {
     try (var folder = Folder.create();
         var file = PreparedFile.on(slow(folder.path().resolve("file")));
-        var store = FolderStore.on(slow(folder.path().resolve("store")), options -> options);
+        var store = FolderStore.open(slow(folder.path().resolve("store")), options -> options);
         var scope = ActorSystem.openScope("many")) {
       int askers = Askers.many();
       var counters = actors("counter-", Counter.COUNTER, askers, scope, store);
@@ -51,8 +51,8 @@ final class ManyAskers {
     }
   }
 
-  private static Disk slow(Path folder) throws IOException {
-    return new SlowDisk(Disk.open(folder), FORCE.toNanos());
+  private static StorageDirectory slow(Path folder) throws IOException {
+    return new SlowDisk(StorageDirectory.open(folder), FORCE.toNanos());
   }
 
   private static <M> List<Actor<M>> actors(String name, Durable<M> kind, int count, ActorScope scope, Store store) {

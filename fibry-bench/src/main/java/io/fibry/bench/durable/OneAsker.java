@@ -1,8 +1,8 @@
 package io.fibry.bench.durable;
 
 import io.fibry.ActorSystem;
-import io.fibry.store.folder.Disk;
 import io.fibry.store.folder.FolderStore;
+import io.fibry.store.folder.StorageDirectory;
 import java.util.List;
 
 /** One thread that asks one actor, one request after the other, beside what the disk can do. */
@@ -21,7 +21,7 @@ final class OneAsker {
 
   static List<Figures> measure() throws Exception {
     try (var folder = Folder.create();
-        var file = PreparedFile.on(Disk.open(folder.path().resolve("file")));
+        var file = PreparedFile.on(StorageDirectory.open(folder.path().resolve("file")));
         var store = FolderStore.open(folder.path().resolve("store"));
         var scope = ActorSystem.openScope("one")) {
       var counter = Counter.COUNTER.newActor(scope.named("counter"), store);

@@ -55,8 +55,8 @@ final class OpenedStore {
     }
   }
 
-  private static Store.Id id(int actor) {
-    return new Store.Id("account", "account-" + actor);
+  private static Store.ActorId id(int actor) {
+    return new Store.ActorId("account", "account-" + actor);
   }
 
   /** In seconds. */

@@ -1,18 +1,18 @@
 package io.fibry.bench.durable;
 
-import io.fibry.store.folder.Disk;
+import io.fibry.store.folder.StorageDirectory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /** A disk where a force takes {@code force} nanoseconds or more. */
-record SlowDisk(Disk disk, long force) implements Disk {
+record SlowDisk(StorageDirectory disk, long force) implements StorageDirectory {
 
   @Override
-  public void force(String name) throws IOException {
+  public void sync(String name) throws IOException {
     long end = System.nanoTime() + force;
-    disk.force(name);
+    disk.sync(name);
     for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) LockSupport.parkNanos(left);
   }
 
@@ -52,8 +52,8 @@ record SlowDisk(Disk disk, long force) implements Disk {
   }
 
   @Override
-  public void forceNames() throws IOException {
-    disk.forceNames();
+  public void syncDirectory() throws IOException {
+    disk.syncDirectory();
   }
 
   @Override

@@ -12,15 +12,15 @@ import java.util.NavigableMap;
  * that makes the folder a store is written last.
  */
 final class Backup {
-  private final Disk from;
-  private final Disk to;
+  private final StorageDirectory from;
+  private final StorageDirectory to;
   private final long store;
   private final long until; // the last frame
   private final Runnable going; // throws where the store is closed meanwhile
   private long seen; // the frame that was copied last
   private long time; // of that frame
 
-  private Backup(Disk from, Disk to, long store, long until, Runnable going) {
+  private Backup(StorageDirectory from, StorageDirectory to, long store, long until, Runnable going) {
     this.from = from;
     this.to = to;
     this.store = store;
@@ -34,7 +34,8 @@ final class Backup {
    * @param full the segments that are full, by the last frame of each; more may come
    * @param until the last frame that is on disk
    */
-  static void run(Disk from, Disk to, long store, NavigableMap<Long, Segment> full, long until, Runnable going)
+  static void run(StorageDirectory from, StorageDirectory to, long store, NavigableMap<Long, Segment> full, long until,
+      Runnable going)
       throws IOException {
     Identity.begin(to, from + " cannot be copied");
     new Backup(from, to, store, until, going).copy(List.copyOf(full.values()));

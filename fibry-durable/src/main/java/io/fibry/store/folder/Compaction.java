@@ -1,6 +1,6 @@
 package io.fibry.store.folder;
 
-import io.fibry.store.recorder.Recorder;
+import io.fibry.store.recorder.StoreEvents;
 import java.io.IOException;
 import java.util.List;
 import java.util.NavigableMap;
@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class Compaction {
   private static final int LEAST = 4; // segments that got full
 
-  private final Disk disk;
+  private final StorageDirectory disk;
   private final int size;
   private final Index index;
   private final Executor maker;
@@ -41,7 +41,7 @@ final class Compaction {
   private long due; // segments that got full, for a pass
   private boolean closed;
 
-  Compaction(Disk disk, int size, Index index, NavigableMap<Long, Segment> full,
+  Compaction(StorageDirectory disk, int size, Index index, NavigableMap<Long, Segment> full,
       Supplier<CompletableFuture<Void>> forced, Executor maker, Supplier<Pace> paces) {
     this.disk = disk;
     this.size = size;
@@ -115,12 +115,12 @@ final class Compaction {
   private void end(Rewriting rewriting, Living living) throws IOException {
     if (rewriting.isVain()) return;
     try {
-      var event = Recorder.beginCompaction();
+      var event = StoreEvents.beginCompaction();
       long before = event == null ? 0 : bytes(rewriting.replaced());
       rewriting.write(disk, living);
       forced.get().join(); // now that it is known what was dead
       whileFilesStay(() -> rewriting.show(disk, index, full));
-      if (event != null) Recorder.endCompaction(event, disk, rewriting.segment().name(), rewriting.replaced().size(),
+      if (event != null) StoreEvents.endCompaction(event, disk, rewriting.segment().name(), rewriting.replaced().size(),
           before, disk.size(rewriting.segment().name()));
     } catch (Throwable failure) {
       if (rewriting.isUnsure()) stop();

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * file system has POSIX permissions. Reads use no channel, since a channel is closed for all by one
  * thread that is interrupted.
  */
-final class FileDisk implements Disk {
+final class FileDisk implements StorageDirectory {
   private static final int BLOCK = 1 << 16;
   private static final int FORCED = 1 << 22; // bytes at once: the forces of other files wait for them
   private static final Set<StandardOpenOption> TO_WRITE =
@@ -93,7 +93,7 @@ final class FileDisk implements Disk {
   }
 
   @Override
-  public void force(String name) throws IOException {
+  public void sync(String name) throws IOException {
     channel(name).force(false);
     lock.checkFile(); // before a turn is acknowledged that a new owner may not have read
   }
@@ -131,7 +131,7 @@ final class FileDisk implements Disk {
   }
 
   @Override
-  public void forceNames() throws IOException {
+  public void syncDirectory() throws IOException {
     NewFolder.force(folder);
   }
 

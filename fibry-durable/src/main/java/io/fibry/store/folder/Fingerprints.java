@@ -27,7 +27,7 @@ final class Fingerprints {
     return new Fingerprints(random.nextLong(), random.nextLong());
   }
 
-  Fingerprint of(Store.Id actor) {
+  Fingerprint of(Store.ActorId actor) {
     byte[] kind = actor.kind().getBytes(StandardCharsets.UTF_8);
     byte[] key = actor.key().getBytes(StandardCharsets.UTF_8);
     var bytes = new byte[2 * Short.BYTES + kind.length + key.length];

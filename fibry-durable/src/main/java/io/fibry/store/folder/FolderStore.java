@@ -46,7 +46,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   public static FolderStore open(Path folder, UnaryOperator<Options> options) {
     Objects.requireNonNull(options, "options");
     try {
-      return on(FileDisk.open(Objects.requireNonNull(folder, "folder")), options);
+      return open(FileDisk.open(Objects.requireNonNull(folder, "folder")), options);
     } catch (IOException failure) {
       throw new UncheckedIOException(folder + " cannot be opened as a store: " + Lines.thrown(failure), failure);
     }
@@ -59,7 +59,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param options changes the usual ones
    * @return the store; close it
    */
-  public static FolderStore on(Disk disk, UnaryOperator<Options> options) {
+  public static FolderStore open(StorageDirectory disk, UnaryOperator<Options> options) {
     Objects.requireNonNull(disk, "disk");
     try {
       var known = Objects.requireNonNull(options, "options").apply(Options.USUAL);
@@ -83,7 +83,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @throws io.fibry.store.StoreInUseException if it is open
    * @throws UncheckedIOException if the files cannot be read
    */
-  public static Check check(Path folder) {
+  public static StoreCheck check(Path folder) {
     try (var disk = FileDisk.reading(Objects.requireNonNull(folder, "folder"))) {
       return Survey.of(disk);
     } catch (IOException failure) {
@@ -103,7 +103,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @throws IllegalArgumentException if the other folder is not empty
    * @throws UncheckedIOException if the files cannot be read, or written
    */
-  public static Check salvage(Path folder, Path to) {
+  public static StoreCheck salvage(Path folder, Path to) {
     Objects.requireNonNull(folder, "folder");
     Objects.requireNonNull(to, "to");
     try (var disk = FileDisk.reading(folder); var target = FileDisk.open(to)) {
@@ -115,7 +115,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     }
   }
 
-  private static <X extends Throwable> X closed(Disk disk, X failure) {
+  private static <X extends Throwable> X closed(StorageDirectory disk, X failure) {
     try {
       disk.close();
     } catch (IOException again) {
@@ -157,29 +157,30 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    *
    * @param to has no files; stays open
    */
-  public abstract void backup(Disk to);
+  public abstract void backup(StorageDirectory to);
 
   /**
    * How a store is.
    *
    * @param turns stored since it was opened
-   * @param refused turns and messages that were not stored since the opening, for any reason
-   * @param underWay turns and messages that are being stored
+   * @param refusedTurns turns and messages that were not stored since the opening, for any reason
+   * @param pendingWrites turns and messages that are being stored
    * @param actors of which something is stored
-   * @param waiting messages that are stored and not handled yet, and reminders
-   * @param aside messages that were parked, for a human
+   * @param pendingMessages messages that are stored and not handled yet, and reminders
+   * @param parkedMessages messages that were parked, for a human
    * @param bytes of its files
-   * @param forces of the log to the disk, since it was opened
-   * @param full the next file of the log could not be made. It takes neither new actors nor
+   * @param syncs of the log to the disk, since it was opened
+   * @param isFull the next file of the log could not be made. It takes neither new actors nor
    * messages to keep, and no turns once the file before is full. It tries again each second
-   * @param broken the disk failed in a way after which nobody knows what is on it. It takes nothing
-   * more: close it, see to the disk, and open it again
-   * @param torn files with the end of the log, if it was not whole when it was opened: a commit
-   * that a crash cut off, which no sender was told. It may also be a commit right before the crash
-   * that was damaged afterwards, as {@link Check} explains at {@code doubt}
+   * @param isBroken the disk failed in a way after which nobody knows what is on it. It takes
+   * nothing more: close it, see to the disk, and open it again
+   * @param tornFiles files with the end of the log, if it was not whole when it was opened: a
+   * commit that a crash cut off, which no sender was told. It may also be a commit right before the
+   * crash that was damaged afterwards, as {@link StoreCheck} explains at {@code doubt}
    */
-  public record Health(long turns, long refused, long underWay, long actors, long waiting, long aside, long bytes,
-      Forces forces, boolean full, boolean broken, List<String> torn) {}
+  public record Health(long turns, long refusedTurns, long pendingWrites, long actors, long pendingMessages,
+      long parkedMessages, long bytes,
+      Syncs syncs, boolean isFull, boolean isBroken, List<String> tornFiles) {}
 
   /**
    * How the disk takes what is written.
@@ -188,37 +189,38 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param total how long that took
    * @param last how long the last force took, or zero if there was none
    */
-  public record Forces(long count, Duration total, Duration last) {
-    static final Forces NONE = new Forces(0, Duration.ZERO, Duration.ZERO);
+  public record Syncs(long count, Duration total, Duration last) {
+    static final Syncs NONE = new Syncs(0, Duration.ZERO, Duration.ZERO);
 
-    Forces and(long nanos) {
+    Syncs and(long nanos) {
       var last = Duration.ofNanos(nanos);
-      return new Forces(count + 1, total.plus(last), last);
+      return new Syncs(count + 1, total.plus(last), last);
     }
   }
 
   /**
    * Options of a store. Immutable.
    *
-   * @param segment bytes of a file of the log
-   * @param room bytes of turns that may wait to be stored: further senders wait
-   * @param pause how often written bytes are forced to disk; zero forces them before they count as
-   * stored
+   * @param segmentBytes bytes of a file of the log
+   * @param maxPendingBytes bytes of turns that may wait to be stored: further senders wait
+   * @param syncInterval how often written bytes are forced to disk; zero forces them before they
+   * count as stored
    * @param clock says when messages are due
    */
-  public record Options(int segment, int room, Duration pause, InstantSource clock) {
+  public record Options(int segmentBytes, int maxPendingBytes, Duration syncInterval, InstantSource clock) {
     private static final int LEAST = 4096;
     private static final int MOST = 1 << 30;
     private static final Options USUAL = new Options(64 << 20, 64 << 20, Duration.ZERO, InstantSource.system());
 
     /** Checks them. */
     public Options {
-      if (segment < LEAST || segment > MOST)
-        throw new IllegalArgumentException("a segment of " + segment + " bytes; give " + LEAST + " to " + MOST);
-      if (room < LEAST) throw new IllegalArgumentException("room for " + room + " bytes; give " + LEAST + " or more");
+      if (segmentBytes < LEAST || segmentBytes > MOST)
+        throw new IllegalArgumentException("a segment of " + segmentBytes + " bytes; give " + LEAST + " to " + MOST);
+      if (maxPendingBytes < LEAST)
+        throw new IllegalArgumentException("room for " + maxPendingBytes + " bytes; give " + LEAST + " or more");
       Objects.requireNonNull(clock, "clock");
-      if (Objects.requireNonNull(pause, "pause").isNegative())
-        throw new IllegalArgumentException("a pause of " + pause + "; give zero or more");
+      if (Objects.requireNonNull(syncInterval, "pause").isNegative())
+        throw new IllegalArgumentException("a pause of " + syncInterval + "; give zero or more");
     }
 
     /**
@@ -227,8 +229,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
      * @param bytes by default 64 MiB; a turn must fit into it, and has at most 16 MiB
      * @return a changed copy
      */
-    public Options withSegment(int bytes) {
-      return new Options(bytes, room, pause, clock);
+    public Options withSegmentBytes(int bytes) {
+      return new Options(bytes, maxPendingBytes, syncInterval, clock);
     }
 
     /**
@@ -237,8 +239,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
      * @param bytes by default 64 MiB; a turn must fit into it
      * @return a changed copy
      */
-    public Options withRoom(int bytes) {
-      return new Options(segment, bytes, pause, clock);
+    public Options withMaxPendingBytes(int bytes) {
+      return new Options(segmentBytes, bytes, syncInterval, clock);
     }
 
     /**
@@ -248,8 +250,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
      * @param longest how much may be lost
      * @return a changed copy
      */
-    public Options withForceEvery(Duration longest) {
-      return new Options(segment, room, longest, clock);
+    public Options withSyncInterval(Duration longest) {
+      return new Options(segmentBytes, maxPendingBytes, longest, clock);
     }
 
     /**
@@ -259,7 +261,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
      * @return a changed copy
      */
     public Options withClock(InstantSource time) {
-      return new Options(segment, room, pause, Objects.requireNonNull(time, "clock"));
+      return new Options(segmentBytes, maxPendingBytes, syncInterval, Objects.requireNonNull(time, "clock"));
     }
   }
 }

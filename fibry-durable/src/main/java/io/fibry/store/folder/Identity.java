@@ -15,7 +15,7 @@ final class Identity {
   private Identity() {}
 
   /** Makes a new store of a folder that is none: the first segment, then this file. */
-  static long open(Disk disk, int segment) throws IOException {
+  static long open(StorageDirectory disk, int segment) throws IOException {
     var names = disk.names();
     if (names.contains(NAME)) return read(disk);
     for (var name : names) if (Segment.isName(name) && !isBlank(disk, name))
@@ -28,7 +28,7 @@ final class Identity {
   }
 
   /** Makes the folder a store. */
-  static void write(Disk disk, long id) throws IOException {
+  static void write(StorageDirectory disk, long id) throws IOException {
     var bytes = ByteBuffer.allocate(SIZE).putLong(MAGIC).putInt(Segment.FORMAT).putLong(id);
     NewFile.make(disk, NAME, SIZE, bytes.putInt(Checksum.of(bytes.duplicate().flip())).flip());
   }
@@ -38,18 +38,18 @@ final class Identity {
    *
    * @param what cannot be done if it is not empty
    */
-  static void begin(Disk disk, String what) throws IOException {
+  static void begin(StorageDirectory disk, String what) throws IOException {
     if (!disk.names().isEmpty()) throw new IllegalArgumentException(
         what + " to " + disk + ", which has files already; give an empty folder");
     NewFile.make(disk, NAME, SIZE, ByteBuffer.allocate(SIZE).putLong(UNFINISHED).flip());
   }
 
   /** Whether it was never written to. */
-  private static boolean isBlank(Disk disk, String segment) throws IOException {
+  private static boolean isBlank(StorageDirectory disk, String segment) throws IOException {
     return Opening.lastNonZero(new Segment(0, Segment.numberOf(segment)).read(disk)) < Segment.HEADER;
   }
 
-  static long read(Disk disk) throws IOException {
+  static long read(StorageDirectory disk) throws IOException {
     var bytes = ByteBuffer.allocate(SIZE);
     disk.read(NAME, 0, bytes);
     if (bytes.position() >= Long.BYTES && bytes.getLong(0) == UNFINISHED) throw new StoreDamagedException(

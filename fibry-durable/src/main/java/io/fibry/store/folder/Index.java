@@ -34,7 +34,7 @@ final class Index {
 
   /** Says which actor has a fingerprint, by the place of one of its turns. */
   interface Keys {
-    Store.Id read(Fingerprint print, long place);
+    Store.ActorId read(Fingerprint print, long place);
   }
 
   Index(Supplier<String> store, Keys keys, InstantSource clock) {
@@ -57,23 +57,23 @@ final class Index {
   // ---- actors
 
   /** Uses an actor, which is awake until {@link #rest}. */
-  <T> T wake(Store.Id actor, Function<Where, T> use) {
+  <T> T wake(Store.ActorId actor, Function<Where, T> use) {
     var print = fingerprints.of(actor);
     return stripe(print).wake(print, actor, use);
   }
 
   /** Returns an empty value if no message waits for the actor. */
-  Optional<Where> awake(Store.Id actor) {
+  Optional<Where> awake(Store.ActorId actor) {
     var print = fingerprints.of(actor);
     return Optional.ofNullable(stripe(print).awake(print));
   }
 
   /** The next life of an actor. */
-  Where.Life begin(Store.Id actor) {
+  Where.Life begin(Store.ActorId actor) {
     return wake(actor, where -> where.begin(lives.incrementAndGet()));
   }
 
-  void end(Store.Id actor, long life) {
+  void end(Store.ActorId actor, long life) {
     awake(actor).ifPresent(where -> {
       where.end(life);
       rest(where);
@@ -90,7 +90,7 @@ final class Index {
   }
 
   /** Returns null if too many messages wait. */
-  Where reserve(Store.Waiting message, int most) {
+  Where reserve(Store.PendingMessage message, int most) {
     return wake(message.to(), where -> {
       if (where.reserve(most, message.due())) return where;
       rest(where);
@@ -111,11 +111,11 @@ final class Index {
    * Visits each actor once of which a turn is stored, or for which a message waits. An actor is in
    * one stripe, which knows all of its actors at one moment.
    */
-  void forEach(Consumer<Store.Id> reader) {
+  void forEach(Consumer<Store.ActorId> reader) {
     for (var stripe : stripes) whileNothingMoves(() -> actors(stripe.known())).forEach(reader);
   }
 
-  private List<Store.Id> actors(Stripe.Known known) {
+  private List<Store.ActorId> actors(Stripe.Known known) {
     var all = new ArrayList<>(known.awake());
     for (var one : known.resting()) all.add(keys.read(one.print(), one.place()));
     return all;
@@ -136,7 +136,7 @@ final class Index {
     record.print(fingerprints, into);
   }
 
-  Fingerprint print(Store.Id actor) {
+  Fingerprint print(Store.ActorId actor) {
     return fingerprints.of(actor);
   }
 
@@ -166,7 +166,7 @@ final class Index {
   }
 
   /** A message waits. */
-  void put(Store.Id actor, String id, Where.Waits message) {
+  void put(Store.ActorId actor, String id, Where.Waits message) {
     wake(actor, where -> {
       where.put(id, message);
       return where;

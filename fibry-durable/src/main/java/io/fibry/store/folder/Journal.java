@@ -3,7 +3,7 @@ package io.fibry.store.folder;
 import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
-import io.fibry.store.recorder.Recorder;
+import io.fibry.store.recorder.StoreEvents;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
@@ -205,7 +205,7 @@ final class Journal {
 
   private void commit() {
     int records = batch.size();
-    var event = Recorder.beginCommit();
+    var event = StoreEvents.beginCommit();
     Frame.Place frame;
     try {
       frame = append(event);
@@ -220,7 +220,7 @@ final class Journal {
       offset = Frame.next(offset, entry.record());
     }
     // last, because a failure without memory is no failure of the commit
-    if (event != null) Recorder.endCommit(event, log, Segment.nameOf(frame.segment()), records,
+    if (event != null) StoreEvents.endCommit(event, log, Segment.nameOf(frame.segment()), records,
         Frame.aligned(offset - frame.offset()));
   }
 
@@ -228,10 +228,10 @@ final class Journal {
     writing = batch.size();
     try {
       var frame = log.append(batch.stream().map(Entry::record).toList(), millis.getAsLong());
-      Recorder.written(event);
+      StoreEvents.written(event);
       if (pause == 0) {
         log.force();
-        Recorder.forced(event);
+        StoreEvents.forced(event);
       } else if (unforced == 0) unforced = System.nanoTime();
       unmarked = true;
       committed = System.nanoTime();

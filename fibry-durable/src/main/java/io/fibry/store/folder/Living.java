@@ -35,7 +35,7 @@ final class Living {
   private final Window window;
   private final Pace pace;
 
-  Living(Disk disk, Index index, Pace pace) {
+  Living(StorageDirectory disk, Index index, Pace pace) {
     this.index = index;
     this.window = new Window(disk);
     this.pace = pace;

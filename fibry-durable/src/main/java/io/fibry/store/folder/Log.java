@@ -4,8 +4,8 @@ import io.fibry.Outcome;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
-import io.fibry.store.folder.FolderStore.Forces;
-import io.fibry.store.recorder.Recorder;
+import io.fibry.store.folder.FolderStore.Syncs;
+import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /** Appends frames to the segments of a store. Used by one thread at a time. */
 final class Log {
-  private final Disk disk;
+  private final StorageDirectory disk;
   private final Spares spares;
   private Segment segment;
   private long capacity; // of the segment
@@ -29,17 +29,17 @@ final class Log {
   private NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
   private Runnable sealed = () -> {}; // is told when one more is full
   private Runnable onForce = () -> {};
-  private volatile Forces forces = Forces.NONE; // read by others, as the next one
+  private volatile Syncs forces = Syncs.NONE; // read by others, as the next one
   private volatile boolean broken;
   private StoreBrokenException why; // null: it is not, or there was no memory to say so
 
-  private Log(Disk disk, Spares spares) {
+  private Log(StorageDirectory disk, Spares spares) {
     this.disk = disk;
     this.spares = spares;
   }
 
   /** After what was read. */
-  static Log open(Disk disk, long store, Spares spares, Opening.Reader reader) throws IOException {
+  static Log open(StorageDirectory disk, long store, Spares spares, Opening.Reader reader) throws IOException {
     for (var name : disk.names()) if (name.endsWith(NewFile.UNREADY)) disk.delete(name);
     var log = new Log(disk, spares);
     var end = Opening.open(disk, store, reader);
@@ -59,8 +59,8 @@ final class Log {
     torn = end.torn();
     full = new ConcurrentSkipListMap<>(end.full());
     for (var one : end.unsure()) writeAgain(one); // after a force that failed, another one alone does nothing
-    if (!full.isEmpty()) disk.force(full.lastEntry().getValue().name());
-    disk.force(segment.name());
+    if (!full.isEmpty()) disk.sync(full.lastEntry().getValue().name());
+    disk.sync(segment.name());
     if (!disk.names().contains(segment.after().name())) spares.begin(segment.after());
   }
 
@@ -113,7 +113,7 @@ final class Log {
     return broken;
   }
 
-  Forces forces() {
+  Syncs forces() {
     return forces;
   }
 
@@ -168,7 +168,7 @@ final class Log {
   private void takeBack(int size, Throwable failure) {
     try {
       disk.write(segment.name(), offset, ByteBuffer.allocate(size));
-      disk.force(segment.name());
+      disk.sync(segment.name());
     } catch (Throwable again) {
       failure.addSuppressed(again);
       throw broken("a write failed, and could not be taken back", failure);
@@ -180,7 +180,7 @@ final class Log {
     checkWhole();
     long began = System.nanoTime();
     try {
-      disk.force(segment.name());
+      disk.sync(segment.name());
     } catch (Throwable failure) {
       throw broken("the disk could not say that it has what was written", failure);
     }
@@ -243,7 +243,7 @@ final class Log {
     why = new StoreBrokenException(disk + ": " + what
         + ". The store takes nothing more: close it, see to the disk, and open it again", failure, Outcome.UNKNOWN);
     Journal.log(() -> LoggerFactory.getLogger(Log.class).error("a store is broken", why));
-    Journal.log(() -> Recorder.broken(disk, what, failure));
+    Journal.log(() -> StoreEvents.broken(disk, what, failure));
     return why;
   }
 

@@ -39,7 +39,7 @@ final class LogHistory implements Store.History {
   }
 
   private final LogStore store;
-  private final Disk disk;
+  private final StorageDirectory disk;
   private final Index index;
   private final Log log;
   private final long id; // of the store
@@ -53,7 +53,7 @@ final class LogHistory implements Store.History {
   private int offset;
   private boolean again; // whether returned turns may come again, since files have moved
 
-  LogHistory(LogStore store, Disk disk, Index index, Log log, long id, String kind, Place after) {
+  LogHistory(LogStore store, StorageDirectory disk, Index index, Log log, long id, String kind, Place after) {
     this.store = store;
     this.disk = disk;
     this.index = index;
@@ -65,7 +65,7 @@ final class LogHistory implements Store.History {
   }
 
   @Override
-  public List<Store.Past> next() throws InterruptedException {
+  public List<Store.StoredTurn> take() throws InterruptedException {
     while (true) {
       news.drainPermits(); // frames that come from now on are told again
       long until = log.forced();
@@ -76,7 +76,7 @@ final class LogHistory implements Store.History {
   }
 
   @Override
-  public List<Store.Past> now() {
+  public List<Store.StoredTurn> poll() {
     store.force();
     long until = log.forced();
     var found = readUntil(until);
@@ -84,7 +84,7 @@ final class LogHistory implements Store.History {
     return found;
   }
 
-  private List<Store.Past> readUntil(long until) {
+  private List<Store.StoredTurn> readUntil(long until) {
     if (closed) throw new StoreClosedException("the history of " + kind + " in " + store + " is closed");
     store.checkOpen();
     return seen < until ? index.whileNothingMoves(() -> read(until)) : List.of();
@@ -104,7 +104,7 @@ final class LogHistory implements Store.History {
 
   // ---- reading
 
-  private List<Store.Past> read(long until) {
+  private List<Store.StoredTurn> read(long until) {
     if (moves != index.moves()) seek();
     try {
       return frames(until);
@@ -125,8 +125,8 @@ final class LogHistory implements Store.History {
     moves = index.moves();
   }
 
-  private List<Store.Past> frames(long until) throws IOException {
-    var found = new ArrayList<Store.Past>();
+  private List<Store.StoredTurn> frames(long until) throws IOException {
+    var found = new ArrayList<Store.StoredTurn>();
     var bytes = bytes(AT_ONCE);
     int begun = offset;
     while (seen < until) {
@@ -161,7 +161,7 @@ final class LogHistory implements Store.History {
     return frame;
   }
 
-  private void add(Frame frame, List<Store.Past> found) {
+  private void add(Frame frame, List<Store.StoredTurn> found) {
     int begun = found.size();
     int answered = -1;
     for (var record : frame.records()) {
@@ -171,11 +171,11 @@ final class LogHistory implements Store.History {
         continue;
       var place = new Place(frame.number(), stored.number(), stored.actor().key());
       if (place.number == last.number && place.key.equals(last.key)) answered = found.size();
-      found.add(new Store.Past(place.toString(), place.key, place.number, Instant.ofEpochMilli(stored.millis()),
+      found.add(new Store.StoredTurn(place.toString(), place.key, place.number, Instant.ofEpochMilli(stored.millis()),
           stored.type() == Stored.Type.WHOLE, stored.body()));
     }
     if (again && answered >= 0) found.subList(begun, answered + 1).clear();
     again = false;
-    if (!found.isEmpty()) last = Place.of(found.getLast().place(), kind);
+    if (!found.isEmpty()) last = Place.of(found.getLast().offset(), kind);
   }
 }

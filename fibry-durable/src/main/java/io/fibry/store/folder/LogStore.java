@@ -1,11 +1,11 @@
 package io.fibry.store.folder;
 
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreException;
-import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreReadException;
-import io.fibry.store.recorder.Recorder;
+import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -56,24 +56,25 @@ final class LogStore extends FolderStore {
     this.index = new Index(this::toString, this::actor, clock);
   }
 
-  static LogStore open(Disk files, Options options) throws IOException {
-    Recorder.prepare();
+  static LogStore open(StorageDirectory files, Options options) throws IOException {
+    StoreEvents.prepare();
     var disk = MeasuredDisk.of(files);
     var store = new LogStore(disk, options.clock());
-    store.id = Identity.open(disk, options.segment());
-    store.spares = new Spares(disk, threads("fibry-segments"), options.segment(), System::nanoTime);
+    store.id = Identity.open(disk, options.segmentBytes());
+    store.spares = new Spares(disk, threads("fibry-segments"), options.segmentBytes(), System::nanoTime);
     try (var indexing = new Indexing(store.index)) {
       store.log = Log.open(disk, store.id, store.spares, indexing);
       indexing.end();
     }
     store.index.check();
-    store.compaction = new Compaction(disk, options.segment(), store.index, store.log.full(),
+    store.compaction = new Compaction(disk, options.segmentBytes(), store.index, store.log.full(),
         () -> store.journal.forced(), threads("fibry-compaction"),
         () -> new Pace(System::nanoTime, LockSupport::parkNanos));
     store.log.onSealed(store.compaction::sealed);
     store.log.onForce(store::wakeHistories);
-    store.journal = Journal.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.pause()),
-        Journal.QUIET, options.room());
+    store.journal =
+        Journal.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.syncInterval()),
+            Journal.QUIET, options.maxPendingBytes());
     store.spares.onFull(store.compaction::full); // may begin a pass at once, which asks the journal for a force
     return store;
   }
@@ -85,20 +86,20 @@ final class LogStore extends FolderStore {
   // ---- reading
 
   @Override
-  public Loaded load(Id actor) {
-    return begin(actor, life -> loaded(actor, life));
+  public LoadedActor load(ActorId actor) {
+    return beginLife(actor, life -> loaded(actor, life));
   }
 
   @Override
-  public long begin(Id actor, long last) {
-    return begin(actor, life -> {
+  public long beginLife(ActorId actor, long last) {
+    return beginLife(actor, life -> {
       life.where().goOn(life, last);
       return life.number();
     });
   }
 
   /** If the use fails, the life is over. */
-  private <T> T begin(Id actor, Function<Where.Life, T> use) {
+  private <T> T beginLife(ActorId actor, Function<Where.Life, T> use) {
     checkOpen();
     var life = index.begin(actor);
     boolean begun = false;
@@ -108,24 +109,24 @@ final class LogStore extends FolderStore {
       begun = true;
       return answer;
     } finally {
-      if (!begun) leave(actor, life.number());
+      if (!begun) endLife(actor, life.number());
     }
   }
 
-  private Loaded loaded(Id actor, Where.Life life) {
+  private LoadedActor loaded(ActorId actor, Where.Life life) {
     var where = life.where();
     var bodies = index.whileNothingMoves(() -> {
       var all = new ArrayList<byte[]>();
       for (long place : where.places()) all.add(body(actor, (int) (place >> Integer.SIZE), (int) place));
       return all;
     });
-    var loaded = new Loaded(life.number(), where.last(), bodies, where.waiting());
+    var loaded = new LoadedActor(life.number(), where.last(), bodies, where.waiting());
     where.hasRead(life);
     return loaded;
   }
 
   @Override
-  public void leave(Id actor, long life) {
+  public void endLife(ActorId actor, long life) {
     index.end(actor, life);
   }
 
@@ -133,7 +134,7 @@ final class LogStore extends FolderStore {
     if (journal.isEnded()) throw new StoreClosedException(this + " is closed");
   }
 
-  private static void await(CompletableFuture<Void> before, Id actor) {
+  private static void await(CompletableFuture<Void> before, ActorId actor) {
     try {
       before.get();
     } catch (InterruptedException interrupt) {
@@ -144,7 +145,7 @@ final class LogStore extends FolderStore {
     }
   }
 
-  private byte[] body(Id actor, int segment, int offset) {
+  private byte[] body(ActorId actor, int segment, int offset) {
     return stored(actor, segment, offset, stored -> stored.actor().equals(actor)).body();
   }
 
@@ -161,7 +162,7 @@ final class LogStore extends FolderStore {
   }
 
   /** Returns the actor by the place of one of its turns. */
-  private Id actor(Fingerprint print, long place) {
+  private ActorId actor(Fingerprint print, long place) {
     return stored("an actor", (int) (place >> Integer.SIZE), (int) place,
         stored -> index.print(stored.actor()).equals(print)).actor();
   }
@@ -183,35 +184,35 @@ final class LogStore extends FolderStore {
   // ---- what waits
 
   @Override
-  public List<Waiting> waiting(Id actor, Instant until, int most) {
+  public List<PendingMessage> pending(ActorId actor, Instant until, int most) {
     checkOpen();
     return index.whileNothingMoves(() -> index.awake(actor).map(where -> where.waiting(until, most)).orElse(List.of())
         .stream().map(one -> message(actor, one)).toList());
   }
 
-  private Waiting message(Id actor, Where.Waits place) {
+  private PendingMessage message(ActorId actor, Where.Waits place) {
     var sent = stored(actor, place.segment(), place.offset(),
         stored -> stored.sends().size() > place.index() && stored.sends().get(place.index()).to().equals(actor)).sends()
         .get(place.index());
-    return new Waiting(actor, sent.id(), sent.due(), sent.body());
+    return new PendingMessage(actor, sent.id(), sent.due(), sent.body());
   }
 
   @Override
-  public Optional<Instant> due(Id actor, String id) {
+  public Optional<Instant> dueTime(ActorId actor, String id) {
     checkOpen();
     Objects.requireNonNull(id, "id");
     return index.awake(actor).flatMap(where -> where.due(id));
   }
 
   @Override
-  public Optional<Instant> next(Id actor, Instant after) {
+  public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
     checkOpen();
     Objects.requireNonNull(after, "after");
     return index.awake(actor).flatMap(where -> where.next(after));
   }
 
   @Override
-  public void waiting(String kind, BiConsumer<Id, Instant> reader) {
+  public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
     checkOpen();
     index.forEachAwake(where -> {
       if (where.actor().kind().equals(kind))
@@ -220,7 +221,7 @@ final class LogStore extends FolderStore {
   }
 
   @Override
-  public void actors(Consumer<Id> reader) {
+  public void forEachActor(Consumer<ActorId> reader) {
     checkOpen();
     index.forEach(Objects.requireNonNull(reader, "reader"));
   }
@@ -259,7 +260,7 @@ final class LogStore extends FolderStore {
   }
 
   @Override
-  public void forget(String kind, Duration age) {
+  public void setRetention(String kind, Duration age) {
     index.forget(Objects.requireNonNull(kind, "kind"), Objects.requireNonNull(age, "age"));
   }
 
@@ -281,16 +282,16 @@ final class LogStore extends FolderStore {
     if (spares.isFull() && turn.number() == 1 && !snapshot && nothingWaits(turn.actor()))
       return refuse(spares.refusal(turn.actor() + " is not begun"));
     var life = index.enter(turn, snapshot);
-    if (life == null) return refuse(new StoreOutdatedException(turn));
+    if (life == null) return refuse(new StaleLifeException(turn));
     return add(new UnderWay.OfTurn(this, record, life, turn, snapshot), turn.actor());
   }
 
-  private boolean nothingWaits(Id actor) {
+  private boolean nothingWaits(ActorId actor) {
     return index.awake(actor).map(where -> where.count() == 0).orElse(true);
   }
 
   @Override
-  public CompletionStage<Boolean> accept(Waiting message, int most) {
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
     var record = Stored.bytes(message, clock.millis());
     checkSize(record, "a message for ", message.to());
     if (spares.isFull()) return refuse(spares.refusal("a message for " + message.to() + " is not kept"));
@@ -299,7 +300,7 @@ final class LogStore extends FolderStore {
     return add(new UnderWay.OfMessage(this, record, where, message), message.to());
   }
 
-  private void checkSize(ByteBuffer record, String what, Id actor) {
+  private void checkSize(ByteBuffer record, String what, ActorId actor) {
     if (record.remaining() > journal.most()) throw new IllegalArgumentException(
         what + actor + " takes " + record.remaining() + " bytes; " + this + " takes at most " + journal.most());
   }
@@ -309,7 +310,7 @@ final class LogStore extends FolderStore {
     return CompletableFuture.failedFuture(why);
   }
 
-  private <T> CompletableFuture<T> add(UnderWay<T> entry, Id actor) {
+  private <T> CompletableFuture<T> add(UnderWay<T> entry, ActorId actor) {
     boolean added = false;
     try {
       journal.add(entry);
@@ -330,7 +331,7 @@ final class LogStore extends FolderStore {
     index.rest(where);
   }
 
-  void put(Waiting message, int segment, int offset, int place) {
+  void put(PendingMessage message, int segment, int offset, int place) {
     var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // as it is read
     index.put(message.to(), message.id(), new Where.Waits(due, segment, offset, place));
   }
@@ -363,7 +364,7 @@ final class LogStore extends FolderStore {
   }
 
   @Override
-  public void backup(Disk to) {
+  public void backup(StorageDirectory to) {
     Objects.requireNonNull(to, "to");
     checkOpen();
     try {

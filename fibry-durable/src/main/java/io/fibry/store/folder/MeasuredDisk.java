@@ -6,15 +6,15 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** A disk that knows how many bytes its files have, without asking it. */
-final class MeasuredDisk implements Disk {
-  private final Disk disk;
+final class MeasuredDisk implements StorageDirectory {
+  private final StorageDirectory disk;
   private final ConcurrentHashMap<String, Long> sizes = new ConcurrentHashMap<>(); // a write changes none
 
-  private MeasuredDisk(Disk disk) {
+  private MeasuredDisk(StorageDirectory disk) {
     this.disk = disk;
   }
 
-  static MeasuredDisk of(Disk disk) throws IOException {
+  static MeasuredDisk of(StorageDirectory disk) throws IOException {
     var measured = new MeasuredDisk(disk);
     for (var name : disk.names()) measured.sizes.put(name, disk.size(name));
     return measured;
@@ -47,8 +47,8 @@ final class MeasuredDisk implements Disk {
   }
 
   @Override
-  public void force(String name) throws IOException {
-    disk.force(name);
+  public void sync(String name) throws IOException {
+    disk.sync(name);
   }
 
   @Override
@@ -69,8 +69,8 @@ final class MeasuredDisk implements Disk {
   }
 
   @Override
-  public void forceNames() throws IOException {
-    disk.forceNames();
+  public void syncDirectory() throws IOException {
+    disk.syncDirectory();
   }
 
   @Override

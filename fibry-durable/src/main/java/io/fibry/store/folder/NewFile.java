@@ -10,22 +10,22 @@ final class NewFile {
   private NewFile() {}
 
   /** When it answers, the file is on disk, with zeros behind its beginning. */
-  static void make(Disk disk, String name, int size, ByteBuffer beginning) throws IOException {
+  static void make(StorageDirectory disk, String name, int size, ByteBuffer beginning) throws IOException {
     prepare(disk, name, size, beginning);
     show(disk, name);
-    disk.forceNames();
+    disk.syncDirectory();
   }
 
   /** When it answers, the file is on disk, but has not its name. */
-  static void prepare(Disk disk, String name, int size, ByteBuffer beginning) throws IOException {
+  static void prepare(StorageDirectory disk, String name, int size, ByteBuffer beginning) throws IOException {
     String unready = name + UNREADY;
     disk.create(unready, size);
     disk.write(unready, 0, beginning);
-    disk.force(unready);
+    disk.sync(unready);
   }
 
   /** It takes the place of one with its name, if any. */
-  static void show(Disk disk, String name) throws IOException {
+  static void show(StorageDirectory disk, String name) throws IOException {
     disk.rename(name + UNREADY, name);
   }
 }

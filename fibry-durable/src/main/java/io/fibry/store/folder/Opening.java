@@ -44,7 +44,7 @@ final class Opening {
 
   private static final int BEGINNING = 1 << 16; // of a segment, in bytes
 
-  private final Disk disk;
+  private final StorageDirectory disk;
   private final long store;
   private final Reader reader;
   private final Window window;
@@ -55,14 +55,14 @@ final class Opening {
   private final ArrayDeque<Unsure> unsure = new ArrayDeque<>();
   private final List<String> replaced = new ArrayList<>();
 
-  private Opening(Disk disk, long store, Reader reader) {
+  private Opening(StorageDirectory disk, long store, Reader reader) {
     this.disk = disk;
     this.store = store;
     this.reader = reader;
     this.window = new Window(disk);
   }
 
-  static End open(Disk disk, long store, Reader reader) throws IOException {
+  static End open(StorageDirectory disk, long store, Reader reader) throws IOException {
     return new Opening(disk, store, reader).read();
   }
 
@@ -177,7 +177,7 @@ final class Opening {
     for (int i = 2; disk.names().contains(name); i++) name = stem + "-" + i + ".torn";
     NewFile.make(disk, name, torn.remaining(), torn);
     disk.write(segment.name(), offset, ByteBuffer.allocate(torn.remaining()));
-    disk.force(segment.name());
+    disk.sync(segment.name());
     return name;
   }
 

@@ -1,7 +1,7 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.Store;
-import io.fibry.store.ViewPlace;
+import io.fibry.store.ViewOffset;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,19 +22,19 @@ final class Readings {
   private final Map<String, Map<String, LogHistory.Place>> places = new ConcurrentHashMap<>(); // by kind and view
 
   /** The last turn of an actor, which may be that of a view. */
-  void note(Store.Id actor, byte[] body) {
-    ViewPlace.kindOf(actor).ifPresent(kind -> note(kind, actor, ViewPlace.of(actor, body)));
+  void note(Store.ActorId actor, byte[] body) {
+    ViewOffset.kindOf(actor).ifPresent(kind -> note(kind, actor, ViewOffset.of(actor, body)));
   }
 
-  private void note(String kind, Store.Id actor, Optional<ViewPlace> view) {
+  private void note(String kind, Store.ActorId actor, Optional<ViewOffset> view) {
     var ofKind = places.computeIfAbsent(kind, none -> new ConcurrentHashMap<>());
     view.ifPresentOrElse(stands -> ofKind.put(actor.key(), place(stands)), () -> ofKind.remove(actor.key()));
   }
 
   /** A text that is no place, which the view itself refuses, keeps all. */
-  private static LogHistory.Place place(ViewPlace view) {
+  private static LogHistory.Place place(ViewOffset view) {
     try {
-      return LogHistory.Place.of(view.place(), view.kind());
+      return LogHistory.Place.of(view.offset(), view.kind());
     } catch (IllegalArgumentException none) {
       return LogHistory.Place.BEGINNING;
     }
@@ -54,7 +54,7 @@ final class Readings {
   private static int indexOf(String kind, LogHistory.Place place, Frame frame) {
     for (int i = frame.records().size() - 1; i >= 0; i--) {
       var stored = Stored.of(frame.records().get(i));
-      if (stored.number() == place.number() && stored.actor().equals(new Store.Id(kind, place.key()))
+      if (stored.number() == place.number() && stored.actor().equals(new Store.ActorId(kind, place.key()))
           && stored.type() != Stored.Type.SNAPSHOT && stored.type() != Stored.Type.MESSAGE)
         return i;
     }

@@ -1,6 +1,6 @@
 package io.fibry.store.folder;
 
-import io.fibry.store.folder.Check.Wrong;
+import io.fibry.store.folder.StoreCheck.Defect;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -22,11 +22,11 @@ final class Remains {
     void end(Segment file, int size, long frame) throws IOException;
   }
 
-  private final Disk disk;
+  private final StorageDirectory disk;
   private final Reader reader;
-  private final List<Wrong> wrong = new ArrayList<>();
+  private final List<Defect> wrong = new ArrayList<>();
   private final List<String> torn = new ArrayList<>();
-  private Optional<Wrong> doubt = Optional.empty();
+  private Optional<Defect> doubt = Optional.empty();
   private long store;
   private long number = 1; // of the frame that comes
   private long frames;
@@ -34,18 +34,18 @@ final class Remains {
   private boolean closed;
   private boolean noted; // whether the gap in front of the next frame was noted
 
-  private Remains(Disk disk, Reader reader) {
+  private Remains(StorageDirectory disk, Reader reader) {
     this.disk = disk;
     this.reader = reader;
   }
 
-  static Remains read(Disk disk, Reader reader) throws IOException {
+  static Remains read(StorageDirectory disk, Reader reader) throws IOException {
     var remains = new Remains(disk, reader);
     remains.read();
     return remains;
   }
 
-  List<Wrong> wrong() {
+  List<Defect> wrong() {
     return wrong;
   }
 
@@ -53,7 +53,7 @@ final class Remains {
     return torn;
   }
 
-  Optional<Wrong> doubt() {
+  Optional<Defect> doubt() {
     return doubt;
   }
 
@@ -66,7 +66,7 @@ final class Remains {
   }
 
   private void note(String file, long offset, String what) {
-    wrong.add(new Wrong(file, offset, Optional.empty(), what));
+    wrong.add(new Defect(file, offset, Optional.empty(), what));
     noted = true;
   }
 
@@ -179,7 +179,7 @@ final class Remains {
       return segment.compact() || goesOn;
     }
     if (last >= at) {
-      doubt = Optional.of(new Wrong(segment.name(), at, Optional.empty(), Opening.doubt(last + 1 - at, time)));
+      doubt = Optional.of(new Defect(segment.name(), at, Optional.empty(), Opening.doubt(last + 1 - at, time)));
       closed = false;
     }
     return false;
@@ -224,6 +224,6 @@ final class Remains {
   private void noteLost(Segment segment, int at, Stored stored) {
     String what = stored.type() == Stored.Type.MESSAGE ? "a message for it"
         : (stored.type() == Stored.Type.SNAPSHOT ? "the snapshot at turn " : "turn ") + stored.number();
-    wrong.add(new Wrong(segment.name(), at, Optional.of(stored.actor()), what + " is not as it was written"));
+    wrong.add(new Defect(segment.name(), at, Optional.of(stored.actor()), what + " is not as it was written"));
   }
 }

@@ -64,7 +64,7 @@ final class Rewriting {
   }
 
   /** When it answers, the file is on disk, but has not its name. */
-  void write(Disk disk, Living living) throws IOException {
+  void write(StorageDirectory disk, Living living) throws IOException {
     int size = Math.toIntExact(bytes);
     var segment = segment();
     moves = new Moves(segment.number(), records);
@@ -72,10 +72,10 @@ final class Rewriting {
     for (var content : contents) living.read(content.segment, (frame, alive) -> write(disk, frame, alive));
     var seal = contents.getLast().seal;
     write(disk, Frame.ofEnd(seal.number(), seal.number() - 1, seal.time(), Frame.Kind.SEALED), List.of());
-    disk.force(segment.name() + NewFile.UNREADY);
+    disk.sync(segment.name() + NewFile.UNREADY);
   }
 
-  private void write(Disk disk, Frame frame, List<Living.Alive> alive) throws IOException {
+  private void write(StorageDirectory disk, Frame frame, List<Living.Alive> alive) throws IOException {
     String name = segment().name() + NewFile.UNREADY;
     var content = frame.bytes(segment().place(end));
     if (end + content.remaining() > bytes) // a view may be new, or the clock was set back
@@ -88,7 +88,7 @@ final class Rewriting {
     }
     end += content.remaining();
     if (end - forced < FORCED) return;
-    disk.force(name);
+    disk.sync(name);
     forced = end;
   }
 
@@ -97,7 +97,7 @@ final class Rewriting {
    *
    * @param full all that are full, by the last frame of each
    */
-  void show(Disk disk, Index index, NavigableMap<Long, Segment> full) throws IOException {
+  void show(StorageDirectory disk, Index index, NavigableMap<Long, Segment> full) throws IOException {
     var segment = segment();
     index.move(() -> {
       NewFile.show(disk, segment.name());
@@ -105,7 +105,7 @@ final class Rewriting {
       contents.forEach(content -> full.remove(content.seal.number()));
       full.put(contents.getLast().seal.number(), segment);
     }, moves);
-    disk.forceNames();
+    disk.syncDirectory();
     unsure = false;
     for (var one : replaced()) if (one.number() != segment.number()) disk.delete(one.name());
   }

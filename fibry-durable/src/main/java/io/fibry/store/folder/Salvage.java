@@ -15,7 +15,7 @@ final class Salvage implements Survey.Taking {
   private static final int LEAST = 4096; // bytes of a file that are worth continuing in
   private static final long GAP = 1L << 40; // more frames than can be lost
 
-  private final Disk disk;
+  private final StorageDirectory disk;
   private final long store = new SecureRandom().nextLong();
   private final List<Frame> frames = new ArrayList<>(); // of the file
   private final List<ByteBuffer> records = new ArrayList<>(); // of the frame
@@ -25,12 +25,12 @@ final class Salvage implements Survey.Taking {
   private long sealed; // the number of its last frame
   private int size; // of the largest file
 
-  private Salvage(Disk disk) {
+  private Salvage(StorageDirectory disk) {
     this.disk = disk;
   }
 
   /** Returns the findings about the first log. */
-  static Check run(Disk from, Disk to) throws IOException {
+  static StoreCheck run(StorageDirectory from, StorageDirectory to) throws IOException {
     Identity.begin(to, "what is whole in " + from + " cannot be written");
     var salvage = new Salvage(to);
     var found = Survey.of(from, none -> salvage);

@@ -31,14 +31,14 @@ record Segment(long store, int first, int number, boolean compact) {
   }
 
   /** A file, as its header says; a plain segment if that is damaged. */
-  static Segment of(Disk disk, long store, int number) throws IOException {
+  static Segment of(StorageDirectory disk, long store, int number) throws IOException {
     var header = ByteBuffer.allocate(HEADER);
     disk.read(nameOf(number), 0, header);
     if (header.hasRemaining() || !isWhole(header) || header.getInt(24) != number) return new Segment(store, number);
     return new Segment(store, header.getInt(20), number, header.getInt(32) != 0);
   }
 
-  static List<Integer> numbers(Disk disk) throws IOException {
+  static List<Integer> numbers(StorageDirectory disk) throws IOException {
     return disk.names().stream().filter(Segment::isName).map(Segment::numberOf).toList();
   }
 
@@ -47,7 +47,7 @@ record Segment(long store, int first, int number, boolean compact) {
    *
    * @param replaced gets the names of the latter
    */
-  static List<Segment> all(Disk disk, long store, Consumer<String> replaced) throws IOException {
+  static List<Segment> all(StorageDirectory disk, long store, Consumer<String> replaced) throws IOException {
     var segments = new ArrayDeque<Segment>();
     for (var number : numbers(disk).reversed()) {
       if (!segments.isEmpty() && number >= segments.getFirst().first()) replaced.accept(nameOf(number));
@@ -87,7 +87,7 @@ record Segment(long store, int first, int number, boolean compact) {
   }
 
   /** When it answers, the segment is on disk. */
-  void make(Disk disk, int size) throws IOException {
+  void make(StorageDirectory disk, int size) throws IOException {
     NewFile.make(disk, name(), size, header(size));
   }
 
@@ -98,7 +98,7 @@ record Segment(long store, int first, int number, boolean compact) {
   }
 
   /** The whole file. */
-  ByteBuffer read(Disk disk) throws IOException {
+  ByteBuffer read(StorageDirectory disk) throws IOException {
     var file = ByteBuffer.allocate(Math.toIntExact(disk.size(name())));
     disk.read(name(), 0, file);
     return file.flip();

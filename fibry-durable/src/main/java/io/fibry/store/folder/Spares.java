@@ -2,7 +2,7 @@ package io.fibry.store.folder;
 
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
-import io.fibry.store.recorder.Recorder;
+import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
@@ -20,7 +20,7 @@ final class Spares {
   static final long PAUSE = TimeUnit.SECONDS.toNanos(1); // after a failure
   private static final long LOG_PAUSE = TimeUnit.MINUTES.toNanos(1); // between lines of the log
 
-  private final Disk disk;
+  private final StorageDirectory disk;
   private final Executor maker;
   private final int size;
   private final LongSupplier nanoTime;
@@ -31,7 +31,7 @@ final class Spares {
   private volatile boolean full; // written by the maker
   private volatile Runnable onFull = () -> {};
 
-  Spares(Disk disk, Executor maker, int size, LongSupplier nanoTime) {
+  Spares(StorageDirectory disk, Executor maker, int size, LongSupplier nanoTime) {
     this.disk = disk;
     this.maker = maker;
     this.size = size;
@@ -96,7 +96,7 @@ final class Spares {
     failedAt = nanoTime.getAsLong();
     boolean again = full; // no segment was made since it failed before
     full = true;
-    Recorder.full(disk, segment.name(), size, failure);
+    StoreEvents.full(disk, segment.name(), size, failure);
     boolean tells = failedAt - toldAt >= LOG_PAUSE;
     if (tells) tell(segment, failure);
     if (tells || !again) onFull.run();

@@ -25,7 +25,7 @@ import java.util.List;
  * @param actor whose turn it is, or for which the message is
  * @param content the body
  */
-record Stored(Store.Id actor, Type type, long number, long millis, List<String> done, List<Sent> sends,
+record Stored(Store.ActorId actor, Type type, long number, long millis, List<String> done, List<Sent> sends,
     ByteBuffer content) {
   private static final int FIXED = 29; // of all fields without texts
   private static final int MOST = 0xffff; // of what two bytes count
@@ -45,22 +45,22 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
   }
 
   /** A message, the body of which has not been copied. */
-  record Sent(Store.Id to, String id, Instant due, ByteBuffer content) {
+  record Sent(Store.ActorId to, String id, Instant due, ByteBuffer content) {
     byte[] body() {
       return copy(content);
     }
   }
 
   static ByteBuffer bytes(Store.Turn turn, boolean snapshot) {
-    return bytes(typeOf(turn, snapshot), turn.number(), turn.at().toEpochMilli(), turn.actor(), turn.done(),
-        turn.sends(), turn.body());
+    return bytes(typeOf(turn, snapshot), turn.number(), turn.at().toEpochMilli(), turn.actor(), turn.handledIds(),
+        turn.outbox(), turn.body());
   }
 
   static Type typeOf(Store.Turn turn, boolean snapshot) {
-    return snapshot ? Type.SNAPSHOT : turn.whole() ? Type.WHOLE : Type.TURN;
+    return snapshot ? Type.SNAPSHOT : turn.isFullState() ? Type.WHOLE : Type.TURN;
   }
 
-  static ByteBuffer bytes(Store.Waiting message, long millis) {
+  static ByteBuffer bytes(Store.PendingMessage message, long millis) {
     return bytes(Type.MESSAGE, 0, millis, message.to(), List.of(), List.of(message), new byte[0]);
   }
 
@@ -69,13 +69,13 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
    * has done, which are gone.
    */
   ByteBuffer bytes(boolean turn, List<Sent> alive) {
-    var messages = alive.stream().map(one -> new Store.Waiting(one.to, one.id, one.due, one.body())).toList();
+    var messages = alive.stream().map(one -> new Store.PendingMessage(one.to, one.id, one.due, one.body())).toList();
     return bytes(turn ? type : Type.MESSAGE, turn ? number : 0, millis, actor, List.of(), messages,
         turn ? body() : new byte[0]);
   }
 
-  private static ByteBuffer bytes(Type type, long number, long millis, Store.Id actor, List<String> done,
-      List<Store.Waiting> sends, byte[] body) {
+  private static ByteBuffer bytes(Type type, long number, long millis, Store.ActorId actor, List<String> done,
+      List<Store.PendingMessage> sends, byte[] body) {
     var bytes = new ByteArrayOutputStream(128 + body.length);
     var out = new DataOutputStream(bytes);
     try {
@@ -102,13 +102,13 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
     return record.putInt(0, crc(record));
   }
 
-  private static int count(Store.Id actor, List<?> all) {
+  private static int count(Store.ActorId actor, List<?> all) {
     if (all.size() > MOST) throw new IllegalArgumentException(
         "a turn of " + actor + " has done or sends " + all.size() + " messages; at most " + MOST + " are possible");
     return all.size();
   }
 
-  private static void write(Store.Id actor, DataOutputStream out) throws IOException {
+  private static void write(Store.ActorId actor, DataOutputStream out) throws IOException {
     write(actor.kind(), out);
     write(actor.key(), out);
   }
@@ -162,8 +162,8 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
     return body;
   }
 
-  private static Store.Id actor(ByteBuffer in) {
-    return new Store.Id(text(in), text(in));
+  private static Store.ActorId actor(ByteBuffer in) {
+    return new Store.ActorId(text(in), text(in));
   }
 
   private static String text(ByteBuffer in) {

@@ -43,12 +43,12 @@ final class Stripe {
   // ---- awake
 
   /** Uses an actor, which is awake then, until it is told to {@link #rest}. */
-  synchronized <T> T wake(Fingerprint print, Store.Id actor, Function<Where, T> use) {
+  synchronized <T> T wake(Fingerprint print, Store.ActorId actor, Function<Where, T> use) {
     var where = awake.get(print);
     return use.apply(where != null ? where : wake(print, actor));
   }
 
-  private Where wake(Fingerprint print, Store.Id actor) {
+  private Where wake(Fingerprint print, Store.ActorId actor) {
     int at = find(print);
     long place = at < 0 ? NOWHERE : slots[at + PLACE];
     var where = at < 0 ? new Where(actor, print) : new Where(actor, print, places(at), last(at), first(at));
@@ -109,7 +109,7 @@ final class Stripe {
   synchronized void count(long[] sums) {
     sums[0] += used;
     for (var where : awake.values()) {
-      long aside = where.due(Store.Waiting.NEVER);
+      long aside = where.due(Store.PendingMessage.NEVER);
       if (where.last() > 0) sums[0]++;
       sums[1] += where.count() - aside;
       sums[2] += aside;
@@ -120,7 +120,7 @@ final class Stripe {
   record Resting(Fingerprint print, long place) {}
 
   /** The actors that have stored turns or waiting messages. */
-  record Known(List<Store.Id> awake, List<Resting> resting) {}
+  record Known(List<Store.ActorId> awake, List<Resting> resting) {}
 
   synchronized Known known() {
     var known = new Known(new ArrayList<>(), new ArrayList<>(used));

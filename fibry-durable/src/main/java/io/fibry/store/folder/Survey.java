@@ -1,7 +1,7 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.Store;
-import io.fibry.store.folder.Check.Lost;
+import io.fibry.store.folder.StoreCheck.LostTurns;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -25,12 +25,12 @@ final class Survey {
     private final Map<String, Boolean> waiting = new LinkedHashMap<>(0); // by id: whether it is parked
   }
 
-  private final Map<Store.Id, Line> lines = new HashMap<>();
-  private final List<Lost> lost = new ArrayList<>();
+  private final Map<Store.ActorId, Line> lines = new HashMap<>();
+  private final List<LostTurns> lost = new ArrayList<>();
   private boolean damaged;
   private long turns;
 
-  private Line line(Store.Id actor) {
+  private Line line(Store.ActorId actor) {
     return lines.computeIfAbsent(actor, none -> new Line());
   }
 
@@ -77,12 +77,12 @@ final class Survey {
       lose(stored.actor(), first, last, "it is missing in the history; the state is whole");
   }
 
-  private void lose(Store.Id actor, long first, long last, String why) {
+  private void lose(Store.ActorId actor, long first, long last, String why) {
     if (first > last) return;
     var before = lost.isEmpty() ? null : lost.getLast();
     if (before != null && before.actor().equals(actor) && before.why().equals(why) && before.last() + 1 == first)
-      lost.set(lost.size() - 1, new Lost(actor, before.first(), last, why));
-    else lost.add(new Lost(actor, first, last, why));
+      lost.set(lost.size() - 1, new LostTurns(actor, before.first(), last, why));
+    else lost.add(new LostTurns(actor, first, last, why));
   }
 
   private void use(Stored stored) {
@@ -91,13 +91,13 @@ final class Survey {
       stored.done().forEach(line(stored.actor()).waiting::remove);
     }
     for (var one : stored.sends())
-      line(one.to()).waiting.put(one.id(), one.due().toEpochMilli() == Store.Waiting.NEVER.toEpochMilli());
+      line(one.to()).waiting.put(one.id(), one.due().toEpochMilli() == Store.PendingMessage.NEVER.toEpochMilli());
   }
 
   // ---- the result
 
   /** Reads a log twice. */
-  static Check of(Disk disk) throws IOException {
+  static StoreCheck of(StorageDirectory disk) throws IOException {
     return of(disk, none -> new Taking() {});
   }
 
@@ -112,7 +112,7 @@ final class Survey {
     Taking make(Remains found) throws IOException;
   }
 
-  static Check of(Disk disk, Maker maker) throws IOException {
+  static StoreCheck of(StorageDirectory disk, Maker maker) throws IOException {
     var survey = new Survey();
     var found = Remains.read(disk, new Remains.Reader() {
       @Override
@@ -139,13 +139,13 @@ final class Survey {
     return survey.check(disk, found);
   }
 
-  private Check check(Disk disk, Remains found) throws IOException {
+  private StoreCheck check(StorageDirectory disk, Remains found) throws IOException {
     long bytes = 0;
     for (var name : disk.names()) bytes += disk.size(name);
     long actors = lines.values().stream().filter(line -> line.used > 0).count();
     long all = lines.values().stream().mapToLong(line -> line.waiting.size()).sum();
     long aside = lines.values().stream().flatMap(line -> line.waiting.values().stream()).filter(one -> one).count();
-    return new Check(disk.toString(), bytes, found.frames(), actors, turns, all - aside, aside, found.closed(),
+    return new StoreCheck(disk.toString(), bytes, found.frames(), actors, turns, all - aside, aside, found.closed(),
         List.copyOf(found.torn()), found.doubt(), List.copyOf(found.wrong()), List.copyOf(lost));
   }
 }

@@ -1,8 +1,8 @@
 package io.fibry.store.folder;
 
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
-import io.fibry.store.StoreOutdatedException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 
@@ -69,15 +69,15 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
 
     @Override
     public StoreException refusal() {
-      return life.isOver() ? new StoreOutdatedException(turn) : null;
+      return life.isOver() ? new StaleLifeException(turn) : null;
     }
 
     @Override
     void note(int segment, int offset) {
       where.add(turn.number(), Stored.typeOf(turn, snapshot), segment, offset);
-      where.done(turn.done());
+      where.done(turn.handledIds());
       store.noteView(turn);
-      for (int i = 0; i < turn.sends().size(); i++) store.put(turn.sends().get(i), segment, offset, i);
+      for (int i = 0; i < turn.outbox().size(); i++) store.put(turn.outbox().get(i), segment, offset, i);
       if (!snapshot) store.count();
     }
 
@@ -105,9 +105,9 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
 
   /** A message that is accepted. */
   static final class OfMessage extends UnderWay<Boolean> {
-    private final Store.Waiting message;
+    private final Store.PendingMessage message;
 
-    OfMessage(LogStore store, ByteBuffer record, Where where, Store.Waiting message) {
+    OfMessage(LogStore store, ByteBuffer record, Where where, Store.PendingMessage message) {
       super(store, where, record);
       this.message = message;
     }

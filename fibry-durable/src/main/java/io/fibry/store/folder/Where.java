@@ -97,7 +97,7 @@ final class Where {
    */
   record Waits(Instant due, int segment, int offset, int index) {}
 
-  private final Store.Id actor;
+  private final Store.ActorId actor;
   private final Fingerprint print; // of the actor
   private long[] places; // segment and offset of each, ascending; the array may be longer
   private int count;
@@ -110,11 +110,11 @@ final class Where {
   private int arriving; // messages that are being stored
 
   /** Makes the entry of an actor of which no turn is stored. */
-  Where(Store.Id actor, Fingerprint print) {
+  Where(Store.ActorId actor, Fingerprint print) {
     this(actor, print, NOWHERE, 0, 0);
   }
 
-  Where(Store.Id actor, Fingerprint print, long[] places, long last, long first) {
+  Where(Store.ActorId actor, Fingerprint print, long[] places, long last, long first) {
     this.actor = actor;
     this.print = print;
     this.places = places;
@@ -123,7 +123,7 @@ final class Where {
     this.first = first;
   }
 
-  Store.Id actor() {
+  Store.ActorId actor() {
     return actor;
   }
 

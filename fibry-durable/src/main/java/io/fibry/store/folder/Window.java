@@ -9,14 +9,14 @@ final class Window {
   private static final int LEAST = 1 << 21;
   private static final byte[] ZEROS = new byte[1 << 16];
 
-  private final Disk disk;
+  private final StorageDirectory disk;
   private String name;
   private int size; // of the file
   private byte[] bytes = {};
   private int begin; // in the file
   private int end;
 
-  Window(Disk disk) {
+  Window(StorageDirectory disk) {
     this.disk = disk;
   }
 

@@ -34,9 +34,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** A copy of a store at work is of one moment. */
 class BackupTest {
   private static final int WRITERS = 4;
-  private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegment(1 << 14);
+  private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegmentBytes(1 << 14);
   private static final UnaryOperator<FolderStore.Options> PAUSES =
-      options -> SMALL.apply(options).withForceEvery(Duration.ofDays(1));
+      options -> SMALL.apply(options).withSyncInterval(Duration.ofDays(1));
 
   @TempDir
   private Path folder;
@@ -45,15 +45,16 @@ class BackupTest {
   private final AtomicLongArray given = new AtomicLongArray(WRITERS);
   private final AtomicLongArray told = new AtomicLongArray(WRITERS);
 
-  private static Store.Id writer(int number) {
-    return new Store.Id("writer", "w" + number);
+  private static Store.ActorId writer(int number) {
+    return new Store.ActorId("writer", "w" + number);
   }
 
-  private static Store.Id box(int number) {
-    return new Store.Id("box", "b" + number);
+  private static Store.ActorId box(int number) {
+    return new Store.ActorId("box", "b" + number);
   }
 
-  private static Store.Turn turn(Store.Id actor, long life, long number, List<String> done, List<Store.Waiting> sends) {
+  private static Store.Turn turn(Store.ActorId actor, long life, long number, List<String> done,
+      List<Store.PendingMessage> sends) {
     return new Store.Turn(actor, life, number, Instant.EPOCH, number % 20 == 0, new byte[64], done, sends);
   }
 
@@ -63,7 +64,7 @@ class BackupTest {
     long ofBox = store.load(box(writer)).life();
     for (long n = 1; !over.get(); n++) {
       given.set(writer, n);
-      var message = new Store.Waiting(box(writer), "m" + n, Instant.EPOCH, new byte[8]);
+      var message = new Store.PendingMessage(box(writer), "m" + n, Instant.EPOCH, new byte[8]);
       store.append(turn(writer(writer), life, n, List.of(), List.of(message)));
       var done = n == 1 ? List.<String>of() : List.of("m" + (n - 1));
       store.append(turn(box(writer), ofBox, n, done, List.of())).toCompletableFuture().get();
@@ -73,16 +74,16 @@ class BackupTest {
 
   /** Disks by their names. */
   private interface Disks {
-    Disk open(String name) throws IOException;
+    StorageDirectory open(String name) throws IOException;
   }
 
   private static Disks inMemory() {
-    var all = new ConcurrentHashMap<String, Disk>();
+    var all = new ConcurrentHashMap<String, StorageDirectory>();
     return name -> all.computeIfAbsent(name, none -> CrashDisk.empty());
   }
 
   private Disks real() {
-    return name -> Disk.open(folder.resolve(name));
+    return name -> StorageDirectory.open(folder.resolve(name));
   }
 
   @Test
@@ -110,7 +111,7 @@ class BackupTest {
   private void copyUnderLoad(Disks disks, int copies, UnaryOperator<FolderStore.Options> options) throws Exception {
     var over = new AtomicBoolean();
     var data = disks.open("data");
-    try (var store = FolderStore.on(data, options); var threads = Executors.newCachedThreadPool()) {
+    try (var store = FolderStore.open(data, options); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
       for (int i = 0; i < WRITERS; i++) {
         int writer = i;
@@ -140,7 +141,7 @@ class BackupTest {
     }
   }
 
-  private static boolean hasFirstFile(Disk disk) {
+  private static boolean hasFirstFile(StorageDirectory disk) {
     try {
       return disk.names().contains("00000001.log");
     } catch (IOException failure) {
@@ -148,16 +149,16 @@ class BackupTest {
     }
   }
 
-  private void check(Disk copy, long[] least) {
-    try (var store = FolderStore.on(copy, SMALL)) {
-      assertEquals(List.of(), store.health().torn());
+  private void check(StorageDirectory copy, long[] least) {
+    try (var store = FolderStore.open(copy, SMALL)) {
+      assertEquals(List.of(), store.health().tornFiles());
       for (int i = 0; i < WRITERS; i++) {
-        long writer = store.load(writer(i)).last();
-        long box = store.load(box(i)).last();
+        long writer = store.load(writer(i)).lastTurn();
+        long box = store.load(box(i)).lastTurn();
         assertTrue(least[i] <= writer && writer <= given.get(i), least[i] + " " + writer + " " + given.get(i));
         assertTrue(least[i] <= box, least[i] + " " + box);
         assertEquals(LongStream.rangeClosed(Math.max(1, box), writer).mapToObj(n -> "m" + n).toList(),
-            store.load(box(i)).waiting());
+            store.load(box(i)).pendingIds());
       }
     }
   }
@@ -168,9 +169,10 @@ class BackupTest {
       long life = store.load(writer(0)).life();
       for (int n = 1; n < 200; n++)
         store.append(turn(writer(0), life, n, List.of(), List.of())).toCompletableFuture().get();
-      var half = Disk.open(folder.resolve("half"));
+      var half = StorageDirectory.open(folder.resolve("half"));
       var renamed = new AtomicInteger();
-      var failing = (Disk) Proxy.newProxyInstance(Disk.class.getClassLoader(), new Class<?>[] {Disk.class},
+      var failing = (StorageDirectory) Proxy.newProxyInstance(StorageDirectory.class.getClassLoader(),
+          new Class<?>[] {StorageDirectory.class},
           (self, method, arguments) -> {
             if (method.getName().equals("rename") && renamed.incrementAndGet() == 3)
               throw new IOException("made up, for a test");
@@ -196,7 +198,7 @@ class BackupTest {
   @Test
   void aCloseEndsACopy() throws Exception {
     var faulty = new FaultyDisk(folder.resolve("data"));
-    var store = FolderStore.on(faulty.disk(), SMALL);
+    var store = FolderStore.open(faulty.disk(), SMALL);
     long life = store.load(writer(0)).life();
     for (int n = 1; n < 400; n++)
       store.append(turn(writer(0), life, n, List.of(), List.of())).toCompletableFuture().get();
@@ -215,7 +217,7 @@ class BackupTest {
 
   private static boolean isOpen(FolderStore store) {
     try {
-      store.due(box(0), "none");
+      store.dueTime(box(0), "none");
       return true;
     } catch (StoreClosedException closed) {
       return false;

@@ -22,14 +22,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The refusals of stores, and their texts. */
 class BadStoreInputTest {
-  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final Duration FOR_EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
   @TempDir
   private Path folder;
 
   private FolderStore open() {
-    return FolderStore.open(folder, options -> options.withSegment(1 << 18));
+    return FolderStore.open(folder, options -> options.withSegmentBytes(1 << 18));
   }
 
   private static String refusal(Executable code) {
@@ -40,8 +40,8 @@ class BadStoreInputTest {
     return assertThrowsExactly(NullPointerException.class, code).getMessage();
   }
 
-  private static Store.Waiting message(String id) {
-    return new Store.Waiting(ADA, id, Instant.EPOCH, new byte[1]);
+  private static Store.PendingMessage message(String id) {
+    return new Store.PendingMessage(ADA, id, Instant.EPOCH, new byte[1]);
   }
 
   private static Store.Turn turn(long life, long number) {
@@ -54,21 +54,22 @@ class BadStoreInputTest {
   void optionsThatMakeNoSenseAreRefused() {
     for (int bytes : new int[] {0, -1, Integer.MIN_VALUE, 4095, (1 << 30) + 1, Integer.MAX_VALUE})
       assertEquals("a segment of " + bytes + " bytes; give 4096 to 1073741824",
-          refusal(() -> FolderStore.open(folder, options -> options.withSegment(bytes))));
+          refusal(() -> FolderStore.open(folder, options -> options.withSegmentBytes(bytes))));
     for (int bytes : new int[] {0, -1, Integer.MIN_VALUE, 4095})
       assertEquals("room for " + bytes + " bytes; give 4096 or more",
-          refusal(() -> FolderStore.open(folder, options -> options.withRoom(bytes))));
+          refusal(() -> FolderStore.open(folder, options -> options.withMaxPendingBytes(bytes))));
     assertEquals("a pause of PT-0.000000001S; give zero or more",
-        refusal(() -> FolderStore.open(folder, options -> options.withForceEvery(Duration.ofNanos(-1)))));
+        refusal(() -> FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofNanos(-1)))));
   }
 
   @Test
   void aPauseMayBeForEver() throws Exception {
-    try (var store = FolderStore.open(folder, options -> options.withSegment(1 << 14).withForceEvery(FOR_EVER))) {
+    try (
+        var store = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14).withSyncInterval(FOR_EVER))) {
       store.append(turn(store.load(ADA).life(), 1)).toCompletableFuture().get();
     }
     try (var store = open()) {
-      assertEquals(1, store.load(ADA).last());
+      assertEquals(1, store.load(ADA).lastTurn());
     }
   }
 
@@ -88,12 +89,12 @@ class BadStoreInputTest {
     String tooLong = "x".repeat(65_536);
     try (var store = open()) {
       assertEquals("the key of an actor, or the id of a message, takes 65536 bytes; at most 65535 are possible",
-          refusal(() -> store.accept(message(tooLong), 9)));
-      store.accept(message(tooLong.substring(1)), 9).toCompletableFuture().get();
+          refusal(() -> store.enqueue(message(tooLong), 9)));
+      store.enqueue(message(tooLong.substring(1)), 9).toCompletableFuture().get();
     }
 
     try (var store = open()) {
-      assertEquals(65_535, store.waiting(ADA, Instant.EPOCH, 9).getFirst().id().length());
+      assertEquals(65_535, store.pending(ADA, Instant.EPOCH, 9).getFirst().id().length());
     }
   }
 
@@ -101,7 +102,7 @@ class BadStoreInputTest {
   void aTimeThatNoStoreKnowsIsRefused() {
     assertEquals("a message for account 'ada' is due at +1000000000-12-31T23:59:59.999999999Z; stores know "
         + "milliseconds, from -292275055-05-16T16:47:04.192Z to +292278994-08-17T07:12:55.807Z",
-        refusal(() -> new Store.Waiting(ADA, "m", Instant.MAX, new byte[0])));
+        refusal(() -> new Store.PendingMessage(ADA, "m", Instant.MAX, new byte[0])));
   }
 
   @Test
@@ -118,11 +119,11 @@ class BadStoreInputTest {
     try (var store = open(); var memory = MemoryStore.open()) {
       for (var each : List.of(store, memory)) {
         long life = each.load(ADA).life();
-        each.forget("account", Duration.ofDays(365_000_000));
+        each.setRetention("account", Duration.ofDays(365_000_000));
         each.append(turn(life, 1)).toCompletableFuture().get();
         each.snapshot(new Store.Turn(ADA, life, 1, Instant.EPOCH, true, new byte[1], List.of(), List.of()));
 
-        assertEquals(1, each.history("account", "").now().size());
+        assertEquals(1, each.history("account", "").poll().size());
       }
     }
   }
@@ -145,7 +146,7 @@ class BadStoreInputTest {
 
   @Test
   void anyFileInPlaceOfOneOfTheLogIsDamage() throws Exception {
-    try (var store = FolderStore.open(folder, options -> options.withSegment(4096))) {
+    try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(4096))) {
       long life = store.load(ADA).life();
       for (int i = 1; i <= 6; i++) store.append(turn(life, i)).toCompletableFuture().get();
     }
@@ -183,16 +184,16 @@ class BadStoreInputTest {
     assertEquals("folder", missing(() -> FolderStore.open(null)));
     assertEquals("options", missing(() -> FolderStore.open(folder, null)));
     assertEquals("what options answers", missing(() -> FolderStore.open(folder, options -> null)));
-    assertEquals("pause", missing(() -> FolderStore.open(folder, options -> options.withForceEvery(null))));
+    assertEquals("pause", missing(() -> FolderStore.open(folder, options -> options.withSyncInterval(null))));
     assertEquals("clock", missing(() -> FolderStore.open(folder, options -> options.withClock(null))));
-    assertEquals("disk", missing(() -> FolderStore.on(null, options -> options)));
+    assertEquals("disk", missing(() -> FolderStore.open((StorageDirectory) null, options -> options)));
     assertEquals("folder", missing(() -> FolderStore.check(null)));
     assertEquals("folder", missing(() -> FolderStore.salvage(null, folder)));
     assertEquals("to", missing(() -> FolderStore.salvage(folder, null)));
     assertEquals("clock", missing(() -> MemoryStore.open(null)));
-    assertEquals("kind", missing(() -> new Store.Id(null, "ada")));
-    assertEquals("key", missing(() -> new Store.Id("account", null)));
-    assertEquals("due", missing(() -> new Store.Waiting(ADA, "m", null, new byte[0])));
+    assertEquals("kind", missing(() -> new Store.ActorId(null, "ada")));
+    assertEquals("key", missing(() -> new Store.ActorId("account", null)));
+    assertEquals("due", missing(() -> new Store.PendingMessage(ADA, "m", null, new byte[0])));
     assertEquals("at", missing(() -> new Store.Turn(ADA, 1, 1, null, true, new byte[0], List.of(), List.of())));
   }
 
@@ -200,21 +201,22 @@ class BadStoreInputTest {
   void anOpenStoreRefusesNull() {
     try (var store = open(); var memory = MemoryStore.open()) {
       assertEquals("folder", missing(() -> store.backup((Path) null)));
-      assertEquals("to", missing(() -> store.backup((Disk) null)));
+      assertEquals("to", missing(() -> store.backup((StorageDirectory) null)));
       for (var each : List.of(store, memory)) {
-        for (Executable code : List.<Executable>of(() -> each.load(null), () -> each.begin(null, 0),
-            () -> each.append(null), () -> each.snapshot(null), () -> each.accept(null, 1),
-            () -> each.waiting(null, Instant.EPOCH, 1), () -> each.due(null, "m"), () -> each.history("account", null)))
+        for (Executable code : List.<Executable>of(() -> each.load(null), () -> each.beginLife(null, 0),
+            () -> each.append(null), () -> each.snapshot(null), () -> each.enqueue(null, 1),
+            () -> each.pending(null, Instant.EPOCH, 1), () -> each.dueTime(null, "m"),
+            () -> each.history("account", null)))
           assertNotNull(missing(code));
-        assertEquals("after", missing(() -> each.next(ADA, null)));
-        assertEquals("reader", missing(() -> each.actors(null)));
+        assertEquals("after", missing(() -> each.nextDueTime(ADA, null)));
+        assertEquals("reader", missing(() -> each.forEachActor(null)));
         assertEquals("kind", missing(() -> each.history(null, "")));
-        assertEquals("kind", missing(() -> each.forget(null, FOR_EVER)));
-        assertEquals("age", missing(() -> each.forget("account", null)));
+        assertEquals("kind", missing(() -> each.setRetention(null, FOR_EVER)));
+        assertEquals("age", missing(() -> each.setRetention("account", null)));
         assertEquals("to", missing(() -> each.copyTo(null)));
         assertEquals("progress", missing(() -> each.copyTo(MemoryStore.open(), null)));
       }
-      assertEquals(0, memory.load(ADA).last());
+      assertEquals(0, memory.load(ADA).lastTurn());
     }
   }
 }

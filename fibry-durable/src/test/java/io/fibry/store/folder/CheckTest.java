@@ -25,8 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The check of a folder that is not opened, and the salvage of a damaged one. */
 class CheckTest {
-  private static final Store.Id ADA = new Store.Id("account", "ada"); // keeps events
-  private static final Store.Id GRACE = new Store.Id("page", "grace"); // keeps its state
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada"); // keeps events
+  private static final Store.ActorId GRACE = new Store.ActorId("page", "grace"); // keeps its state
 
   @TempDir
   private Path home;
@@ -36,7 +36,7 @@ class CheckTest {
   }
 
   private FolderStore open(Path folder) {
-    return FolderStore.open(folder, options -> options.withSegment(1 << 14));
+    return FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14));
   }
 
   /** Turns of both, by turns; the third of each sends a message to the other. */
@@ -48,20 +48,21 @@ class CheckTest {
         append(store, ADA, ada, i, false, GRACE);
         append(store, GRACE, grace, i, true, ADA);
       }
-      store.accept(new Store.Waiting(ADA, "x:aside", Store.Waiting.NEVER, new byte[] {1}), 9).toCompletableFuture()
+      store.enqueue(new Store.PendingMessage(ADA, "x:aside", Store.PendingMessage.NEVER, new byte[] {1}), 9)
+          .toCompletableFuture()
           .get();
     }
   }
 
-  private static void append(Store store, Store.Id id, long life, int number, boolean whole, Store.Id other)
+  private static void append(Store store, Store.ActorId id, long life, int number, boolean whole, Store.ActorId other)
       throws Exception {
-    var sends = number != 3 ? List.<Store.Waiting>of()
-        : List.of(new Store.Waiting(other, "m:" + id.key(), Instant.EPOCH, new byte[] {3}));
+    var sends = number != 3 ? List.<Store.PendingMessage>of()
+        : List.of(new Store.PendingMessage(other, "m:" + id.key(), Instant.EPOCH, new byte[] {3}));
     store.append(new Store.Turn(id, life, number, Instant.EPOCH, whole, body(id, number), List.of(), sends))
         .toCompletableFuture().get();
   }
 
-  private static byte[] body(Store.Id id, int number) {
+  private static byte[] body(Store.ActorId id, int number) {
     return ("<" + id.key() + " " + number + ">").getBytes(StandardCharsets.UTF_8);
   }
 
@@ -75,7 +76,7 @@ class CheckTest {
   }
 
   /** A byte of what a turn says is another one. */
-  private void damage(Store.Id id, int number) throws IOException {
+  private void damage(Store.ActorId id, int number) throws IOException {
     String text = new String(body(id, number), StandardCharsets.UTF_8);
     for (var file : files(data()).entrySet()) {
       byte[] bytes = file.getValue().array();
@@ -95,10 +96,10 @@ class CheckTest {
 
     assertTrue(check.isWhole(), check::toString);
     assertEquals(before, files(data()));
-    assertEquals(List.of(2L, 2L, 1L), List.of(check.actors(), check.waiting(), check.aside()));
+    assertEquals(List.of(2L, 2L, 1L), List.of(check.actors(), check.pendingMessages(), check.parkedMessages()));
     assertTrue(check.turns() >= 401 && check.turns() <= 800, check::toString); // states may have gone
-    assertTrue(check.closed());
-    assertEquals(List.of(), check.torn());
+    assertTrue(check.isClosed());
+    assertEquals(List.of(), check.tornFiles());
     try (var store = open(data())) {
       assertEquals(store.health().bytes(), check.bytes());
     }
@@ -110,7 +111,7 @@ class CheckTest {
     try (var store = open(data())) {
       assertThrows(StoreInUseException.class, () -> FolderStore.check(data()));
       assertThrows(StoreInUseException.class, () -> FolderStore.salvage(data(), home.resolve("new")));
-      assertEquals(1, store.load(ADA).last());
+      assertEquals(1, store.load(ADA).lastTurn());
     }
     assertTrue(FolderStore.check(data()).isWhole());
     assertThrows(UncheckedIOException.class, () -> FolderStore.check(home.resolve("none")));
@@ -132,7 +133,7 @@ class CheckTest {
     var doubt = check.doubt().orElseThrow();
     assertEquals("00000001.log at " + end, doubt.file() + " at " + doubt.offset());
     assertTrue(doubt.what().startsWith("the last 1 bytes of the log are a commit that was cut off"), doubt::what);
-    assertFalse(check.closed());
+    assertFalse(check.isClosed());
     assertEquals("3 " + check, run(data().toString()));
   }
 
@@ -147,18 +148,18 @@ class CheckTest {
     var found = FolderStore.salvage(data(), home.resolve("new"));
 
     assertEquals(before, files(data()));
-    assertEquals(List.of(new Check.Lost(ADA, 6, 6, "it is missing"),
-        new Check.Lost(ADA, 7, 9, "it is whole, and comes after a turn that is missing")), found.lost());
+    assertEquals(List.of(new StoreCheck.LostTurns(ADA, 6, 6, "it is missing"),
+        new StoreCheck.LostTurns(ADA, 7, 9, "it is whole, and comes after a turn that is missing")), found.lostTurns());
     assertEquals(List.of("00000001.log", "00000001.log"),
-        found.wrong().stream().filter(one -> one.actor().isPresent()).map(Check.Wrong::file).toList());
+        found.defects().stream().filter(one -> one.actor().isPresent()).map(StoreCheck.Defect::file).toList());
     assertTrue(found.toString().contains("account 'ada': turn 6 is not as it was written"), found::toString);
-    assertEquals(found.wrong(), FolderStore.check(data()).wrong());
+    assertEquals(found.defects(), FolderStore.check(data()).defects());
     try (var store = open(home.resolve("new"))) {
-      assertEquals(5, store.load(ADA).last());
+      assertEquals(5, store.load(ADA).lastTurn());
       assertArrayEquals(body(ADA, 5), store.load(ADA).bodies().getLast());
-      assertEquals(9, store.load(GRACE).last());
-      assertEquals(List.of("m:grace", "x:aside"), store.load(ADA).waiting());
-      assertEquals(List.of("m:ada"), store.load(GRACE).waiting());
+      assertEquals(9, store.load(GRACE).lastTurn());
+      assertEquals(List.of("m:grace", "x:aside"), store.load(ADA).pendingIds());
+      assertEquals(List.of("m:ada"), store.load(GRACE).pendingIds());
       append(store, ADA, store.load(ADA).life(), 6, false, GRACE);
     }
     assertTrue(FolderStore.check(home.resolve("new")).isWhole());
@@ -174,12 +175,12 @@ class CheckTest {
     var found = FolderStore.salvage(data(), home.resolve("new"));
 
     assertFalse(found.isWhole());
-    assertTrue(found.wrong().stream().anyMatch(one -> one.what().startsWith("it is missing, and ")), found::toString);
+    assertTrue(found.defects().stream().anyMatch(one -> one.what().startsWith("it is missing, and ")), found::toString);
     try (var store = open(home.resolve("new"))) {
-      assertEquals(400, store.load(GRACE).last());
-      assertTrue(store.load(ADA).last() < 400);
-      assertEquals(store.load(ADA).last() + 1, found.lost().getFirst().first());
-      assertEquals(400, found.lost().getLast().last());
+      assertEquals(400, store.load(GRACE).lastTurn());
+      assertTrue(store.load(ADA).lastTurn() < 400);
+      assertEquals(store.load(ADA).lastTurn() + 1, found.lostTurns().getFirst().first());
+      assertEquals(400, found.lostTurns().getLast().last());
     }
   }
 
@@ -188,7 +189,7 @@ class CheckTest {
     fill(9);
     String place;
     try (var store = open(data()); var history = store.history("account", "")) {
-      place = history.now().getLast().place();
+      place = history.poll().getLast().offset();
     }
     damage(ADA, 8);
     FolderStore.salvage(data(), home.resolve("new"));
@@ -196,7 +197,7 @@ class CheckTest {
     try (var store = open(home.resolve("new")); var history = store.history("account", place)) {
       append(store, ADA, store.load(ADA).life(), 8, false, GRACE);
 
-      assertEquals(List.of(8L), history.now().stream().map(Store.Past::number).toList());
+      assertEquals(List.of(8L), history.poll().stream().map(Store.StoredTurn::number).toList());
     }
   }
 
@@ -222,7 +223,7 @@ class CheckTest {
   }
 
   private static String run(String... folders) {
-    try (var child = Child.java(List.of(), Check.class, folders)) {
+    try (var child = Child.java(List.of(), StoreCheck.class, folders)) {
       return child.exitCode() + " " + child.output();
     }
   }

@@ -21,7 +21,8 @@ class CompactionJvmTest {
 
     public static void main(String[] args) throws Exception {
       var first = Path.of(args[0], "00000001.log");
-      try (var store = FolderStore.open(Path.of(args[0]), o -> o.withSegment(SEGMENT).withRoom(1 << 20))) {
+      try (var store =
+          FolderStore.open(Path.of(args[0]), o -> o.withSegmentBytes(SEGMENT).withMaxPendingBytes(1 << 20))) {
         var lives = new long[ACTORS];
         for (int i = 0; i < ACTORS; i++) lives[i] = store.load(id(i)).life();
         long number = 0;
@@ -39,8 +40,8 @@ class CompactionJvmTest {
       System.out.println("rewritten");
     }
 
-    private static Store.Id id(int actor) {
-      return new Store.Id("actor", "a" + actor);
+    private static Store.ActorId id(int actor) {
+      return new Store.ActorId("actor", "a" + actor);
     }
   }
 

@@ -28,21 +28,21 @@ import org.junit.jupiter.api.io.TempDir;
 class CompactionTest {
   private static final int SEGMENT = 1 << 14;
   private static final int WRITERS = 4;
-  private static final Store.Id STATE = new Store.Id("state", "s");
+  private static final Store.ActorId STATE = new Store.ActorId("state", "s");
 
   private final CrashDisk memory = CrashDisk.empty();
 
-  private static FolderStore open(Disk disk) {
-    return FolderStore.on(disk, options -> options.withSegment(SEGMENT));
+  private static FolderStore open(StorageDirectory disk) {
+    return FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT));
   }
 
-  private static long bytes(Disk disk) throws IOException {
+  private static long bytes(StorageDirectory disk) throws IOException {
     long bytes = 0;
     for (var name : disk.names()) bytes += size(disk, name);
     return bytes;
   }
 
-  private static long size(Disk disk, String name) throws IOException {
+  private static long size(StorageDirectory disk, String name) throws IOException {
     try {
       return disk.size(name);
     } catch (NoSuchFileException | FileNotFoundException gone) { // since its name was read
@@ -50,8 +50,8 @@ class CompactionTest {
     }
   }
 
-  private static Store.Turn turn(Store.Id actor, long life, long number, boolean whole, List<String> done,
-      List<Store.Waiting> sends) {
+  private static Store.Turn turn(Store.ActorId actor, long life, long number, boolean whole, List<String> done,
+      List<Store.PendingMessage> sends) {
     return new Store.Turn(actor, life, number, Instant.EPOCH, whole, body(number), done, sends);
   }
 
@@ -67,11 +67,11 @@ class CompactionTest {
   @Test
   @Soak(counterpart = "CompactionTest.whatIsAliveIsFoundWhileItMoves")
   void liveRecordsAreFoundWhileTheyMoveOnARealDisk(@TempDir Path folder) throws Exception {
-    write(() -> Disk.open(folder), 5_000);
+    write(() -> StorageDirectory.open(folder), 5_000);
   }
 
   private interface Opening {
-    Disk open() throws IOException;
+    StorageDirectory open() throws IOException;
   }
 
   private static void write(Opening files, int turns) throws Exception {
@@ -98,19 +98,19 @@ class CompactionTest {
 
     try (var store = open(files.open())) {
       for (int i = 0; i < WRITERS; i++) {
-        assertEquals(last[i], store.load(writer(i)).last(), "seed " + seed);
+        assertEquals(last[i], store.load(writer(i)).lastTurn(), "seed " + seed);
         check(store.load(writer(i)));
-        assertEquals(List.of("m" + last[i]), store.load(box(i)).waiting(), "seed " + seed);
+        assertEquals(List.of("m" + last[i]), store.load(box(i)).pendingIds(), "seed " + seed);
       }
     }
   }
 
-  private static Store.Id writer(int number) {
-    return new Store.Id("writer", "w" + number);
+  private static Store.ActorId writer(int number) {
+    return new Store.ActorId("writer", "w" + number);
   }
 
-  private static Store.Id box(int number) {
-    return new Store.Id("box", "b" + number);
+  private static Store.ActorId box(int number) {
+    return new Store.ActorId("box", "b" + number);
   }
 
   /** Each turn sends a message to a box, whose turn then does the one before. */
@@ -118,14 +118,14 @@ class CompactionTest {
     long life = store.load(writer(writer)).life();
     long ofBox = store.load(box(writer)).life();
     for (long n = 1; n <= turns; n++) {
-      var message = new Store.Waiting(box(writer), "m" + n, Instant.EPOCH, body(n));
+      var message = new Store.PendingMessage(box(writer), "m" + n, Instant.EPOCH, body(n));
       var done = n == 1 ? List.<String>of() : List.of("m" + (n - 1));
       var stored = store.append(turn(writer(writer), life, n, random.nextInt(20) == 0, List.of(), List.of(message)));
       store.append(turn(box(writer), ofBox, n, true, done, List.of())).toCompletableFuture().get();
       stored.toCompletableFuture().get();
       if (n % 50 != 0) continue;
-      var waiting = store.waiting(box(writer), Instant.MAX, 9);
-      assertEquals(List.of("m" + n), waiting.stream().map(Store.Waiting::id).toList());
+      var waiting = store.pending(box(writer), Instant.MAX, 9);
+      assertEquals(List.of("m" + n), waiting.stream().map(Store.PendingMessage::id).toList());
       assertArrayEquals(body(n), waiting.getFirst().body());
     }
     return turns;
@@ -133,7 +133,7 @@ class CompactionTest {
 
   /** An actor that does nothing meanwhile, whose turns move all the same. */
   private static int read(Store store, AtomicBoolean over) throws Exception {
-    var quiet = new Store.Id("quiet", "q");
+    var quiet = new Store.ActorId("quiet", "q");
     long life = store.load(quiet).life();
     for (long n = 1; n <= 20; n++)
       store.append(turn(quiet, life, n, false, List.of(), List.of())).toCompletableFuture().get();
@@ -145,8 +145,8 @@ class CompactionTest {
     return reads;
   }
 
-  private static void check(Store.Loaded loaded) {
-    long number = loaded.last() - loaded.bodies().size();
+  private static void check(Store.LoadedActor loaded) {
+    long number = loaded.lastTurn() - loaded.bodies().size();
     for (var body : loaded.bodies()) assertArrayEquals(body(++number), body);
   }
 
@@ -160,14 +160,14 @@ class CompactionTest {
     }
 
     try (var store = open(memory)) {
-      assertEquals(last, store.load(STATE).last());
+      assertEquals(last, store.load(STATE).lastTurn());
     }
   }
 
   /** The compaction may have fallen behind. It catches up while more is written, which wakes it. */
-  private static long replaceUntilSmall(Store store, Disk disk, int files) throws Exception {
+  private static long replaceUntilSmall(Store store, StorageDirectory disk, int files) throws Exception {
     var loaded = store.load(STATE);
-    long last = loaded.last();
+    long last = loaded.lastTurn();
     while (bytes(disk) >= files * SEGMENT) last = append(store, loaded.life(), last, 100);
     return last;
   }

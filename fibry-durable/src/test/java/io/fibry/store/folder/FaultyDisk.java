@@ -12,7 +12,7 @@ import java.util.concurrent.CountDownLatch;
 
 /** A disk that fails, or holds, when the test asks for it. */
 final class FaultyDisk implements InvocationHandler {
-  private final Disk files;
+  private final StorageDirectory files;
   // written by the test, read by the store's threads; empty for none
   private volatile String failing = "";
   private volatile Throwable failure;
@@ -24,8 +24,9 @@ final class FaultyDisk implements InvocationHandler {
     files = FileDisk.open(folder);
   }
 
-  Disk disk() {
-    return (Disk) Proxy.newProxyInstance(Disk.class.getClassLoader(), new Class<?>[] {Disk.class}, this);
+  StorageDirectory disk() {
+    return (StorageDirectory) Proxy.newProxyInstance(StorageDirectory.class.getClassLoader(),
+        new Class<?>[] {StorageDirectory.class}, this);
   }
 
   /** When it answers, the store has made this file. */

@@ -35,7 +35,7 @@ class FingerprintsTest {
   @Test
   void anActorHasThatOfItsRecords() {
     var fingerprints = Fingerprints.random();
-    var actor = new Store.Id("account", "Grace's 2nd, \u00e4\u4e2d");
+    var actor = new Store.ActorId("account", "Grace's 2nd, \u00e4\u4e2d");
     var turn = new Store.Turn(actor, 1, 1, Instant.EPOCH, true, new byte[9], List.of(), List.of());
     var print = new long[2];
 
@@ -49,6 +49,6 @@ class FingerprintsTest {
   void kindAndKeyCannotChangePlaces() {
     var fingerprints = Fingerprints.random();
 
-    assertNotEquals(fingerprints.of(new Store.Id("ab", "c")), fingerprints.of(new Store.Id("a", "bc")));
+    assertNotEquals(fingerprints.of(new Store.ActorId("ab", "c")), fingerprints.of(new Store.ActorId("a", "bc")));
   }
 }

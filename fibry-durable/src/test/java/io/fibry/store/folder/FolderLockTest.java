@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** One process writes into a folder, and only its user reads it. */
 class FolderLockTest {
-  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
 
   @TempDir
   private Path temporary;
@@ -53,8 +53,8 @@ class FolderLockTest {
     public static void main(String[] args) throws Exception {
       try (var store = FolderStore.open(Path.of(args[0]))) {
         var loaded = store.load(ADA);
-        append(store, loaded.life(), loaded.last() + 1);
-        System.out.println("stored after " + loaded.last());
+        append(store, loaded.life(), loaded.lastTurn() + 1);
+        System.out.println("stored after " + loaded.lastTurn());
         System.in.read();
       }
     }
@@ -76,7 +76,7 @@ class FolderLockTest {
       store.close();
     }
     try (var again = FolderStore.open(folder)) {
-      assertEquals(3, again.load(ADA).last()); // each turn that either of the two acknowledged
+      assertEquals(3, again.load(ADA).lastTurn()); // each turn that either of the two acknowledged
     }
   }
 
@@ -92,7 +92,7 @@ class FolderLockTest {
 
       String said = causes(refusal(store, life, 2));
       assertContains(" was locked by process " + taker.handle().pid() + ", because", said);
-      assertTrue(store.health().broken());
+      assertTrue(store.health().isBroken());
       store.close();
     }
   }
@@ -100,7 +100,7 @@ class FolderLockTest {
   @Test
   void aStoreWhoseLockWasDeletedMakesNoFile() throws Exception {
     assumeTrue(isPosix());
-    try (var disk = Disk.open(folder)) {
+    try (var disk = StorageDirectory.open(folder)) {
       disk.create("a", 10);
       Files.delete(folder.resolve("store.lock"));
 

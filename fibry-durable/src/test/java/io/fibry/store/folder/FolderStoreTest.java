@@ -26,17 +26,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class FolderStoreTest {
-  private static final Store.Id ADA = new Store.Id("account", "ada");
-  private static final Store.Id GRACE = new Store.Id("account", "Grace's 2nd, \u00e4\u4e2d");
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
+  private static final Store.ActorId GRACE = new Store.ActorId("account", "Grace's 2nd, \u00e4\u4e2d");
 
   @TempDir
   private Path folder;
 
   private FolderStore open() {
-    return FolderStore.open(folder, options -> options.withSegment(1 << 14));
+    return FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14));
   }
 
-  private static Store.Turn turn(Store.Id id, long life, long number, boolean whole, byte[] body) {
+  private static Store.Turn turn(Store.ActorId id, long life, long number, boolean whole, byte[] body) {
     return new Store.Turn(id, life, number, Instant.now(), whole, body, List.of(), List.of());
   }
 
@@ -58,12 +58,12 @@ class FolderStoreTest {
     }
 
     try (var store = open()) {
-      assertEquals(2, store.load(ADA).last());
+      assertEquals(2, store.load(ADA).lastTurn());
       assertArrayEquals(large, store.load(ADA).bodies().get(1));
       assertArrayEquals(new byte[] {7}, store.load(GRACE).bodies().getFirst());
       assertEquals(1, store.load(GRACE).bodies().size());
       assertEquals(2, store.health().actors());
-      assertEquals(List.of(), store.health().torn());
+      assertEquals(List.of(), store.health().tornFiles());
     }
   }
 
@@ -96,14 +96,15 @@ class FolderStoreTest {
   @Test
   void aDiskOfOnesOwnMayStandInFrontOfAFolder() throws Exception {
     var forced = new AtomicInteger();
-    var files = Disk.open(folder);
-    var counting = (Disk) Proxy.newProxyInstance(Disk.class.getClassLoader(), new Class<?>[] {Disk.class},
+    var files = StorageDirectory.open(folder);
+    var counting = (StorageDirectory) Proxy.newProxyInstance(StorageDirectory.class.getClassLoader(),
+        new Class<?>[] {StorageDirectory.class},
         (self, method, arguments) -> {
           if (method.getName().equals("force")) forced.incrementAndGet();
           return method.invoke(files, arguments);
         });
-    try (var store = FolderStore.on(counting, options -> options.withSegment(1 << 14))) {
-      assertThrows(StoreInUseException.class, () -> Disk.open(folder));
+    try (var store = FolderStore.open(counting, options -> options.withSegmentBytes(1 << 14))) {
+      assertThrows(StoreInUseException.class, () -> StorageDirectory.open(folder));
       long life = store.load(ADA).life();
       int before = forced.get();
 
@@ -113,7 +114,7 @@ class FolderStoreTest {
     }
 
     try (var store = open()) {
-      assertEquals(1, store.load(ADA).last());
+      assertEquals(1, store.load(ADA).lastTurn());
     }
   }
 
@@ -147,7 +148,7 @@ class FolderStoreTest {
     try (var store = FolderStore.open(folder)) {
       append(store, turn(ADA, store.load(ADA).life(), 1, false, new byte[1 << 20]));
     }
-    try (var store = FolderStore.open(folder, options -> options.withSegment(1 << 16).withRoom(4096))) {
+    try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 16).withMaxPendingBytes(4096))) {
       assertEquals(1 << 20, store.load(ADA).bodies().getFirst().length);
     }
   }
@@ -203,12 +204,12 @@ class FolderStoreTest {
       append(store, turn(ADA, life, 1, false, new byte[] {1}));
 
       Thread.currentThread().interrupt();
-      assertEquals(1, store.load(ADA).last());
+      assertEquals(1, store.load(ADA).lastTurn());
       var second = store.append(turn(ADA, store.load(ADA).life(), 2, false, new byte[] {2})).toCompletableFuture();
       assertTrue(Thread.interrupted());
 
       second.get();
-      assertEquals(2, store.load(ADA).last());
+      assertEquals(2, store.load(ADA).lastTurn());
     }
   }
 
@@ -223,19 +224,21 @@ class FolderStoreTest {
 
   @Test
   void optionsThatMakeNoSenseAreRefused() {
-    assertThrows(IllegalArgumentException.class, () -> FolderStore.open(folder, options -> options.withSegment(100)));
-    assertThrows(IllegalArgumentException.class, () -> FolderStore.open(folder, options -> options.withRoom(0)));
     assertThrows(IllegalArgumentException.class,
-        () -> FolderStore.open(folder, options -> options.withForceEvery(Duration.ofSeconds(-1))));
+        () -> FolderStore.open(folder, options -> options.withSegmentBytes(100)));
+    assertThrows(IllegalArgumentException.class,
+        () -> FolderStore.open(folder, options -> options.withMaxPendingBytes(0)));
+    assertThrows(IllegalArgumentException.class,
+        () -> FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofSeconds(-1))));
   }
 
   @Test
   void aPauseBetweenForcesLosesNothingAtAClose() throws Exception {
-    try (var store = FolderStore.open(folder, options -> options.withForceEvery(Duration.ofHours(1)))) {
+    try (var store = FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofHours(1)))) {
       append(store, turn(ADA, store.load(ADA).life(), 1, false, new byte[] {1}));
     }
     try (var store = FolderStore.open(folder)) {
-      assertEquals(1, store.load(ADA).last());
+      assertEquals(1, store.load(ADA).lastTurn());
     }
   }
 }

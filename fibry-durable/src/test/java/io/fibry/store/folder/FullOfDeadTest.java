@@ -25,11 +25,12 @@ class FullOfDeadTest {
 
   @TempDir
   private Path folder;
-  private Disk files;
+  private StorageDirectory files;
 
-  private Disk disk() throws IOException {
-    files = Disk.open(folder);
-    return (Disk) Proxy.newProxyInstance(Disk.class.getClassLoader(), new Class<?>[] {Disk.class}, this::invoke);
+  private StorageDirectory disk() throws IOException {
+    files = StorageDirectory.open(folder);
+    return (StorageDirectory) Proxy.newProxyInstance(StorageDirectory.class.getClassLoader(),
+        new Class<?>[] {StorageDirectory.class}, this::invoke);
   }
 
   private Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
@@ -50,14 +51,14 @@ class FullOfDeadTest {
 
   @Test
   void fullDiskIsCompactedAtOnce() throws Exception {
-    try (var store = FolderStore.on(disk(), options -> options.withSegment(SEGMENT))) {
+    try (var store = FolderStore.open(disk(), options -> options.withSegmentBytes(SEGMENT))) {
       for (int i = 1; i <= 20; i++) {
         int number = i;
         Patience.eventually("turn " + i + " was refused", () -> isStored(store, number));
       }
     }
     try (var store = FolderStore.open(folder)) {
-      assertEquals(20, store.load(ADA).last());
+      assertEquals(20, store.load(ADA).lastTurn());
     }
     assertTrue(FolderStore.check(folder).isWhole());
   }

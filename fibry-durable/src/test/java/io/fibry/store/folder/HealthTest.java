@@ -24,15 +24,15 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a store says of itself is true. */
 class HealthTest {
   private static final int SEGMENT = 1 << 14;
-  private static final Store.Id ADA = new Store.Id("account", "ada");
-  private static final Store.Id GRACE = new Store.Id("account", "grace");
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
+  private static final Store.ActorId GRACE = new Store.ActorId("account", "grace");
   private static final Instant LATER = Instant.parse("9999-12-31T00:00:00Z");
 
   @TempDir
   private Path folder;
 
   private FolderStore open() {
-    return FolderStore.open(folder, options -> options.withSegment(SEGMENT));
+    return FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT));
   }
 
   private long bytes() throws IOException {
@@ -41,14 +41,14 @@ class HealthTest {
     }
   }
 
-  private static CompletableFuture<Void> append(Store store, Store.Id actor, long life, long number, int size,
-      Store.Waiting... sends) {
+  private static CompletableFuture<Void> append(Store store, Store.ActorId actor, long life, long number, int size,
+      Store.PendingMessage... sends) {
     return store.append(new Store.Turn(actor, life, number, Instant.EPOCH, true, new byte[size], List.of(),
         List.of(sends))).toCompletableFuture();
   }
 
-  private static Store.Waiting message(Store.Id to, String id, Instant due) {
-    return new Store.Waiting(to, id, due, new byte[1]);
+  private static Store.PendingMessage message(Store.ActorId to, String id, Instant due) {
+    return new Store.PendingMessage(to, id, due, new byte[1]);
   }
 
   @Test
@@ -56,35 +56,35 @@ class HealthTest {
     try (var store = open()) {
       long life = store.load(ADA).life();
       append(store, ADA, life, 1, 1, message(GRACE, "m", Instant.EPOCH), message(ADA, "r", LATER)).get();
-      append(store, ADA, life, 2, 1, message(ADA, "x", Store.Waiting.NEVER)).get();
-      store.accept(message(GRACE, "n", Instant.EPOCH), 10).toCompletableFuture().get();
+      append(store, ADA, life, 2, 1, message(ADA, "x", Store.PendingMessage.NEVER)).get();
+      store.enqueue(message(GRACE, "n", Instant.EPOCH), 10).toCompletableFuture().get();
 
       var health = store.health();
 
       assertEquals(2, health.turns());
-      assertEquals(0, health.refused());
-      assertEquals(0, health.underWay());
+      assertEquals(0, health.refusedTurns());
+      assertEquals(0, health.pendingWrites());
       assertEquals(1, health.actors());
-      assertEquals(3, health.waiting());
-      assertEquals(1, health.aside());
-      assertFalse(health.full() || health.broken());
+      assertEquals(3, health.pendingMessages());
+      assertEquals(1, health.parkedMessages());
+      assertFalse(health.isFull() || health.isBroken());
     }
     try (var store = open()) {
       assertEquals(0, store.health().turns());
       assertEquals(1, store.health().actors());
-      assertEquals(3, store.health().waiting());
-      assertEquals(1, store.health().aside());
+      assertEquals(3, store.health().pendingMessages());
+      assertEquals(1, store.health().parkedMessages());
     }
   }
 
   @Test
   void itTellsHowTheDiskTakesWhatIsWritten() throws Exception {
     try (var store = open()) {
-      assertEquals(new FolderStore.Forces(0, Duration.ZERO, Duration.ZERO), store.health().forces());
+      assertEquals(new FolderStore.Syncs(0, Duration.ZERO, Duration.ZERO), store.health().syncs());
       long life = store.load(ADA).life();
       for (int i = 1; i <= 3; i++) append(store, ADA, life, i, 1).get();
 
-      var forces = store.health().forces();
+      var forces = store.health().syncs();
 
       assertEquals(3, forces.count());
       assertTrue(forces.last().isPositive(), forces::toString);
@@ -111,7 +111,7 @@ class HealthTest {
   @Test
   void itCountsWhatIsUnderWay() throws Exception {
     var faulty = new FaultyDisk(folder);
-    try (var store = FolderStore.on(faulty.disk(), options -> options.withSegment(SEGMENT))) {
+    try (var store = FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT))) {
       long life = store.load(ADA).life();
       append(store, ADA, life, 1, 1).get();
       faulty.awaitFile("00000002.log");
@@ -120,9 +120,9 @@ class HealthTest {
       append(store, ADA, life, 2, 1);
       faulty.awaitHeld();
       append(store, ADA, life, 3, 1);
-      store.accept(message(GRACE, "m", Instant.EPOCH), 10);
+      store.enqueue(message(GRACE, "m", Instant.EPOCH), 10);
 
-      assertEquals(3, store.health().underWay());
+      assertEquals(3, store.health().pendingWrites());
       assertEquals(1, store.health().turns());
       faulty.letGo();
     }
@@ -131,7 +131,7 @@ class HealthTest {
   @Test
   void aFullDiskRefusesFirstWhatIsNewAndRecoversByItself() throws Exception {
     var faulty = new FaultyDisk(folder);
-    try (var store = FolderStore.on(faulty.disk(), options -> options.withSegment(SEGMENT));
+    try (var store = FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT));
         var logged = new Logged()) {
       long ada = store.load(ADA).life();
       long grace = store.load(GRACE).life();
@@ -139,9 +139,9 @@ class HealthTest {
       faulty.awaitFile("00000002.log");
       faulty.fail("create");
       append(store, ADA, ada, 2, 9_000).get(); // begins the last file
-      Patience.eventually(() -> store.health().full());
+      Patience.eventually(() -> store.health().isFull());
 
-      var message = refusal(store.accept(message(ADA, "m", Instant.EPOCH), 10).toCompletableFuture());
+      var message = refusal(store.enqueue(message(ADA, "m", Instant.EPOCH), 10).toCompletableFuture());
       var actor = refusal(append(store, GRACE, grace, 1, 1));
       append(store, ADA, ada, 3, 1).get(); // work that has begun continues
       var turn = refusal(append(store, ADA, ada, 4, 9_000));
@@ -150,11 +150,11 @@ class HealthTest {
           + "bytes. Nothing is lost; free some space, and the store goes on", message);
       assertTrue(actor.startsWith("account 'grace' is not begun: "), actor);
       assertTrue(turn.startsWith(folder + ": no room for 00000003.log, of 16384 bytes."), turn);
-      assertEquals(3, store.health().refused());
+      assertEquals(3, store.health().refusedTurns());
       assertEquals(3, store.health().turns());
 
       faulty.heal();
-      Patience.eventually(() -> !store.health().full()); // though there is nothing to store
+      Patience.eventually(() -> !store.health().isFull()); // though there is nothing to store
 
       append(store, GRACE, store.load(GRACE).life(), 1, 9_000).get();
       assertEquals(1, logged.lines(folder + " has no room for 00000003.log").size());

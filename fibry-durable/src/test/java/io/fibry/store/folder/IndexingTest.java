@@ -25,9 +25,9 @@ class IndexingTest {
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final SplittableRandom random = new SplittableRandom(seed);
-  private final Map<Long, Store.Id> places = new HashMap<>();
-  private final Map<Store.Id, Long> last = new HashMap<>();
-  private final Map<Store.Id, List<String>> waiting = new HashMap<>();
+  private final Map<Long, Store.ActorId> places = new HashMap<>();
+  private final Map<Store.ActorId, Long> last = new HashMap<>();
+  private final Map<Store.ActorId, List<String>> waiting = new HashMap<>();
   private int messages;
 
   @ParameterizedTest
@@ -70,11 +70,11 @@ class IndexingTest {
     return new Index(() -> "a store", (print, place) -> places.get(place), InstantSource.system());
   }
 
-  private static Store.Id id(int actor) {
-    return new Store.Id("account", "a" + actor);
+  private static Store.ActorId id(int actor) {
+    return new Store.ActorId("account", "a" + actor);
   }
 
-  private static Store.Turn turn(Store.Id id, long number) {
+  private static Store.Turn turn(Store.ActorId id, long number) {
     return new Store.Turn(id, 1, number, Instant.EPOCH, false, new byte[8], List.of(), List.of());
   }
 
@@ -116,22 +116,22 @@ class IndexingTest {
     return log;
   }
 
-  private ByteBuffer record(Store.Id id) {
+  private ByteBuffer record(Store.ActorId id) {
     if (random.nextInt(8) == 0) return Stored.bytes(message(id), 0);
     boolean snapshot = last.containsKey(id) && random.nextInt(8) == 0;
     long number = snapshot ? last.get(id) : last.merge(id, 1L, Long::sum);
-    var sends = random.nextInt(6) == 0 ? List.of(message(id(random.nextInt(ACTORS)))) : List.<Store.Waiting>of();
+    var sends = random.nextInt(6) == 0 ? List.of(message(id(random.nextInt(ACTORS)))) : List.<Store.PendingMessage>of();
     return Stored.bytes(new Store.Turn(id, 1, number, Instant.EPOCH, !snapshot && random.nextInt(3) == 0, new byte[8],
         snapshot ? List.of() : done(id), snapshot ? List.of() : sends), snapshot);
   }
 
-  private Store.Waiting message(Store.Id to) {
+  private Store.PendingMessage message(Store.ActorId to) {
     String id = "m" + messages++;
     waiting.computeIfAbsent(to, none -> new ArrayList<>()).add(id);
-    return new Store.Waiting(to, id, Instant.EPOCH, new byte[4]);
+    return new Store.PendingMessage(to, id, Instant.EPOCH, new byte[4]);
   }
 
-  private List<String> done(Store.Id id) {
+  private List<String> done(Store.ActorId id) {
     var all = waiting.getOrDefault(id, new ArrayList<>());
     if (all.isEmpty() || random.nextBoolean()) return List.of();
     return List.of(all.remove(random.nextInt(all.size())));
@@ -147,7 +147,7 @@ class IndexingTest {
     }
   }
 
-  private static String known(Index index, Store.Id id) {
+  private static String known(Index index, Store.ActorId id) {
     String known = index.wake(id,
         where -> where.last() + " " + where.first() + " " + Arrays.toString(where.places()) + " " + where.waiting());
     index.awake(id).ifPresent(index::rest);

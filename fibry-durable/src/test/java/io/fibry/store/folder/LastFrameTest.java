@@ -21,10 +21,10 @@ import org.junit.jupiter.api.Test;
 
 /** The last frame of a log is damaged after a kill, and no frame is written behind it. */
 class LastFrameTest {
-  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final String LOG = "00000001.log";
   private static final int SEGMENT = 4096;
-  private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegment(SEGMENT);
+  private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegmentBytes(SEGMENT);
 
   private static void append(Store store, long life, long number) throws Exception {
     store.append(new Store.Turn(ADA, life, number, Instant.EPOCH, false, new byte[] {1, 2, 3}, List.of(), List.of()))
@@ -34,8 +34,8 @@ class LastFrameTest {
   /** A store that has stored turns, was idle until it marked the last one, and was killed then. */
   private static CrashDisk killedWhenIdle(CrashDisk disk, UnaryOperator<FolderStore.Options> options, int turns)
       throws Exception {
-    try (var store = FolderStore.on(disk, options)) {
-      long last = store.load(ADA).last();
+    try (var store = FolderStore.open(disk, options)) {
+      long last = store.load(ADA).lastTurn();
       long life = store.load(ADA).life();
       for (int n = 1; n <= turns; n++) append(store, life, last + n);
       Patience.eventually(() -> isMarked(disk));
@@ -80,8 +80,8 @@ class LastFrameTest {
     assertTrue(frames.get(last).records() > 0, frames::toString);
     for (int bit = 8 * begin; bit < 8 * (begin + frames.get(last).size()); bit += 5) {
       var copy = left.copy();
-      copy.flip(LOG, bit);
-      var failure = assertThrows(StoreDamagedException.class, () -> FolderStore.on(copy, SMALL), "bit " + bit);
+      copy.flipBit(LOG, bit);
+      var failure = assertThrows(StoreDamagedException.class, () -> FolderStore.open(copy, SMALL), "bit " + bit);
       assertEquals("a simulated disk: 00000001.log is damaged: frame " + frames.get(last).number() + " at " + begin
           + " was on disk, and is no longer whole; frame " + frames.getLast().number() + " at "
           + (begin + frames.get(last).size()) + " is whole. Nothing was changed; put back a copy of the file",
@@ -100,7 +100,7 @@ class LastFrameTest {
   @Test
   void damagedLastTurnIsRefusedWherePausesAreBetweenForces() throws Exception {
     assertNoFlipIsSilent(
-        killedWhenIdle(CrashDisk.empty(), o -> SMALL.apply(o).withForceEvery(Duration.ofMillis(1)), 3));
+        killedWhenIdle(CrashDisk.empty(), o -> SMALL.apply(o).withSyncInterval(Duration.ofMillis(1)), 3));
   }
 
   /** The first one was killed before it marked its turns. */
@@ -119,11 +119,11 @@ class LastFrameTest {
   void idleStoreWritesNothingAfterItsMark() throws Exception {
     var left = killedWhenIdle(CrashDisk.empty(), SMALL, 1);
     var writes = new AtomicInteger();
-    left.beforeEach(operation -> {
+    left.beforeOperation(operation -> {
       if (operation.equals("write")) writes.incrementAndGet();
     });
 
-    FolderStore.on(left, SMALL).close();
+    FolderStore.open(left, SMALL).close();
 
     assertEquals(2, writes.get()); // of the opening, which writes the mark again, and of the close
   }
@@ -137,7 +137,7 @@ class LastFrameTest {
     int begin = begin(frames, last);
     int size = frames.get(last).size();
     left.write(LOG, begin + size, ByteBuffer.allocate(frames.getLast().size()));
-    left.flip(LOG, 8 * (begin + 4));
+    left.flipBit(LOG, 8 * (begin + 4));
 
     var check = Survey.of(left);
 
@@ -148,9 +148,9 @@ class LastFrameTest {
     assertTrue(check.toString().contains("\nin doubt: " + LOG + " at " + begin + ": the last "), check::toString);
     assertTrue(check.toString().contains("the turns after " + Instant.ofEpochMilli(frames.get(last - 1).time()) + ", "),
         check::toString);
-    try (var store = FolderStore.on(left, SMALL)) {
-      assertEquals(1, store.load(ADA).last());
-      assertEquals(List.of("00000001-" + begin + ".torn"), store.health().torn());
+    try (var store = FolderStore.open(left, SMALL)) {
+      assertEquals(1, store.load(ADA).lastTurn());
+      assertEquals(List.of("00000001-" + begin + ".torn"), store.health().tornFiles());
     }
     assertTrue(Survey.of(left).doubt().isEmpty());
   }
@@ -158,22 +158,22 @@ class LastFrameTest {
   @Test
   void damagedLastTurnOfBackupIsRefused() throws Exception {
     var copy = CrashDisk.empty();
-    try (var store = FolderStore.on(CrashDisk.empty(), SMALL)) {
+    try (var store = FolderStore.open(CrashDisk.empty(), SMALL)) {
       long life = store.load(ADA).life();
       for (int n = 1; n <= 3; n++) append(store, life, n);
       store.backup(copy);
     }
 
     assertNoFlipIsSilent(copy);
-    try (var store = FolderStore.on(copy, SMALL)) {
-      assertEquals(3, store.load(ADA).last());
+    try (var store = FolderStore.open(copy, SMALL)) {
+      assertEquals(3, store.load(ADA).lastTurn());
     }
   }
 
   @Test
   void historyPassesOverMarks() throws Exception {
     var disk = CrashDisk.empty();
-    try (var store = FolderStore.on(disk, SMALL)) {
+    try (var store = FolderStore.open(disk, SMALL)) {
       long life = store.load(ADA).life();
       var places = new ArrayList<String>(List.of(""));
       for (int n = 1; n <= 5; n++) {
@@ -181,10 +181,10 @@ class LastFrameTest {
         Patience.eventually(() -> isMarked(disk));
         for (int seen = 0; seen < n; seen++) {
           try (var history = store.history(ADA.kind(), places.get(seen))) {
-            var turns = history.now();
+            var turns = history.poll();
             assertEquals(n - seen, turns.size());
             assertEquals(n, turns.getLast().number());
-            if (seen == n - 1) places.add(turns.getLast().place());
+            if (seen == n - 1) places.add(turns.getLast().offset());
           }
         }
       }
@@ -195,7 +195,7 @@ class LastFrameTest {
   @Test
   void eachTurnCanBeMarkedWhereverItsSegmentEnds() throws Exception {
     var disk = CrashDisk.empty();
-    try (var store = FolderStore.on(disk, SMALL)) {
+    try (var store = FolderStore.open(disk, SMALL)) {
       long life = store.load(ADA).life();
       for (int n = 1; n <= 20; n++) {
         var body = new byte[150 + 8 * n];

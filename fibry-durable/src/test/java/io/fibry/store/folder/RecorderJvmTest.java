@@ -17,7 +17,7 @@ class RecorderJvmTest {
   /** Counts, and tells whether there is a recorder. */
   static final class Program {
     public static void main(String[] args) {
-      var counter = Durable.kind("counter", Count.class).state(0L).by((n, count, context) -> {
+      var counter = Durable.kind("counter", Count.class).state(0L).handler((n, count, context) -> {
         context.reply(count, n + 1);
         return n + 1;
       });

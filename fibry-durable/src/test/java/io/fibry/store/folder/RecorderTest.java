@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Events of a flight recording, each with its facts. */
 class RecorderTest {
   private static final int SEGMENT = 1 << 14;
-  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
 
   @TempDir
   private Path folder;
@@ -40,7 +40,7 @@ class RecorderTest {
   }
 
   private static FolderStore on(FaultyDisk faulty) {
-    return FolderStore.on(faulty.disk(), options -> options.withSegment(SEGMENT));
+    return FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT));
   }
 
   private static void append(Store store, long life, long number, boolean whole, int size) throws Exception {
@@ -73,7 +73,7 @@ class RecorderTest {
   @Test
   void whereForcesHavePausesACommitHasNone() throws Exception {
     try (var recorded = new Recorded("fibry.Commit")) {
-      try (var store = FolderStore.open(folder, options -> options.withForceEvery(Duration.ofHours(1)))) {
+      try (var store = FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofHours(1)))) {
         append(store, store.load(ADA).life(), 1, true, 1);
       }
 
@@ -86,7 +86,7 @@ class RecorderTest {
   @Test
   void anActorThatIsReadTellsItsTurns() {
     var counter = Durable.kind("read-counter", Count.class)
-        .events(Long.class, 0L, (Long sum, Long one) -> sum + one).by((sum, count, context) -> {
+        .events(Long.class, 0L, (Long sum, Long one) -> sum + one).handler((sum, count, context) -> {
           context.persist(1L);
           context.reply(count, sum + 1);
         });
@@ -107,7 +107,7 @@ class RecorderTest {
   @Test
   void aCompactionTellsWhatItFreed() throws Exception {
     try (var recorded = new Recorded("fibry.Compaction")) {
-      try (var store = FolderStore.open(folder, options -> options.withSegment(SEGMENT))) {
+      try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT))) {
         long life = store.load(ADA).life();
         for (int i = 1; Files.exists(folder.resolve("00000001.log")); i++) append(store, life, i, true, 1_000);
       }
@@ -150,7 +150,7 @@ class RecorderTest {
         faulty.fail("force");
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
-        assertTrue(store.health().broken());
+        assertTrue(store.health().isBroken());
       }
 
       var events = recorded.of(folder);

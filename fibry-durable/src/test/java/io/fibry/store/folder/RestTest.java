@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
-import io.fibry.store.StoreOutdatedException;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.CrashDisk;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Actors that end are known all the same. */
 class RestTest {
-  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final int THREADS = 6;
   private static final int ACTORS = 10;
   private static final int POWER_CUTS = 30;
@@ -47,12 +47,12 @@ class RestTest {
     return open(CrashDisk.empty());
   }
 
-  private static FolderStore open(Disk disk) {
-    return FolderStore.on(disk, options -> options.withSegment(1 << 14));
+  private static FolderStore open(StorageDirectory disk) {
+    return FolderStore.open(disk, options -> options.withSegmentBytes(1 << 14));
   }
 
-  private static Store.Turn turn(Store.Id id, long life, long number, boolean whole, List<String> done,
-      List<Store.Waiting> sends) {
+  private static Store.Turn turn(Store.ActorId id, long life, long number, boolean whole, List<String> done,
+      List<Store.PendingMessage> sends) {
     return new Store.Turn(id, life, number, Instant.EPOCH, whole, new byte[40], done, sends);
   }
 
@@ -65,13 +65,13 @@ class RestTest {
     try (var store = open()) {
       long life = store.load(ADA).life();
       var before = store.append(turn(life, 1));
-      store.leave(ADA, life);
+      store.endLife(ADA, life);
 
       var late = store.append(turn(life, 2)).toCompletableFuture();
 
       before.toCompletableFuture().join();
-      assertInstanceOf(StoreOutdatedException.class, assertThrows(CompletionException.class, late::join).getCause());
-      assertEquals(1, store.load(ADA).last());
+      assertInstanceOf(StaleLifeException.class, assertThrows(CompletionException.class, late::join).getCause());
+      assertEquals(1, store.load(ADA).lastTurn());
     }
   }
 
@@ -80,26 +80,28 @@ class RestTest {
     try (var store = open()) {
       long first = store.load(ADA).life();
       long second = store.load(ADA).life();
-      store.leave(ADA, first);
+      store.endLife(ADA, first);
 
       store.append(turn(second, 1)).toCompletableFuture().join();
 
-      store.leave(ADA, second);
+      store.endLife(ADA, second);
       assertTrue(store.load(ADA).life() > second);
     }
   }
 
   @Test
   void actorsAreToldOnceWhetherTheyAreThereOrNot() {
-    var ids = Stream.of("state", "events", "there", "box", "never").map(key -> new Store.Id("account", key)).toList();
+    var ids =
+        Stream.of("state", "events", "there", "box", "never").map(key -> new Store.ActorId("account", key)).toList();
     var disk = CrashDisk.empty();
     try (var store = open(disk)) {
       for (var id : ids.subList(0, 3)) {
         long life = store.load(id).life();
         for (int n = 1; n <= 3; n++) store.append(turn(id, life, n, id == ids.getFirst(), List.of(), List.of()));
-        if (id != ids.get(2)) store.leave(id, life);
+        if (id != ids.get(2)) store.endLife(id, life);
       }
-      store.accept(new Store.Waiting(ids.get(3), "m", Instant.EPOCH, new byte[0]), 1).toCompletableFuture().join();
+      store.enqueue(new Store.PendingMessage(ids.get(3), "m", Instant.EPOCH, new byte[0]), 1).toCompletableFuture()
+          .join();
       store.load(ids.get(4));
 
       assertEquals(Set.copyOf(ids.subList(0, 4)), actors(store));
@@ -109,9 +111,9 @@ class RestTest {
     }
   }
 
-  private static Set<Store.Id> actors(Store store) {
-    var all = new ArrayList<Store.Id>();
-    store.actors(all::add);
+  private static Set<Store.ActorId> actors(Store store) {
+    var all = new ArrayList<Store.ActorId>();
+    store.forEachActor(all::add);
     var each = Set.copyOf(all);
     assertEquals(each.size(), all.size(), () -> "some were told twice: " + all);
     return each;
@@ -123,11 +125,11 @@ class RestTest {
     try (var store = open(disk)) {
       long life = store.load(ADA).life();
       store.append(turn(life, 1)).toCompletableFuture().join();
-      store.leave(ADA, life);
+      store.endLife(ADA, life);
       int kind = Segment.HEADER + Frame.RECORDS + Integer.BYTES + Stored.ACTOR + Short.BYTES;
-      disk.flip("00000001.log", 8L * kind); // of "account"
+      disk.flipBit("00000001.log", 8L * kind); // of "account"
 
-      var failure = assertThrows(StoreDamagedException.class, () -> store.actors(id -> {}));
+      var failure = assertThrows(StoreDamagedException.class, () -> store.forEachActor(id -> {}));
 
       assertEquals(store + ": 00000001.log is damaged at 76, where a turn of an actor, or a message for it, was. "
           + "Other actors are not concerned; put back a copy of the file", failure.getMessage());
@@ -170,11 +172,11 @@ class RestTest {
   @Test
   @Soak(counterpart = "RestTest.actorsThatComeAndGoAreKnownAfterPowerCuts")
   void actorsThatComeAndGoOnARealDiskAreKnown() throws Exception {
-    comeAndGo(() -> Disk.open(folder), 2_000);
+    comeAndGo(() -> StorageDirectory.open(folder), 2_000);
   }
 
   private interface Opening {
-    Disk open() throws IOException;
+    StorageDirectory open() throws IOException;
   }
 
   /** An actor goes from an object to a table and back, while all use it, and files move. */
@@ -209,7 +211,7 @@ class RestTest {
   /** An actor that was there once is told ever after. */
   private static int list(Store store, AtomicBoolean over) {
     int times = 0;
-    var before = Set.<Store.Id>of();
+    var before = Set.<Store.ActorId>of();
     do {
       var now = actors(store);
       assertTrue(now.containsAll(before), () -> "not all are told: " + now);
@@ -221,7 +223,7 @@ class RestTest {
 
   /** The expected content. One thread at a time lives its lives; any sends to it. */
   private final class Known {
-    private final Store.Id id;
+    private final Store.ActorId id;
     private final ReentrantLock alive = new ReentrantLock();
     private final Set<String> waiting = ConcurrentHashMap.newKeySet();
     private long last;
@@ -229,7 +231,7 @@ class RestTest {
     private int sent; // under this object's monitor
 
     Known(int number) {
-      id = new Store.Id("account", "a" + number);
+      id = new Store.ActorId("account", "a" + number);
     }
 
     void live(Store store, SplittableRandom random, Known other) {
@@ -237,12 +239,12 @@ class RestTest {
       if (!alive.tryLock()) return;
       try {
         var loaded = store.load(id);
-        assertEquals(last, loaded.last(), "seed " + seed);
+        assertEquals(last, loaded.lastTurn(), "seed " + seed);
         assertTrue(loaded.life() != life);
-        if (life > 0) assertInstanceOf(StoreOutdatedException.class, failure(store.append(turn(id, life, last + 1,
+        if (life > 0) assertInstanceOf(StaleLifeException.class, failure(store.append(turn(id, life, last + 1,
             false, List.of(), List.of())).toCompletableFuture()));
         life = loaded.life();
-        var done = loaded.waiting().stream().filter(one -> random.nextBoolean()).toList();
+        var done = loaded.pendingIds().stream().filter(one -> random.nextBoolean()).toList();
         CompletableFuture<Void> stored = CompletableFuture.completedFuture(null);
         for (int turns = random.nextInt(4); turns > 0; turns--) {
           stored = store.append(next(random, done, other)).toCompletableFuture();
@@ -250,7 +252,7 @@ class RestTest {
         }
         if (last > 0 && random.nextInt(8) == 0) store.snapshot(turn(id, life, last, true, List.of(), List.of()));
         if (random.nextBoolean()) stored.join();
-        if (random.nextInt(5) > 0) store.leave(id, life);
+        if (random.nextInt(5) > 0) store.endLife(id, life);
         stored.join();
       } finally {
         alive.unlock();
@@ -258,7 +260,7 @@ class RestTest {
     }
 
     private Store.Turn next(SplittableRandom random, List<String> done, Known other) {
-      var sends = random.nextInt(6) == 0 ? List.of(other.message()) : List.<Store.Waiting>of();
+      var sends = random.nextInt(6) == 0 ? List.of(other.message()) : List.<Store.PendingMessage>of();
       sends.forEach(one -> other.waiting.add(one.id()));
       waiting.removeAll(done);
       return turn(id, life, ++last, random.nextInt(3) > 0, done, sends);
@@ -267,11 +269,11 @@ class RestTest {
     private void accept(Store store) {
       var message = message();
       waiting.add(message.id());
-      assertTrue(store.accept(message, Integer.MAX_VALUE).toCompletableFuture().join());
+      assertTrue(store.enqueue(message, Integer.MAX_VALUE).toCompletableFuture().join());
     }
 
-    private synchronized Store.Waiting message() {
-      return new Store.Waiting(id, "m" + ++sent, Instant.EPOCH, new byte[10]);
+    private synchronized Store.PendingMessage message() {
+      return new Store.PendingMessage(id, "m" + ++sent, Instant.EPOCH, new byte[10]);
     }
 
     boolean isKnown() {
@@ -280,9 +282,9 @@ class RestTest {
 
     void check(Store store) {
       var loaded = store.load(id);
-      assertEquals(last, loaded.last(), "seed " + seed);
-      assertEquals(waiting, new HashSet<>(loaded.waiting()), "seed " + seed);
-      store.leave(id, loaded.life());
+      assertEquals(last, loaded.lastTurn(), "seed " + seed);
+      assertEquals(waiting, new HashSet<>(loaded.pendingIds()), "seed " + seed);
+      store.endLife(id, loaded.life());
     }
   }
 

@@ -9,8 +9,8 @@ import io.fibry.support.Logged;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,7 +32,7 @@ class RewritingTest {
   @TempDir
   private Path folder;
   private FaultyDisk faulty;
-  private Disk disk;
+  private StorageDirectory disk;
   private Index index;
   private Log log;
   private Compaction compaction;
@@ -64,13 +64,13 @@ class RewritingTest {
     log.close(0);
     disk.close();
     assertTrue(FolderStore.check(folder).isWhole());
-    try (var store = FolderStore.open(folder, options -> options.withSegment(SEGMENT))) {
-      last.forEach((actor, number) -> assertEquals(number, store.load(id(actor)).last()));
+    try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(SEGMENT))) {
+      last.forEach((actor, number) -> assertEquals(number, store.load(id(actor)).lastTurn()));
       var events = last.getOrDefault(STATES, 0L);
       assertEquals(events, store.load(id(STATES)).bodies().size());
       try (var history = store.history("events", "")) {
         for (long read = 0; read < events;)
-          for (var past : history.now()) assertEquals(++read, past.number());
+          for (var past : history.poll()) assertEquals(++read, past.number());
       }
     }
   }
@@ -96,8 +96,8 @@ class RewritingTest {
     }
   }
 
-  private static Store.Id id(int actor) {
-    return new Store.Id(actor < STATES ? "state" : actor == STATES ? "events" : "old", "a" + actor);
+  private static Store.ActorId id(int actor) {
+    return new Store.ActorId(actor < STATES ? "state" : actor == STATES ? "events" : "old", "a" + actor);
   }
 
   /** The next state of an actor, or the next event. */
@@ -298,7 +298,7 @@ class RewritingTest {
   @Test
   void whenNamesMayComeBackNothingIsRewrittenUntilItIsOpenedAgain() {
     fill(4);
-    once = () -> faulty.fail("forceNames");
+    once = () -> faulty.fail("syncDirectory");
     try (var logged = new Logged()) {
       runPass();
       assertEquals(1, logged.lines(folder + " keeps what is dead until it is opened again").size());

@@ -64,7 +64,7 @@ class StripeTest {
   }
 
   private void wake(int actor, Consumer<Where> use) {
-    stripe.rest(stripe.wake(print(actor), new Store.Id("a", "" + actor), where -> {
+    stripe.rest(stripe.wake(print(actor), new Store.ActorId("a", "" + actor), where -> {
       use.accept(where);
       return where;
     }));

@@ -19,14 +19,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What an opening finds where the power went, and where a later version was. */
 class TornEndTest {
-  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final String LOG = "00000001.log";
 
   @TempDir
   private Path home;
 
   private static FolderStore open(Path folder) {
-    return FolderStore.open(folder, options -> options.withSegment(4096));
+    return FolderStore.open(folder, options -> options.withSegmentBytes(4096));
   }
 
   private static void append(Store store, long life, long number) throws Exception {
@@ -69,15 +69,15 @@ class TornEndTest {
       int last = Opening.lastNonZero(ByteBuffer.wrap(torn));
       boolean blank = last < begin;
       try (var store = open(folder)) {
-        assertEquals(1, store.load(ADA).last());
-        assertEquals(blank ? List.of() : List.of("00000001-" + begin + ".torn"), store.health().torn());
+        assertEquals(1, store.load(ADA).lastTurn());
+        assertEquals(blank ? List.of() : List.of("00000001-" + begin + ".torn"), store.health().tornFiles());
         append(store, store.load(ADA).life(), 2);
       }
       if (!blank) assertArrayEquals(Arrays.copyOfRange(torn, begin, last + 1),
           Files.readAllBytes(folder.resolve("00000001-" + begin + ".torn")));
       try (var store = open(folder)) {
-        assertEquals(2, store.load(ADA).last());
-        assertEquals(List.of(), store.health().torn());
+        assertEquals(2, store.load(ADA).lastTurn());
+        assertEquals(List.of(), store.health().tornFiles());
       }
     }
   }

@@ -61,7 +61,7 @@ class DamageTest {
     for (var name : disk.names()) {
       for (int bit = 0; bit < disk.size(name) * 8; bit += BITS) {
         var copy = disk.copy();
-        copy.flip(name, bit);
+        copy.flipBit(name, bit);
         if (isRefused(copy, name + ", bit " + bit)) refused++;
       }
     }
@@ -111,7 +111,7 @@ class DamageTest {
 
   @Test
   void damageInTheMiddleChangesNothing() throws IOException {
-    disk.flip("00000001.log", 800);
+    disk.flipBit("00000001.log", 800);
     var before = content("00000001.log");
 
     var failure = assertThrows(StoreDamagedException.class, () -> open(disk, new ArrayList<>()));

@@ -34,10 +34,10 @@ class HeldDiskTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final ActorScope scope = ActorSystem.openScope("held", options -> options.withScheduler(clock));
   private final CrashDisk disk = CrashDisk.empty();
-  private final FolderStore store = FolderStore.on(disk, options -> options);
+  private final FolderStore store = FolderStore.open(disk, options -> options);
 
   private final Actor<Message> counter =
-      Durable.kind("counter", Message.class).state(0L).by((n, message, context) -> switch (message) {
+      Durable.kind("counter", Message.class).state(0L).handler((n, message, context) -> switch (message) {
         case Count count -> {
           context.reply(count, n + 1);
           handled.release();
@@ -60,7 +60,7 @@ class HeldDiskTest {
   private void hold() {
     assertEquals(0, counter.ask(new Look())); // all actors that are made at the beginning exist
     handled.drainPermits();
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.startsWith("force")) pass();
     });
   }
@@ -109,17 +109,17 @@ class HeldDiskTest {
 
   @Test
   void aKilledActorsTurnIsWholeOrAbsent() {
-    var large = Durable.kind("large", Fill.class).state(new byte[1]).by((bytes, fill, context) -> {
+    var large = Durable.kind("large", Fill.class).state(new byte[1]).handler((bytes, fill, context) -> {
       context.reply(fill, bytes.length);
       handled.release();
       return new byte[fill.size()];
     });
     var slow = CrashDisk.empty();
-    try (var small = FolderStore.on(slow, options -> options.withRoom(10_000))) {
+    try (var small = FolderStore.open(slow, options -> options.withMaxPendingBytes(10_000))) {
       var killed = large.newActor(scope.named("l"), small);
       assertEquals(1, killed.ask(new Fill(2)));
       handled.drainPermits();
-      slow.beforeEach(operation -> {
+      slow.beforeOperation(operation -> {
         if (operation.startsWith("force")) pass();
       });
       killed.sendMessageReturn(new Fill(6_000)); // is being stored

@@ -28,11 +28,11 @@ class HistoryTest {
   private final CrashDisk disk = CrashDisk.empty();
 
   private FolderStore open() {
-    return FolderStore.on(disk, options -> options.withSegment(SEGMENT));
+    return FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT));
   }
 
   private static Store.Turn turn(String kind, int actor, long life, long number, boolean whole, int bytes) {
-    return new Store.Turn(new Store.Id(kind, "a" + actor), life, number, Instant.EPOCH, whole, new byte[bytes],
+    return new Store.Turn(new Store.ActorId(kind, "a" + actor), life, number, Instant.EPOCH, whole, new byte[bytes],
         List.of(), List.of());
   }
 
@@ -41,10 +41,10 @@ class HistoryTest {
    * continues until that has happened, since the rewriting thread may be late.
    */
   private Void write(Store store, Random random) throws Exception {
-    long life = store.load(new Store.Id("state", "a0")).life();
+    long life = store.load(new Store.ActorId("state", "a0")).life();
     var lives = new long[ACTORS];
     var last = new long[ACTORS];
-    for (int i = 0; i < ACTORS; i++) lives[i] = store.load(new Store.Id("event", "a" + i)).life();
+    for (int i = 0; i < ACTORS; i++) lives[i] = store.load(new Store.ActorId("event", "a" + i)).life();
     for (long n = 1; n <= TURNS; n++) {
       var stored = store.append(turn("state", 0, life, n, true, random.nextInt(60)));
       int actor = random.nextInt(ACTORS);
@@ -63,18 +63,18 @@ class HistoryTest {
   }
 
   /** Reads up to the large turn. */
-  private static List<Store.Past> read(Store store, String after, Random random) throws InterruptedException {
-    var all = new ArrayList<Store.Past>();
+  private static List<Store.StoredTurn> read(Store store, String after, Random random) throws InterruptedException {
+    var all = new ArrayList<Store.StoredTurn>();
     try (var history = store.history("event", after)) {
       while (all.isEmpty() || all.getLast().body().length < 1_000) {
-        all.addAll(history.next());
+        all.addAll(history.take());
         for (int i = random.nextInt(200); i > 0; i--) Thread.onSpinWait();
       }
     }
     return all;
   }
 
-  private static List<String> names(List<Store.Past> turns) {
+  private static List<String> names(List<Store.StoredTurn> turns) {
     return turns.stream().map(turn -> turn.key() + " " + turn.number()).toList();
   }
 
@@ -82,7 +82,7 @@ class HistoryTest {
   void eachTurnComesOnceWhileFilesMove() throws Exception {
     System.out.println("history: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    List<Store.Past> all;
+    List<Store.StoredTurn> all;
     try (var store = open(); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var slow = threads.submit(() -> read(store, "", new Random(seed)));
       var writer = threads.submit(() -> write(store, new Random(seed + 1)));
@@ -98,11 +98,11 @@ class HistoryTest {
     }
   }
 
-  private void checkRests(Store store, List<Store.Past> all, Random random) throws InterruptedException {
+  private void checkRests(Store store, List<Store.StoredTurn> all, Random random) throws InterruptedException {
     assertEquals(names(all), names(read(store, "", random)), () -> "seed " + seed);
     for (int i = 0; i < 20; i++) {
       int at = random.nextInt(all.size() - 1);
-      assertEquals(names(all.subList(at + 1, all.size())), names(read(store, all.get(at).place(), random)),
+      assertEquals(names(all.subList(at + 1, all.size())), names(read(store, all.get(at).offset(), random)),
           () -> "seed " + seed);
     }
   }
@@ -111,8 +111,8 @@ class HistoryTest {
   void oldEventsLeaveTheDisk() throws Exception {
     long[] last = {0};
     try (var store = open()) {
-      store.forget("event", Duration.ofDays(1)); // all are of 1970
-      long life = store.load(new Store.Id("event", "a0")).life();
+      store.setRetention("event", Duration.ofDays(1)); // all are of 1970
+      long life = store.load(new Store.ActorId("event", "a0")).life();
       while (last[0] < TURNS) writeEvent(store, life, ++last[0]);
       Patience.eventually("the files grow", () -> { // the thread that rewrites them may be late
         writeEvent(store, life, ++last[0]);
@@ -121,9 +121,9 @@ class HistoryTest {
     }
 
     try (var store = open()) {
-      assertEquals(last[0], store.load(new Store.Id("event", "a0")).last());
+      assertEquals(last[0], store.load(new Store.ActorId("event", "a0")).lastTurn());
       try (var history = store.history("event", "")) {
-        assertTrue(history.next().getFirst().number() > TURNS / 2);
+        assertTrue(history.take().getFirst().number() > TURNS / 2);
       }
     }
   }
@@ -136,14 +136,14 @@ class HistoryTest {
 
   @Test
   void aTurnThatFillsAFileIsRead() throws Exception {
-    try (var store = FolderStore.on(disk, options -> options.withSegment(2 << 20))) {
-      long life = store.load(new Store.Id("event", "a0")).life();
+    try (var store = FolderStore.open(disk, options -> options.withSegmentBytes(2 << 20))) {
+      long life = store.load(new Store.ActorId("event", "a0")).life();
       for (long n = 1; n <= 3; n++)
         store.append(turn("event", 0, life, n, false, (int) n << 19)).toCompletableFuture().get();
 
       try (var history = store.history("event", "")) {
         for (long n = 1; n <= 3; n++) {
-          var found = history.next();
+          var found = history.take();
           assertEquals(List.of("a0 " + n), names(found));
           assertEquals(n << 19, found.getFirst().body().length);
         }
@@ -153,15 +153,15 @@ class HistoryTest {
 
   @Test
   void nothingIsReadThatALossOfPowerCouldTakeBack() throws Exception {
-    try (var store = FolderStore.on(disk, options -> options.withForceEvery(Duration.ofDays(1)));
+    try (var store = FolderStore.open(disk, options -> options.withSyncInterval(Duration.ofDays(1)));
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      long life = store.load(new Store.Id("event", "a0")).life();
+      long life = store.load(new Store.ActorId("event", "a0")).life();
       store.append(turn("event", 0, life, 1, false, 1)).toCompletableFuture().get();
       var history = store.history("event", "");
       var thread = new CompletableFuture<Thread>();
       var found = threads.submit(() -> {
         thread.complete(Thread.currentThread());
-        return history.next();
+        return history.take();
       });
       var reader = Patience.value(thread);
       Patience.eventually(() -> Patience.isParked(reader) || found.isDone());
@@ -174,15 +174,15 @@ class HistoryTest {
   @Test
   void damageIsFoundOut() throws Exception {
     try (var store = open()) {
-      long life = store.load(new Store.Id("event", "a0")).life();
+      long life = store.load(new Store.ActorId("event", "a0")).life();
       store.append(turn("event", 0, life, 1, false, 100)).toCompletableFuture().get();
-      disk.flip("00000001.log", 8L * (Segment.HEADER + Frame.RECORDS + 40));
+      disk.flipBit("00000001.log", 8L * (Segment.HEADER + Frame.RECORDS + 40));
 
       try (var history = store.history("event", "")) {
         assertEquals(
             "the store in a simulated disk: 00000001.log is damaged at 40, where the history of event goes on; "
                 + "put back a copy of the file",
-            assertThrows(StoreDamagedException.class, history::next).getMessage());
+            assertThrows(StoreDamagedException.class, history::take).getMessage());
       }
     }
   }

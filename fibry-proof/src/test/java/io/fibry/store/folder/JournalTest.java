@@ -69,11 +69,11 @@ class JournalTest {
 
   private final AtomicLong nanos = new AtomicLong();
 
-  private Journal open(Disk disk, List<String> found) throws IOException {
+  private Journal open(StorageDirectory disk, List<String> found) throws IOException {
     return open(disk, DAY, found);
   }
 
-  private Journal open(Disk disk, long quiet, List<String> found) throws IOException {
+  private Journal open(StorageDirectory disk, long quiet, List<String> found) throws IOException {
     return Journal.open(TextLog.open(disk, SEGMENT, nanos::get, found), System::currentTimeMillis, 0, quiet, ROOM);
   }
 
@@ -129,7 +129,7 @@ class JournalTest {
     var forces = new AtomicInteger();
     var gate = new Semaphore(0);
     var journal = open(disk, new ArrayList<>());
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.equals("force") && forces.getAndIncrement() == 0) gate.acquireUninterruptibly();
     });
 
@@ -178,7 +178,7 @@ class JournalTest {
     var disk = CrashDisk.empty();
     var journal = open(disk, 1, new ArrayList<>());
     var writes = new AtomicInteger();
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.equals("write") && writes.incrementAndGet() % 3 == 2) // the third takes the second back
         throw new UncheckedIOException(new IOException("made up, for a test"));
     });
@@ -190,7 +190,7 @@ class JournalTest {
     }
     journal.close();
 
-    disk.beforeEach(operation -> {});
+    disk.beforeOperation(operation -> {});
     var found = new ArrayList<String>();
     open(disk, found).close();
     assertEquals(List.of("turn 1", "turn 2", "turn 3", "turn 4", "turn 5"), found);
@@ -204,7 +204,7 @@ class JournalTest {
 
   private static Count count(CrashDisk disk) {
     var count = new Count();
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       count.thread = Thread.currentThread();
       if (operation.equals("write")) count.writes.incrementAndGet();
       if (operation.equals("force")) count.forces.incrementAndGet();
@@ -217,14 +217,14 @@ class JournalTest {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>());
     add(journal, "stored").fate.get();
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.equals("force")) throw new UncheckedIOException(new IOException("made up, for a test"));
     });
 
     var lost = add(journal, "perhaps");
     assertInstanceOf(StoreBrokenException.class, lost.failure());
     assertEquals(Outcome.UNKNOWN, lost.failure().outcome());
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       throw new AssertionError(operation);
     });
     var later = add(journal, "never");
@@ -238,7 +238,7 @@ class JournalTest {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>());
     var writes = new AtomicInteger();
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.equals("write") && writes.getAndIncrement() == 0)
         throw new UncheckedIOException(new IOException("made up, for a test"));
     });
@@ -258,7 +258,7 @@ class JournalTest {
   void aFullDiskRefusesAndRecovers() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>()); // with a segment in advance
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.equals("create")) throw new UncheckedIOException(new IOException("No space left on device"));
     });
     String half = "x".repeat(SEGMENT / 2);
@@ -270,7 +270,7 @@ class JournalTest {
     assertEquals(Outcome.NOT_DONE, refused.failure().outcome());
     add(journal, "a small one has room").fate.get();
 
-    disk.beforeEach(operation -> {});
+    disk.beforeOperation(operation -> {});
     nanos.addAndGet(1_000_000_000); // it tries again each second
     add(journal, half).fate.get();
     journal.close();
@@ -309,7 +309,7 @@ class JournalTest {
     var disk = CrashDisk.empty();
     var forces = new AtomicInteger();
     var journal = openWithPause(disk);
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.equals("force")) forces.incrementAndGet();
     });
     add(journal, "written").fate.get();
@@ -339,7 +339,7 @@ class JournalTest {
     }
   }
 
-  private Journal openWithPause(Disk disk) throws IOException {
+  private Journal openWithPause(StorageDirectory disk) throws IOException {
     return Journal.open(TextLog.open(disk, SEGMENT, nanos::get, new ArrayList<>()), System::currentTimeMillis, DAY,
         DAY, ROOM);
   }
@@ -348,7 +348,7 @@ class JournalTest {
   void aForceThatIsWantedFailsWithTheDisk() throws Exception {
     var disk = CrashDisk.empty();
     var journal = openWithPause(disk);
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.equals("force")) throw new UncheckedIOException(new IOException("made up, for a test"));
     });
     add(journal, "written").fate.get();
@@ -362,7 +362,7 @@ class JournalTest {
     var disk = CrashDisk.empty();
     var gate = new Semaphore(0);
     var journal = open(disk, new ArrayList<>());
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.equals("force")) gate.acquireUninterruptibly();
     });
     var added = new AtomicInteger();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * report that.
  */
 class KillAndRotTest {
-  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Store.ActorId ADA = new Store.ActorId("account", "ada");
   private static final int SEGMENT = 4096;
   private static final int ROUNDS = 4_000;
 
@@ -99,7 +99,7 @@ class KillAndRotTest {
     var log = logs.get(random.nextInt(logs.size()));
     boolean end = random.nextBoolean(); // of the file: where the last frames are
     int from = end ? Math.max(0, used(left, log) - 800) : 0;
-    left.flip(log, random.nextInt(8 * from, 8 * used(left, log)));
+    left.flipBit(log, random.nextInt(8 * from, 8 * used(left, log)));
   }
 
   private static int used(CrashDisk disk, String name) {

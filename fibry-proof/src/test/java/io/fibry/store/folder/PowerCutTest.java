@@ -87,7 +87,7 @@ class PowerCutTest {
       assertEquals(given, found);
       told = found.size();
 
-      disk.images(64, random.nextLong(), this::check);
+      disk.forEachCrashState(64, random.nextLong(), this::check);
     }
   }
 
@@ -104,30 +104,30 @@ class PowerCutTest {
       } catch (IOException | StoreException expected) {
         failed++;
       }
-      disk.beforeEach(operation -> {});
+      disk.beforeOperation(operation -> {});
 
       var found = new ArrayList<String>();
       open(disk, found);
       told = found.size();
 
-      disk.images(64, random.nextLong(), this::check);
+      disk.forEachCrashState(64, random.nextLong(), this::check);
     }
     assertTrue(failed > 15, failed + " failed");
   }
 
   private static void failForce(CrashDisk disk, int which) {
     var forces = new AtomicInteger();
-    disk.beforeEach(operation -> {
+    disk.beforeOperation(operation -> {
       if (operation.equals("force") && forces.incrementAndGet() == which)
         throw new UncheckedIOException(new IOException("made up, for a test"));
     });
   }
 
   private void cutEverywhere(CrashDisk disk, int most, Consumer<CrashDisk> use) {
-    disk.afterEach(() -> {
+    disk.afterOperation(() -> {
       if (failure != null) return;
       try {
-        disk.images(most, random.nextLong(), use);
+        disk.forEachCrashState(most, random.nextLong(), use);
       } catch (Throwable found) {
         failure = found;
       }

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.simulation.Node;
+import io.fibry.simulation.SimulatedNode;
 import io.fibry.simulation.Simulation;
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
-import io.fibry.store.StoreOutdatedException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ final class RestRound {
   private final Simulation simulation;
   private final SplittableRandom random;
   private final List<Known> actors = IntStream.range(0, ACTORS).mapToObj(Known::new).toList();
-  private Node node;
+  private SimulatedNode node;
   private int working; // threads
   private boolean isOver;
 
@@ -63,23 +63,23 @@ final class RestRound {
 
   void play() throws InterruptedException {
     node = simulation.node("store");
-    simulation.faults().delays(0.02, Duration.ofMillis(2));
+    simulation.faults().withDelays(0.02, Duration.ofMillis(2));
     for (int crashes = 1 + random.nextInt(3); crashes > 0; crashes--) {
       start(false);
-      for (int points = random.nextInt(400); points > 0; points--) simulation.point();
+      for (int points = random.nextInt(400); points > 0; points--) simulation.yieldPoint();
       if (random.nextInt(3) == 0) Thread.sleep(1 + random.nextInt(200));
       node.crash();
       node = node.restart();
     }
     start(true);
-    simulation.eventually("all is checked", LONG, () -> isOver);
+    simulation.assertEventually("all is checked", LONG, () -> isOver);
   }
 
   private void start(boolean last) {
     for (var actor : actors) actor.restart();
     var here = node;
     here.start("open", () -> {
-      var store = FolderStore.on(here.disk(), options -> options.withSegment(SEGMENT));
+      var store = FolderStore.open(here.disk(), options -> options.withSegmentBytes(SEGMENT));
       settle(store);
       working = THREADS;
       for (int i = 0; i < THREADS; i++) {
@@ -90,7 +90,7 @@ final class RestRound {
       if (!last) return null;
       check(store);
       store.close();
-      try (var again = FolderStore.on(here.disk(), options -> options.withSegment(SEGMENT))) {
+      try (var again = FolderStore.open(here.disk(), options -> options.withSegmentBytes(SEGMENT))) {
         check(again);
       }
       isOver = true;
@@ -105,10 +105,10 @@ final class RestRound {
 
   /** An actor that was listed once is listed from then on. */
   private void list(Store store) throws InterruptedException {
-    var before = Set.<Store.Id>of();
+    var before = Set.<Store.ActorId>of();
     while (working > 0) {
-      var now = new HashSet<Store.Id>();
-      store.actors(id -> assertTrue(now.add(id), id + " was listed twice"));
+      var now = new HashSet<Store.ActorId>();
+      store.forEachActor(id -> assertTrue(now.add(id), id + " was listed twice"));
       assertTrue(now.containsAll(before), () -> "not all are listed: " + now);
       before = now;
       Thread.sleep(1);
@@ -127,7 +127,7 @@ final class RestRound {
 
   /** An actor as the store must know it. One thread at a time uses it; any thread sends to it. */
   private final class Known {
-    private final Store.Id id;
+    private final Store.ActorId id;
     private final Map<String, Message> messages = new TreeMap<>(); // for it, by id
     private boolean isAlive;
     private long life; // the life before, or 0 if there was none since the machine was started
@@ -136,7 +136,7 @@ final class RestRound {
     private int sent; // to it
 
     Known(int number) {
-      id = new Store.Id("account", "a" + number);
+      id = new Store.ActorId("account", "a" + number);
     }
 
     // ---- its lives
@@ -146,12 +146,12 @@ final class RestRound {
       if (isAlive) return;
       isAlive = true;
       var loaded = store.load(id);
-      assertEquals(last, loaded.last(), id::toString);
+      assertEquals(last, loaded.lastTurn(), id::toString);
       assertTrue(loaded.life() != life, "the same life again");
-      if (life > 0) assertInstanceOf(StoreOutdatedException.class,
+      if (life > 0) assertInstanceOf(StaleLifeException.class,
           failure(store.append(turn(last + 1, false, List.of(), List.of())).toCompletableFuture()));
       life = loaded.life();
-      var done = loaded.waiting().stream().filter(one -> own.nextBoolean()).toList();
+      var done = loaded.pendingIds().stream().filter(one -> own.nextBoolean()).toList();
       CompletableFuture<Void> stored = CompletableFuture.completedFuture(null);
       for (int turns = own.nextInt(4); turns > 0; turns--) {
         stored = store.append(next(own, done, other)).toCompletableFuture();
@@ -159,7 +159,7 @@ final class RestRound {
       }
       if (last > 0 && own.nextInt(8) == 0) store.snapshot(turn(last, true, List.of(), List.of()));
       if (own.nextBoolean()) stored.join();
-      if (own.nextInt(5) > 0) store.leave(id, life);
+      if (own.nextInt(5) > 0) store.endLife(id, life);
       stored.join();
       confirmed = last;
       isAlive = false;
@@ -168,24 +168,25 @@ final class RestRound {
     private Store.Turn next(SplittableRandom own, List<String> done, Known other) {
       long number = ++last;
       for (var message : done) messages.get(message).doneBy = number;
-      var sends = own.nextInt(6) == 0 ? List.of(other.message(new Message(this, number))) : List.<Store.Waiting>of();
+      var sends =
+          own.nextInt(6) == 0 ? List.of(other.message(new Message(this, number))) : List.<Store.PendingMessage>of();
       return turn(number, own.nextInt(3) > 0, done, sends);
     }
 
-    private Store.Turn turn(long number, boolean whole, List<String> done, List<Store.Waiting> sends) {
+    private Store.Turn turn(long number, boolean whole, List<String> done, List<Store.PendingMessage> sends) {
       return new Store.Turn(id, life, number, Instant.EPOCH, whole, new byte[40], done, sends);
     }
 
     private void accept(Store store) {
       var message = new Message(null, 0);
-      assertTrue(store.accept(message(message), Integer.MAX_VALUE).toCompletableFuture().join());
+      assertTrue(store.enqueue(message(message), Integer.MAX_VALUE).toCompletableFuture().join());
       message.isSure = true;
     }
 
-    private Store.Waiting message(Message message) {
+    private Store.PendingMessage message(Message message) {
       String name = "m" + ++sent;
       messages.put(name, message);
-      return new Store.Waiting(id, name, Instant.EPOCH, new byte[10]);
+      return new Store.PendingMessage(id, name, Instant.EPOCH, new byte[10]);
     }
 
     // ---- after a crash
@@ -198,15 +199,15 @@ final class RestRound {
     /** Any turn that was not confirmed may be there, with all before it. */
     void read(Store store) {
       var loaded = store.load(id);
-      assertTrue(confirmed <= loaded.last() && loaded.last() <= last,
-          () -> id + " has turn " + loaded.last() + ", confirmed is " + confirmed + ", sent " + last);
-      last = loaded.last();
+      assertTrue(confirmed <= loaded.lastTurn() && loaded.lastTurn() <= last,
+          () -> id + " has turn " + loaded.lastTurn() + ", confirmed is " + confirmed + ", sent " + last);
+      last = loaded.lastTurn();
       confirmed = last;
       for (var one : messages.values()) if (one.doneBy > last) one.doneBy = 0;
       messages.values().removeIf(one -> one.from == null && !one.isSure && one.doneBy == 0
-          && !loaded.waiting().contains(name(one)));
+          && !loaded.pendingIds().contains(name(one)));
       for (var one : messages.values()) one.isSure |= one.from == null;
-      store.leave(id, loaded.life());
+      store.endLife(id, loaded.life());
     }
 
     private String name(Message message) {
@@ -220,13 +221,13 @@ final class RestRound {
 
     void check(Store store) {
       var loaded = store.load(id);
-      assertEquals(last, loaded.last(), id::toString);
+      assertEquals(last, loaded.lastTurn(), id::toString);
       var waiting = new TreeSet<String>();
       messages.forEach((name, one) -> {
         if (one.doneBy == 0) waiting.add(name);
       });
-      assertEquals(waiting, new TreeSet<>(loaded.waiting()), () -> "what waits for " + id);
-      store.leave(id, loaded.life());
+      assertEquals(waiting, new TreeSet<>(loaded.pendingIds()), () -> "what waits for " + id);
+      store.endLife(id, loaded.life());
     }
   }
 

@@ -21,8 +21,8 @@ class SalvageTest {
   private static final int TURNS = 60;
   private static final int BITS = Soak.ON ? 43 : 331; // from one flipped bit to the next
   private static final int BYTES = Soak.ON ? 149 : 449; // from one length of a file to the next
-  private static final List<Store.Id> ACTORS =
-      Stream.of("ada", "grace").map(key -> new Store.Id("account", key)).toList();
+  private static final List<Store.ActorId> ACTORS =
+      Stream.of("ada", "grace").map(key -> new Store.ActorId("account", key)).toList();
 
   private final CrashDisk disk = CrashDisk.empty();
 
@@ -38,8 +38,8 @@ class SalvageTest {
     }
   }
 
-  private static FolderStore open(Disk disk) {
-    return FolderStore.on(disk, options -> options.withSegment(SEGMENT));
+  private static FolderStore open(StorageDirectory disk) {
+    return FolderStore.open(disk, options -> options.withSegmentBytes(SEGMENT));
   }
 
   private static byte[] body(int number) {
@@ -52,7 +52,7 @@ class SalvageTest {
     for (var name : disk.names()) {
       for (long bit = 0; bit < disk.size(name) * 8; bit += BITS) {
         var copy = disk.copy();
-        copy.flip(name, (int) bit);
+        copy.flipBit(name, (int) bit);
         if (isDamaged(copy, name + ", bit " + bit)) damaged++;
       }
     }
@@ -88,18 +88,20 @@ class SalvageTest {
   }
 
   /** The first turns of each actor; and all that is missing is told. */
-  private static void checkSaved(CrashDisk damaged, Check found, String what) throws IOException {
+  private static void checkSaved(CrashDisk damaged, StoreCheck found, String what) throws IOException {
     var saved = CrashDisk.empty();
     Salvage.run(damaged, saved);
     try (var store = open(saved)) {
       for (var id : ACTORS) {
         var loaded = store.load(id);
         var expected = new ArrayList<String>();
-        for (long n = loaded.last() - loaded.bodies().size() + 1; n <= loaded.last(); n++) expected.add("turn " + n);
+        for (long n = loaded.lastTurn() - loaded.bodies().size() + 1; n <= loaded.lastTurn(); n++)
+          expected.add("turn " + n);
         assertEquals(expected, loaded.bodies().stream().map(String::new).toList(), () -> what + ": " + found);
-        boolean told = found.lost().stream().anyMatch(lost -> lost.actor().equals(id) && lost.last() == TURNS)
-            || found.wrong().stream().anyMatch(wrong -> wrong.actor().isEmpty() || wrong.actor().get().equals(id));
-        assertTrue(loaded.last() == TURNS || told, () -> what + ": " + id + " has " + loaded.last() + "; " + found);
+        boolean told = found.lostTurns().stream().anyMatch(lost -> lost.actor().equals(id) && lost.last() == TURNS)
+            || found.defects().stream().anyMatch(wrong -> wrong.actor().isEmpty() || wrong.actor().get().equals(id));
+        assertTrue(loaded.lastTurn() == TURNS || told,
+            () -> what + ": " + id + " has " + loaded.lastTurn() + "; " + found);
       }
     }
   }

@@ -28,10 +28,10 @@ class StorePowerCutTest {
   private static final int STEPS = Soak.ON ? 200 : 100;
   private static final int IMAGES = Soak.ON ? 24 : 4; // of a moment; each opens two stores
   private static final int FLIPS = Soak.ON ? 1_000 : 150;
-  private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegment(4096);
+  private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegmentBytes(4096);
 
-  private static final List<Store.Id> ACTORS =
-      Stream.of("ada", "grace", "barbara").map(key -> new Store.Id("account", key)).toList();
+  private static final List<Store.ActorId> ACTORS =
+      Stream.of("ada", "grace", "barbara").map(key -> new Store.ActorId("account", key)).toList();
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final SplittableRandom random = new SplittableRandom(seed);
@@ -43,11 +43,11 @@ class StorePowerCutTest {
 
   /** The expected content after some steps. */
   private static final class Model {
-    private final Map<Store.Id, List<String>> bodies = new HashMap<>();
-    private final Map<Store.Id, Long> last = new HashMap<>();
-    private final Map<Store.Id, Map<String, String>> waiting = new HashMap<>();
+    private final Map<Store.ActorId, List<String>> bodies = new HashMap<>();
+    private final Map<Store.ActorId, Long> last = new HashMap<>();
+    private final Map<Store.ActorId, Map<String, String>> waiting = new HashMap<>();
 
-    void accept(Store.Waiting message) {
+    void accept(Store.PendingMessage message) {
       var all = waiting.computeIfAbsent(message.to(), none -> new LinkedHashMap<>());
       all.remove(message.id());
       all.put(message.id(), text(message));
@@ -55,11 +55,11 @@ class StorePowerCutTest {
 
     void append(Store.Turn turn) {
       var all = bodies.computeIfAbsent(turn.actor(), none -> new ArrayList<>());
-      if (turn.whole()) all.clear();
+      if (turn.isFullState()) all.clear();
       all.add(new String(turn.body()));
       last.put(turn.actor(), turn.number());
-      waiting.getOrDefault(turn.actor(), Map.of()).keySet().removeAll(turn.done());
-      turn.sends().forEach(this::accept);
+      waiting.getOrDefault(turn.actor(), Map.of()).keySet().removeAll(turn.handledIds());
+      turn.outbox().forEach(this::accept);
     }
 
     String content() {
@@ -69,27 +69,27 @@ class StorePowerCutTest {
     }
   }
 
-  private static String text(Store.Waiting message) {
+  private static String text(Store.PendingMessage message) {
     return message.id() + "@" + message.due().toEpochMilli() + "=" + new String(message.body());
   }
 
   private static String content(Store store) {
     return ACTORS.stream().map(actor -> {
       var loaded = store.load(actor);
-      return actor + " " + loaded.last() + " " + loaded.bodies().stream().map(String::new).toList() + " "
-          + store.waiting(actor, Instant.MAX, 99).stream().map(StorePowerCutTest::text).toList() + "\n";
+      return actor + " " + loaded.lastTurn() + " " + loaded.bodies().stream().map(String::new).toList() + " "
+          + store.pending(actor, Instant.MAX, 99).stream().map(StorePowerCutTest::text).toList() + "\n";
     }).collect(Collectors.joining());
   }
 
   /** A turn, or a message. */
-  private record Step(Store.Turn turn, Store.Waiting message) {
+  private record Step(Store.Turn turn, Store.PendingMessage message) {
     void run(Model model) {
       if (turn == null) model.accept(message);
       else model.append(turn);
     }
 
     void run(Store store) throws Exception {
-      (turn == null ? store.accept(message, 99) : store.append(turn)).toCompletableFuture().get();
+      (turn == null ? store.enqueue(message, 99) : store.append(turn)).toCompletableFuture().get();
     }
   }
 
@@ -101,16 +101,16 @@ class StorePowerCutTest {
   @Test
   void withPausesBetweenForcesTheyAreOfOneMoment() throws Exception {
     forcesEach = false;
-    run(options -> SMALL.apply(options).withForceEvery(Duration.ofDays(1)));
+    run(options -> SMALL.apply(options).withSyncInterval(Duration.ofDays(1)));
   }
 
   private void run(UnaryOperator<FolderStore.Options> options) throws Exception {
     var disk = CrashDisk.empty();
     var model = new Model();
     moments.add(model.content());
-    try (var store = FolderStore.on(disk, options)) {
+    try (var store = FolderStore.open(disk, options)) {
       var steps = steps(ACTORS.stream().map(actor -> store.load(actor).life()).toList());
-      disk.afterEach(() -> check(disk));
+      disk.afterOperation(() -> check(disk));
       for (var step : steps) {
         step.run(model);
         synchronized (moments) {
@@ -119,7 +119,7 @@ class StorePowerCutTest {
         step.run(store);
         if (forcesEach) told = moments.size() - 1;
       }
-      disk.afterEach(() -> {});
+      disk.afterOperation(() -> {});
     }
 
     if (failure != null) throw new AssertionError("seed " + seed, failure);
@@ -130,7 +130,7 @@ class StorePowerCutTest {
   void aFlippedBitOfACompactStoreIsFoundOut() throws Exception {
     var disk = CrashDisk.empty();
     var model = new Model();
-    try (var store = FolderStore.on(disk, SMALL)) {
+    try (var store = FolderStore.open(disk, SMALL)) {
       for (var step : steps(ACTORS.stream().map(actor -> store.load(actor).life()).toList())) {
         step.run(model);
         step.run(store);
@@ -140,8 +140,8 @@ class StorePowerCutTest {
     for (int i = 0; i < FLIPS; i++) {
       var damaged = disk.copy();
       String name = damaged.names().get(random.nextInt(damaged.names().size()));
-      damaged.flip(name, random.nextLong(8 * damaged.size(name)));
-      try (var store = FolderStore.on(damaged, SMALL)) {
+      damaged.flipBit(name, random.nextLong(8 * damaged.size(name)));
+      try (var store = FolderStore.open(damaged, SMALL)) {
         assertEquals(model.content(), content(store), "seed " + seed);
       } catch (StoreDamagedException known) {
         found++;
@@ -167,15 +167,15 @@ class StorePowerCutTest {
     return steps;
   }
 
-  private Store.Waiting message(String text) {
-    return new Store.Waiting(ACTORS.get(random.nextInt(ACTORS.size())), "m" + random.nextInt(6),
+  private Store.PendingMessage message(String text) {
+    return new Store.PendingMessage(ACTORS.get(random.nextInt(ACTORS.size())), "m" + random.nextInt(6),
         Instant.ofEpochMilli(random.nextInt(100)), ("to " + text).getBytes());
   }
 
   private void check(CrashDisk disk) {
     if (failure != null) return;
     try {
-      disk.images(IMAGES, seed + images, this::checkImage);
+      disk.forEachCrashState(IMAGES, seed + images, this::checkImage);
     } catch (Throwable found) {
       failure = found;
     }
@@ -185,10 +185,10 @@ class StorePowerCutTest {
     images++;
     int least = told;
     String found;
-    try (var store = FolderStore.on(image, SMALL)) {
+    try (var store = FolderStore.open(image, SMALL)) {
       found = content(store);
     }
-    try (var again = FolderStore.on(image, SMALL)) {
+    try (var again = FolderStore.open(image, SMALL)) {
       assertEquals(found, content(again));
     }
     synchronized (moments) {

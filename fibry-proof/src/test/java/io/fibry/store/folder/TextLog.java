@@ -10,7 +10,7 @@ final class TextLog {
   private TextLog() {}
 
   /** Adds the present texts to a list. */
-  static Log open(Disk disk, int segment, LongSupplier nanoTime, List<String> found) throws IOException {
+  static Log open(StorageDirectory disk, int segment, LongSupplier nanoTime, List<String> found) throws IOException {
     long store = Identity.open(disk, segment);
     var spares = new Spares(disk, Runnable::run, segment, nanoTime);
     return Log.open(disk, store, spares, (place, frame, file) -> Frame.of(place, file).records()

@@ -60,7 +60,7 @@ public final class Agent {
   private static void open(Instrumentation jvm) throws IOException, ClassNotFoundException {
     refuseCopies(jvm);
     jvm.appendToBootstrapClassLoaderSearch(new JarFile(bootJar()));
-    var boot = Class.forName(TAP + "Insides", false, null).getModule();
+    var boot = Class.forName(TAP + "JdkInternals", false, null).getModule();
     var packages = PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> Set.of(boot)));
     jvm.redefineModule(Object.class.getModule(), Set.of(), Map.of(), packages, Set.of(), Map.of());
     for (var name : TAPS) Class.forName(TAP + name, true, null);

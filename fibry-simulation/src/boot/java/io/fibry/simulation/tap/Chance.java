@@ -11,13 +11,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** Random numbers. */
 public final class Chance {
-  private static final VarHandle SEED = Insides.field(Thread.class, "threadLocalRandomSeed", long.class);
-  private static final VarHandle PROBE = Insides.field(Thread.class, "threadLocalRandomProbe", int.class);
-  private static final VarHandle SHUFFLES = Insides.shared(Collections.class, "r", Random.class);
+  private static final VarHandle SEED = JdkInternals.field(Thread.class, "threadLocalRandomSeed", long.class);
+  private static final VarHandle PROBE = JdkInternals.field(Thread.class, "threadLocalRandomProbe", int.class);
+  private static final VarHandle SHUFFLES = JdkInternals.shared(Collections.class, "r", Random.class);
   private static final AtomicLong RANDOMS =
-      (AtomicLong) Insides.shared(Random.class, "seedUniquifier", AtomicLong.class).get();
+      (AtomicLong) JdkInternals.shared(Random.class, "seedUniquifier", AtomicLong.class).get();
   private static final AtomicLong SPLITS =
-      (AtomicLong) Insides.shared(SplittableRandom.class, "defaultGen", AtomicLong.class).get();
+      (AtomicLong) JdkInternals.shared(SplittableRandom.class, "defaultGen", AtomicLong.class).get();
 
   private Chance() {}
 

@@ -8,15 +8,16 @@ import java.util.concurrent.TimeUnit;
 /** Clocks, and the waits of virtual threads that end by the clock. */
 public final class Clocks {
   private static final MethodHandle ADJUSTMENT =
-      Insides.function(Insides.type("jdk.internal.misc.VM"), "getNanoTimeAdjustment", long.class, long.class);
+      JdkInternals.function(JdkInternals.type("jdk.internal.misc.VM"), "getNanoTimeAdjustment", long.class, long.class);
   private static final MethodHandle SCHEDULE = Taps.LATER
-      ? Insides.function(Insides.type("java.lang.VirtualThread$DelayedTaskSchedulers"), "schedule", Future.class,
+      ? JdkInternals.function(JdkInternals.type("java.lang.VirtualThread$DelayedTaskSchedulers"), "schedule",
+          Future.class,
           Runnable.class, long.class, TimeUnit.class)
       : null;
   private static final ScheduledExecutorService UNPARKER = Taps.LATER
       ? null
-      : (ScheduledExecutorService) Insides
-          .shared(Insides.type("java.lang.VirtualThread"), "UNPARKER", ScheduledExecutorService.class).get();
+      : (ScheduledExecutorService) JdkInternals
+          .shared(JdkInternals.type("java.lang.VirtualThread"), "UNPARKER", ScheduledExecutorService.class).get();
 
   private Clocks() {}
 

@@ -2,8 +2,8 @@ package io.fibry.simulation.tap;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.Future;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -61,7 +61,8 @@ public final class Delays {
   /** Initialised by the agent, on the JDK that has these. */
   static final class Of21 {
     private static final MethodHandle DELAY =
-        Insides.function(Insides.type("java.util.concurrent.CompletableFuture$Delayer"), "delay", ScheduledFuture.class,
+        JdkInternals.function(JdkInternals.type("java.util.concurrent.CompletableFuture$Delayer"), "delay",
+            ScheduledFuture.class,
             Runnable.class, long.class, TimeUnit.class);
 
     private Of21() {}
@@ -69,13 +70,13 @@ public final class Delays {
 
   /** Initialised by the agent, on the JDK that has these. */
   static final class Of25 {
-    private static final Class<?> TASK = Insides.type("java.util.concurrent.DelayScheduler$ScheduledForkJoinTask");
-    private static final VarHandle WHEN = Insides.field(TASK, "when", long.class);
-    private static final VarHandle RUNNABLE = Insides.field(TASK, "runnable", Runnable.class);
+    private static final Class<?> TASK = JdkInternals.type("java.util.concurrent.DelayScheduler$ScheduledForkJoinTask");
+    private static final VarHandle WHEN = JdkInternals.field(TASK, "when", long.class);
+    private static final VarHandle RUNNABLE = JdkInternals.field(TASK, "runnable", Runnable.class);
     private static final MethodHandle NOW =
-        Insides.function(Insides.type("java.util.concurrent.DelayScheduler"), "now", long.class);
+        JdkInternals.function(JdkInternals.type("java.util.concurrent.DelayScheduler"), "now", long.class);
     private static final MethodHandle SCHEDULE =
-        Insides.method(ForkJoinPool.class, "scheduleDelayedTask", TASK, TASK);
+        JdkInternals.method(ForkJoinPool.class, "scheduleDelayedTask", TASK, TASK);
 
     private Of25() {}
   }

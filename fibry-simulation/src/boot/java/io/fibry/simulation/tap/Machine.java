@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadFactory;
 
 /**
  * What a simulated thread sees in the place of the machine. It is the scheduler of its virtual
- * threads; all other methods are called on one of them, or on the {@link Carrier}.
+ * threads; all other methods are called on one of them, or on the {@link SimulationThread}.
  */
 public interface Machine extends Executor {
 

@@ -13,12 +13,13 @@ import java.util.concurrent.ForkJoinTask;
 public final class Pools {
   /** On Java 25 an executor, and a {@link ForkJoinPool} too. */
   private static final Object DEFAULT =
-      Insides.shared(CompletableFuture.class, "ASYNC_POOL", Taps.LATER ? ForkJoinPool.class : Executor.class).get();
+      JdkInternals.shared(CompletableFuture.class, "ASYNC_POOL", Taps.LATER ? ForkJoinPool.class : Executor.class)
+          .get();
   private static final MethodHandle SUBMIT =
-      Insides.method(ForkJoinPool.class, "poolSubmit", ForkJoinTask.class, boolean.class, ForkJoinTask.class);
+      JdkInternals.method(ForkJoinPool.class, "poolSubmit", ForkJoinTask.class, boolean.class, ForkJoinTask.class);
   /** The scheduler of virtual threads that are not simulated: a simulated thread may wake those. */
-  private static final ForkJoinPool SCHEDULER = (ForkJoinPool) Insides
-      .shared(Insides.type("java.lang.VirtualThread"), "DEFAULT_SCHEDULER", ForkJoinPool.class).get();
+  private static final ForkJoinPool SCHEDULER = (ForkJoinPool) JdkInternals
+      .shared(JdkInternals.type("java.lang.VirtualThread"), "DEFAULT_SCHEDULER", ForkJoinPool.class).get();
 
   private Pools() {}
 

@@ -13,9 +13,10 @@ import java.nio.channels.spi.SelectorProvider;
  */
 public final class Sockets {
   private static final MethodHandle STREAM =
-      Insides.function(SocketImpl.class, "createPlatformSocketImpl", SocketImpl.class, boolean.class);
+      JdkInternals.function(SocketImpl.class, "createPlatformSocketImpl", SocketImpl.class, boolean.class);
   private static final MethodHandle DATAGRAM =
-      Insides.function(DatagramSocket.class, "createDelegate", DatagramSocket.class, SocketAddress.class, Class.class);
+      JdkInternals.function(DatagramSocket.class, "createDelegate", DatagramSocket.class, SocketAddress.class,
+          Class.class);
 
   private Sockets() {}
 

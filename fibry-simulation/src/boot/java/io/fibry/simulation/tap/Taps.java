@@ -17,7 +17,7 @@ public final class Taps {
   static final boolean LATER = Runtime.version().feature() >= 25;
 
   private static final VarHandle SCHEDULER =
-      Insides.field(Insides.type("java.lang.VirtualThread"), "scheduler", Executor.class);
+      JdkInternals.field(JdkInternals.type("java.lang.VirtualThread"), "scheduler", Executor.class);
 
   private Taps() {}
 
@@ -28,7 +28,7 @@ public final class Taps {
 
   /** Returns the machine of a thread, or null if the thread is not simulated. */
   public static Machine machine(Thread thread) {
-    if (!thread.isVirtual()) return thread instanceof Carrier carrier ? carrier.machine : null;
+    if (!thread.isVirtual()) return thread instanceof SimulationThread carrier ? carrier.machine : null;
     return (Executor) SCHEDULER.get(thread) instanceof Machine machine ? machine : null;
   }
 

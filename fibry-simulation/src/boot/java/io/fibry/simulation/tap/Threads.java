@@ -15,7 +15,7 @@ public final class Threads {
    * Where a platform thread keeps its shadow: a field that only a started thread reads. A map would
    * keep threads that never end. Written once, by the thread that starts it; read by any.
    */
-  private static final VarHandle SHADOW = Insides.field(Thread.class, "scopedValueBindings", Object.class);
+  private static final VarHandle SHADOW = JdkInternals.field(Thread.class, "scopedValueBindings", Object.class);
 
   private Threads() {}
 

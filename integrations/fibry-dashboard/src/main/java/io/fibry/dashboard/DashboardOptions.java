@@ -89,7 +89,7 @@ public final class DashboardOptions {
    *
    * @return a changed copy
    */
-  public DashboardOptions withMessageTexts() {
+  public DashboardOptions withMessageContents() {
     return new DashboardOptions(address, hosts, password, tls, true);
   }
 

@@ -100,7 +100,7 @@ class DashboardTest {
   void messagesAreShownIfTold() throws Exception {
     keepSecrets();
 
-    try (var dashboard = Dashboard.open(scope, 0, options -> options.withMessageTexts())) {
+    try (var dashboard = Dashboard.open(scope, 0, options -> options.withMessageContents())) {
       var text = figures(dashboard);
 
       assertTrue(text.contains("handling Secret[text=hush-1]"), text);

@@ -50,7 +50,7 @@ class JavadocSnippetsTest {
     var dashboard = Dashboard.open(scope, 0, o -> o
         .withAddress(everywhere).withHost("dash.example.org") // the name in the browser's address line
         .withTls(tls).withPassword(password)                  // any user name will do
-        .withMessageTexts());                                 // shows what messages say
+        .withMessageContents());                                 // shows what messages say
     // @end
     assertTrue(dashboard.uri().toString().startsWith("https://localhost:"));
     dashboard.close();

@@ -1,7 +1,7 @@
 package io.fibry.jackson;
 
 import io.fibry.codec.Codec;
-import io.fibry.codec.Forms;
+import io.fibry.codec.SchemaEvolution;
 import io.fibry.codec.TypeCodec;
 import java.util.function.UnaryOperator;
 
@@ -44,7 +44,7 @@ public final class JacksonCodec {
    * @return a codec
    * @throws IllegalArgumentException also if bytes could be read as two forms
    */
-  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms) {
+  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms) {
     return of(type, forms, mapped -> mapped);
   }
 
@@ -58,7 +58,8 @@ public final class JacksonCodec {
    * @return a codec
    * @throws IllegalArgumentException also if the mapper would lose something
    */
-  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms, UnaryOperator<MappedTypes> mapped) {
-    return TypeCodec.of(type, forms, new JsonFormat(mapped.apply(MappedTypes.none())));
+  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<SchemaEvolution<T>> forms,
+      UnaryOperator<MapperTypes> mapped) {
+    return TypeCodec.of(type, forms, new JsonFormat(mapped.apply(MapperTypes.none())));
   }
 }

@@ -10,12 +10,12 @@ import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 
 /** The JSON format, independent of the settings of a user's mapper. */
-record JsonFormat(MappedTypes mapped) implements Format {
+record JsonFormat(MapperTypes mapped) implements Format {
   static final int MOST_DIGITS = 1_000; // reading more takes quadratic time
 
   static final JsonFactory FACTORY = JsonFactory.builder()
-      .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(DEEPEST).maxNumberLength(MOST_DIGITS)
-          .maxStringLength(MOST_BYTES).maxNameLength(MOST_BYTES).build())
+      .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).maxNumberLength(MOST_DIGITS)
+          .maxStringLength(MAX_BYTES).maxNameLength(MAX_BYTES).build())
       // keys of users' maps would fill a table that all share
       .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES).build();
 

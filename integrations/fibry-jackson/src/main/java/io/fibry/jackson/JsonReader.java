@@ -34,11 +34,11 @@ final class JsonReader implements ItemReader {
   private final char[] chars;
   private final int from;
   private final int to;
-  private final MappedTypes mapped;
+  private final MapperTypes mapped;
   private final JsonParser parser;
   private JsonToken pending; // null: the next one is not known yet
 
-  private JsonReader(char[] chars, int from, int to, MappedTypes mapped) {
+  private JsonReader(char[] chars, int from, int to, MapperTypes mapped) {
     this.chars = chars;
     this.from = from;
     this.to = to;
@@ -46,7 +46,7 @@ final class JsonReader implements ItemReader {
     this.parser = JsonFormat.FACTORY.createParser(ObjectReadContext.empty(), chars, from, to - from);
   }
 
-  static JsonReader of(byte[] bytes, MappedTypes mapped) {
+  static JsonReader of(byte[] bytes, MapperTypes mapped) {
     var text = decoded(bytes);
     return new JsonReader(text.array(), 0, text.limit(), mapped); // it has an array of its own
   }

@@ -31,20 +31,20 @@ final class JsonWriter implements ItemWriter {
     }
 
     private void check(int more) {
-      if (count + more > Format.MOST_BYTES)
-        throw CodecException.here("it takes more than " + Format.MOST_BYTES + " bytes");
+      if (count + more > Format.MAX_BYTES)
+        throw CodecException.here("it takes more than " + Format.MAX_BYTES + " bytes");
     }
   }
 
-  private final MappedTypes mapped;
+  private final MapperTypes mapped;
   private final Limited out = new Limited();
   private final JsonGenerator json =
       JsonFormat.FACTORY.createGenerator(ObjectWriteContext.empty(), out, JsonEncoding.UTF8);
-  private final boolean[] isMap = new boolean[Format.DEEPEST + 1]; // by depth
+  private final boolean[] isMap = new boolean[Format.MAX_DEPTH + 1]; // by depth
   private int depth;
   private boolean atKey;
 
-  JsonWriter(MappedTypes mapped) {
+  JsonWriter(MapperTypes mapped) {
     this.mapped = mapped;
   }
 
@@ -151,7 +151,7 @@ final class JsonWriter implements ItemWriter {
   }
 
   private void begin(boolean map) {
-    if (depth == Format.DEEPEST) throw CodecException.here("it is nested more than " + Format.DEEPEST + " deep");
+    if (depth == Format.MAX_DEPTH) throw CodecException.here("it is nested more than " + Format.MAX_DEPTH + " deep");
     isMap[++depth] = map;
     atKey = map;
   }

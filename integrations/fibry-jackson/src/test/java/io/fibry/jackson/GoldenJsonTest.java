@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.codec.Codec;
 import io.fibry.codec.TypeCodec;
-import io.fibry.test.Golden;
+import io.fibry.test.GoldenFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,7 +31,7 @@ class GoldenJsonTest {
   private Path folder;
 
   private AssertionError failure(TypeCodec<?> codec) {
-    return assertThrows(AssertionError.class, () -> Golden.check(codec, folder));
+    return assertThrows(AssertionError.class, () -> GoldenFiles.check(codec, folder));
   }
 
   @Test
@@ -40,7 +40,7 @@ class GoldenJsonTest {
 
     assertTrue(failure(codec).getMessage().endsWith("[Deposited-1-v1.json]"));
     assertEquals("{\"Deposited\":{\"cents\":-4711000000}}", Files.readString(folder.resolve("Deposited-1-v1.json")));
-    Golden.check(codec, folder);
+    GoldenFiles.check(codec, folder);
   }
 
   @Test

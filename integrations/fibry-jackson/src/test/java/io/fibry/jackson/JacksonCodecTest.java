@@ -253,7 +253,7 @@ class JacksonCodecTest {
   @Test
   void anOldFormIsRead() {
     var codec = JacksonCodec.of(Event.class,
-        forms -> forms.reads("Paid", Before.Paid.class, old -> new Paid(old.cents(), "EUR"))
+        forms -> forms.readOld("Paid", Before.Paid.class, old -> new Paid(old.cents(), "EUR"))
             .named(Mark.class, "mark"));
 
     assertEquals(new Sent(Optional.empty(), Set.of(), List.of(new Paid(2, "EUR"), new Paid(3, "USD"), Mark.BEGUN)),

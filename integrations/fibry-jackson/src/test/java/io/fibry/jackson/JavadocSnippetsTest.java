@@ -37,7 +37,7 @@ class JavadocSnippetsTest {
       .events(JacksonCodec.of(Event.class), 0L, (Long cents, Event event) -> switch (event) {
         case Deposited d -> cents + d.cents();
       })
-      .by((cents, message, context) -> {
+      .handler((cents, message, context) -> {
         switch (message) {
           case Deposit d -> context.persist(new Deposited(d.cents()));
           case Balance b -> context.reply(b, cents);
@@ -51,7 +51,7 @@ class JavadocSnippetsTest {
   private static final JsonMapper MAPPER = new JsonMapper();
 
   static final Codec<Seen> SEEN = JacksonCodec.of(Seen.class, forms -> forms,
-      mapped -> mapped.by(JsonNode.class, MAPPER.readTree("{\"an\": [\"example\"]}"), MAPPER));
+      mapped -> mapped.map(JsonNode.class, MAPPER.readTree("{\"an\": [\"example\"]}"), MAPPER));
   // @end
 
   // @start region="bodies"
@@ -59,7 +59,7 @@ class JavadocSnippetsTest {
   record Receipt(int number, Order order) {}
 
   static HttpRoutes orders() {
-    return HttpRoutes.none().withBodyCodec(JsonBodies.of(new JsonMapper()))
+    return HttpRoutes.none().withBodyCodec(JsonBodyCodec.of(new JsonMapper()))
         .object("POST /orders", exchange -> new Receipt(1, exchange.bodyAs(Order.class)))
         .object("GET /orders/{id}", exchange -> {
           throw new HttpException(404, "no order " + exchange.path("id"));

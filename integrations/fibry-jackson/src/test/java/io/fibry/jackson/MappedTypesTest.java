@@ -78,11 +78,11 @@ class MappedTypesTest {
   }
 
   private static TypeCodec<Paid> paid(JsonMapper mapper) {
-    return JacksonCodec.of(Paid.class, forms -> forms, mapped -> mapped.by(Money.class, euros("1.50"), mapper));
+    return JacksonCodec.of(Paid.class, forms -> forms, mapped -> mapped.map(Money.class, euros("1.50"), mapper));
   }
 
   private static <T> String refused(Class<T> type, T example, JsonMapper mapper) {
-    UnaryOperator<MappedTypes> mapped = types -> types.by(type, example, mapper);
+    UnaryOperator<MapperTypes> mapped = types -> types.map(type, example, mapper);
     return assertThrows(IllegalArgumentException.class, () -> JacksonCodec.of(Paid.class, forms -> forms, mapped))
         .getMessage();
   }
@@ -108,7 +108,7 @@ class MappedTypesTest {
     record Day(@JsonFormat(pattern = "dd.MM.yyyy") LocalDate date) {}
     record Two(Day day, LocalDate again) {}
     var codec = JacksonCodec.of(Two.class, forms -> forms,
-        mapped -> mapped.by(Day.class, new Day(LocalDate.EPOCH), JsonMapper.shared()));
+        mapped -> mapped.map(Day.class, new Day(LocalDate.EPOCH), JsonMapper.shared()));
 
     assertEquals("{\"Two\":{\"day\":{\"date\":\"01.01.1970\"},\"again\":\"1970-01-01\"}}",
         new String(codec.encode(new Two(new Day(LocalDate.EPOCH), LocalDate.EPOCH)), UTF_8));
@@ -118,7 +118,7 @@ class MappedTypesTest {
   void aTreeIsKeptAsItIs() {
     record Seen(JsonNode what) {}
     var codec = JacksonCodec.of(Seen.class, forms -> forms,
-        mapped -> mapped.by(JsonNode.class, MAPPER.readTree("{\"a\":[1,null]}"), MAPPER));
+        mapped -> mapped.map(JsonNode.class, MAPPER.readTree("{\"a\":[1,null]}"), MAPPER));
     var seen = new Seen(MAPPER.readTree("[{\"x\":null,\"y\":1e5},\"\u00fc\",true]"));
 
     assertEquals(seen, codec.decode(codec.encode(seen)));
@@ -209,7 +209,7 @@ class MappedTypesTest {
     bean.inner.text = "y";
     assertTrue(refused(Bean.class, bean, MAPPER)
         .contains("without 'inner', which would be {\"notes\":[\"a\"],\"text\":\"x\""));
-    JacksonCodec.of(Pair.class, forms -> forms, mapped -> mapped.by(Pair.class, new Pair("a", 1), MAPPER));
+    JacksonCodec.of(Pair.class, forms -> forms, mapped -> mapped.map(Pair.class, new Pair("a", 1), MAPPER));
   }
 
   static final class Lossy {
@@ -233,6 +233,6 @@ class MappedTypesTest {
     assertTrue(refused(Lossy.class, new Lossy(), MAPPER).contains("as another value"));
     assertTrue(refused(Runnable.class, () -> {}, MAPPER).contains("the mapper of Runnable cannot"));
     assertTrue(refused(Comparable.class, "x", MAPPER).contains("has type parameters"));
-    assertThrows(NullPointerException.class, () -> MappedTypes.none().by(Money.class, null, MAPPER));
+    assertThrows(NullPointerException.class, () -> MapperTypes.none().map(Money.class, null, MAPPER));
   }
 }

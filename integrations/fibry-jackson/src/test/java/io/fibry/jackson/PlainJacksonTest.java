@@ -65,11 +65,11 @@ class PlainJacksonTest {
 
   private static final Durable<Event> ACCOUNT = Durable.kind("account", Event.class)
       .events(JacksonCodec.of(Event.class), 0, (count, event) -> count + 1)
-      .by((count, event, context) -> context.persist(event));
+      .handler((count, event, context) -> context.persist(event));
 
   private static final Durable<String> CART = Durable.kind("cart", String.class)
       .state(JacksonCodec.of(Cart.class), new Empty())
-      .by((cart, item) -> item.isEmpty() ? new Empty()
+      .handler((cart, item) -> item.isEmpty() ? new Empty()
           : new Full(Map.of(item, new BigDecimal("1.50")), List.of(new byte[] {1, 2})));
 
   /** What a turn is to its store. */
@@ -89,7 +89,7 @@ class PlainJacksonTest {
   /** What a view gets. */
   private static List<Event> followed(Store store) throws Exception {
     var seen = new LinkedBlockingQueue<Event>();
-    var view = Durable.follow("account", JacksonCodec.of(Event.class)).newActor(ActorSystem.anonymous(), store,
+    var view = Durable.view("account", JacksonCodec.of(Event.class)).newActor(ActorSystem.anonymous(), store,
         fact -> seen.add(fact.event()));
     var events = List.of(Patience.next(seen), Patience.next(seen));
     view.close();
@@ -98,7 +98,7 @@ class PlainJacksonTest {
 
   private static List<Body> turns(Store store, String kind, String key) {
     var bodies = Codec.of(Body.class);
-    return store.load(new Store.Id(kind, key)).bodies().stream().map(bodies::decode).toList();
+    return store.load(new Store.ActorId(kind, key)).bodies().stream().map(bodies::decode).toList();
   }
 
   private static void check(Store store) throws Exception {

@@ -6,7 +6,7 @@ import static io.fibry.jdbc.Columns.Type.NUMBER;
 import static io.fibry.jdbc.Columns.Type.TEXT;
 
 import io.fibry.store.Store;
-import io.fibry.store.ViewPlace;
+import io.fibry.store.ViewOffset;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -27,13 +27,13 @@ final class Commit {
 
   /** A message that waits, as the database has it. */
   private record Key(String kind, String actor, String id) {
-    static Key of(Store.Id actor, String id) {
+    static Key of(Store.ActorId actor, String id) {
       return new Key(actor.kind(), Texts.stored(actor.key()), Texts.stored(id));
     }
   }
 
   /** @param most empty: it is a part of a turn */
-  private record Put(Store.Waiting message, Optional<Integer> most) {}
+  private record Put(Store.PendingMessage message, Optional<Integer> most) {}
 
   private final Dialect dialect;
   private final Connection connection;
@@ -89,17 +89,17 @@ final class Commit {
   }
 
   private void storeTurns(List<Entry<?>> entries) throws SQLException {
-    var whole = new HashMap<Store.Id, Long>(); // the last whole turn of each actor: turns before it are dead
+    var whole = new HashMap<Store.ActorId, Long>(); // the last whole turn of each actor: turns before it are dead
     for (var entry : entries) if (entry instanceof Entry.OfTurn of && hasStored(of)) {
-      ViewPlace.kindOf(of.turn().actor()).ifPresent(kindsOfViews::add);
-      if (of.turn().whole() && !(of.ends() && isViewed(of.turn().actor().kind())))
+      ViewOffset.kindOf(of.turn().actor()).ifPresent(kindsOfViews::add);
+      if (of.turn().isFullState() && !(of.ends() && isViewed(of.turn().actor().kind())))
         whole.put(of.turn().actor(), of.turn().number());
     }
     var turns = new Columns(TEXT, TEXT, NUMBER, NUMBER, FLAG, BYTES);
     for (var entry : entries) if (entry instanceof Entry.OfTurn of && hasStored(of)) {
       var turn = of.turn();
       if (turn.number() >= whole.getOrDefault(turn.actor(), 0L)) turns.add(turn.actor().kind(),
-          Texts.stored(turn.actor().key()), turn.number(), turn.at().toEpochMilli(), turn.whole(), turn.body());
+          Texts.stored(turn.actor().key()), turn.number(), turn.at().toEpochMilli(), turn.isFullState(), turn.body());
     }
     turns.run(connection, Dialect.TURNS);
     var dead = new Columns(TEXT, TEXT, NUMBER);
@@ -110,7 +110,7 @@ final class Commit {
   /** What an end replaces is deleted when all views have passed it. */
   private boolean isViewed(String kind) throws SQLException {
     if (viewed.isEmpty())
-      viewed = Optional.of(Reads.views(connection).stream().map(ViewPlace::kind).collect(Collectors.toSet()));
+      viewed = Optional.of(Reads.views(connection).stream().map(ViewOffset::kind).collect(Collectors.toSet()));
     return viewed.get().contains(kind);
   }
 
@@ -132,8 +132,8 @@ final class Commit {
   private void storeMessages(List<Entry<?>> entries) throws SQLException {
     for (var entry : entries) {
       if (entry instanceof Entry.OfTurn of && hasStored(of)) {
-        of.turn().done().forEach(id -> take(Key.of(of.turn().actor(), id)));
-        of.turn().sends().forEach(message -> put(new Put(message, Optional.empty())));
+        of.turn().handledIds().forEach(id -> take(Key.of(of.turn().actor(), id)));
+        of.turn().outbox().forEach(message -> put(new Put(message, Optional.empty())));
       }
       if (entry instanceof Entry.OfMessage of) put(new Put(of.message(), Optional.of(of.most())));
     }
@@ -162,7 +162,7 @@ final class Commit {
   private void keep() throws SQLException {
     if (puts.isEmpty()) return;
     var given = new Columns(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
-    var before = new HashMap<Store.Id, Integer>(); // how many of this transaction
+    var before = new HashMap<Store.ActorId, Integer>(); // how many of this transaction
     puts.forEach((key, put) -> {
       Long most = put.most.isEmpty() ? null
           : (long) put.most.get() + 1 - before.merge(put.message.to(), 1, Integer::sum);
@@ -176,14 +176,14 @@ final class Commit {
     }
   }
 
-  boolean hasStored(Store.Waiting message) {
+  boolean hasStored(Store.PendingMessage message) {
     return kept.contains(Key.of(message.to(), message.id()));
   }
 
   // ---- snapshots
 
   private void storeSnapshots(List<Entry<?>> entries) throws SQLException {
-    var last = new LinkedHashMap<Store.Id, Store.Turn>();
+    var last = new LinkedHashMap<Store.ActorId, Store.Turn>();
     for (var entry : entries) if (entry instanceof Entry.OfSnapshot of) last.put(of.turn().actor(), of.turn());
     for (var id : last.keySet()) kindsOfSnapshots.add(id.kind());
     var given = new Columns(TEXT, TEXT, NUMBER, NUMBER, BYTES);

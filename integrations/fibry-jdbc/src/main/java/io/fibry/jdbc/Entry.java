@@ -1,7 +1,7 @@
 package io.fibry.jdbc;
 
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
-import io.fibry.store.StoreOutdatedException;
 import java.util.concurrent.CompletableFuture;
 
 /** An entry that is being stored; as a future, it is done when it is stored. */
@@ -29,7 +29,7 @@ abstract sealed class Entry<T> extends CompletableFuture<T> {
 
     /** @param ends the actor, so that views may still have to read the turns before */
     OfTurn(Store.Turn turn, boolean ends) {
-      super(turn.body().length + turn.sends().stream().mapToLong(one -> FIXED + one.body().length).sum());
+      super(turn.body().length + turn.outbox().stream().mapToLong(one -> FIXED + one.body().length).sum());
       this.turn = turn;
       this.ends = ends;
     }
@@ -45,7 +45,7 @@ abstract sealed class Entry<T> extends CompletableFuture<T> {
     @Override
     void tell(Commit commit) {
       if (commit.hasStored(this)) complete(null);
-      else completeExceptionally(new StoreOutdatedException(turn));
+      else completeExceptionally(new StaleLifeException(turn));
     }
   }
 
@@ -70,16 +70,16 @@ abstract sealed class Entry<T> extends CompletableFuture<T> {
 
   /** A message that is accepted, unless too many wait. */
   static final class OfMessage extends Entry<Boolean> {
-    private final Store.Waiting message;
+    private final Store.PendingMessage message;
     private final int most;
 
-    OfMessage(Store.Waiting message, int most) {
+    OfMessage(Store.PendingMessage message, int most) {
       super(message.body().length);
       this.message = message;
       this.most = most;
     }
 
-    Store.Waiting message() {
+    Store.PendingMessage message() {
       return message;
     }
 

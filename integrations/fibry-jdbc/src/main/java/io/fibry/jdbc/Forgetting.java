@@ -88,7 +88,7 @@ final class Forgetting {
     due.remove(kind); // first: a view that moves from now on is looked at again
     try {
       var least = database.read(Reads::views).stream().filter(view -> view.kind().equals(kind))
-          .map(view -> Place.of(view.place(), kind)).min(Comparator.naturalOrder());
+          .map(view -> Place.of(view.offset(), kind)).min(Comparator.naturalOrder());
       var from = swept.getOrDefault(kind, Place.BEGINNING);
       var page = database.read(connection -> Reads.ages(connection, dialect, kind, from));
       var ends = new HashMap<String, Long>(); // the last one, by key

@@ -64,14 +64,15 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
   /**
    * Options of a store. Immutable.
    *
-   * @param room bytes of turns that may wait to be stored: further senders wait
-   * @param readers threads that read, with a connection each; the storing thread has another
+   * @param maxPendingBytes bytes of turns that may wait to be stored: further senders wait
+   * @param maxReaders threads that read, with a connection each; the storing thread has another
    * connection
-   * @param limit how long the database may take for an answer
-   * @param poll how often readers of the history look for turns of other processes
+   * @param statementLimit how long the database may take for an answer
+   * @param pollInterval how often readers of the history look for turns of other processes
    * @param clock says when messages are due
    */
-  public record Options(int room, int readers, Duration limit, Duration poll, InstantSource clock) {
+  public record Options(int maxPendingBytes, int maxReaders, Duration statementLimit, Duration pollInterval,
+      InstantSource clock) {
     private static final int LEAST_ROOM = 4096;
     private static final Duration LONGEST = Duration.ofHours(1);
     private static final Options USUAL =
@@ -79,11 +80,11 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
 
     /** Checks them. */
     public Options {
-      if (room < LEAST_ROOM)
-        throw new IllegalArgumentException("room for " + room + " bytes; give " + LEAST_ROOM + " or more");
-      if (readers < 1) throw new IllegalArgumentException(readers + " threads that read; give 1 or more");
-      check("a limit", limit);
-      check("a poll", poll);
+      if (maxPendingBytes < LEAST_ROOM)
+        throw new IllegalArgumentException("room for " + maxPendingBytes + " bytes; give " + LEAST_ROOM + " or more");
+      if (maxReaders < 1) throw new IllegalArgumentException(maxReaders + " threads that read; give 1 or more");
+      check("a limit", statementLimit);
+      check("a poll", pollInterval);
       Objects.requireNonNull(clock, "clock");
     }
 
@@ -98,8 +99,8 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
      * @param bytes by default 64 MiB; a turn must fit into it
      * @return a changed copy
      */
-    public Options withRoom(int bytes) {
-      return new Options(bytes, readers, limit, poll, clock);
+    public Options withMaxPendingBytes(int bytes) {
+      return new Options(bytes, maxReaders, statementLimit, pollInterval, clock);
     }
 
     /**
@@ -108,8 +109,8 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
      * @param threads by default 4; each holds a connection while it reads
      * @return a changed copy
      */
-    public Options withReaders(int threads) {
-      return new Options(room, threads, limit, poll, clock);
+    public Options withMaxReaders(int threads) {
+      return new Options(maxPendingBytes, threads, statementLimit, pollInterval, clock);
     }
 
     /**
@@ -119,8 +120,8 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
      * @param longest by default 30 seconds
      * @return a changed copy
      */
-    public Options withLimit(Duration longest) {
-      return new Options(room, readers, longest, poll, clock);
+    public Options withStatementLimit(Duration longest) {
+      return new Options(maxPendingBytes, maxReaders, longest, pollInterval, clock);
     }
 
     /**
@@ -130,8 +131,8 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
      * @param period by default a second
      * @return a changed copy
      */
-    public Options withPoll(Duration period) {
-      return new Options(room, readers, limit, period, clock);
+    public Options withPollInterval(Duration period) {
+      return new Options(maxPendingBytes, maxReaders, statementLimit, period, clock);
     }
 
     /**
@@ -141,7 +142,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
      * @return a changed copy
      */
     public Options withClock(InstantSource time) {
-      return new Options(room, readers, limit, poll, time);
+      return new Options(maxPendingBytes, maxReaders, statementLimit, pollInterval, time);
     }
   }
 }

@@ -2,7 +2,7 @@ package io.fibry.jdbc;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
-import io.fibry.store.ViewPlace;
+import io.fibry.store.ViewOffset;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,7 +24,7 @@ final class Reads {
   }
 
   /** When a message for an actor is due. */
-  record Due(Store.Id actor, String id, Instant at) {}
+  record Due(Store.ActorId actor, String id, Instant at) {}
 
   private Reads() {}
 
@@ -52,7 +52,7 @@ final class Reads {
   private record Stored(long number, boolean whole, byte[] body) {}
 
   /** Begins a life. Until the commit, no other one begins, and nobody stores a turn. */
-  static Store.Loaded load(Connection connection, Dialect dialect, Store.Id actor) throws SQLException {
+  static Store.LoadedActor load(Connection connection, Dialect dialect, Store.ActorId actor) throws SQLException {
     String kind = actor.kind();
     String key = Texts.stored(actor.key());
     var life = all(connection, dialect.begin(), row -> new Life(row.getLong(1), row.getLong(2)), kind, key)
@@ -60,11 +60,11 @@ final class Reads {
     var stored = all(connection, Dialect.READ, row -> new Stored(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
         kind, key, kind, key, kind, key);
     var ids = all(connection, Dialect.IDS, row -> Texts.read(row.getString(1)), kind, key);
-    return new Store.Loaded(life.number, life.last, bodies(actor, stored, life.last), ids);
+    return new Store.LoadedActor(life.number, life.last, bodies(actor, stored, life.last), ids);
   }
 
   /** Begins a life, the first turn of which has another number. */
-  static long begin(Connection connection, Dialect dialect, Store.Id actor, long last) throws SQLException {
+  static long begin(Connection connection, Dialect dialect, Store.ActorId actor, long last) throws SQLException {
     String kind = actor.kind();
     String key = Texts.stored(actor.key());
     long life = all(connection, dialect.begin(), row -> row.getLong(1), kind, key).getFirst();
@@ -78,7 +78,7 @@ final class Reads {
   }
 
   /** Returns the body of the last whole turn, and those of the turns after it. */
-  private static List<byte[]> bodies(Store.Id actor, List<Stored> stored, long last) {
+  private static List<byte[]> bodies(Store.ActorId actor, List<Stored> stored, long last) {
     var bodies = new ArrayList<byte[]>();
     long before = 0;
     for (var turn : stored) {
@@ -91,13 +91,13 @@ final class Reads {
     return bodies;
   }
 
-  private static StoreDamagedException damaged(Store.Id actor, long number) {
+  private static StoreDamagedException damaged(Store.ActorId actor, long number) {
     return new StoreDamagedException("turn " + number + " of " + actor
         + " is missing in the table fibry_turn. Other actors are not concerned; put the row back");
   }
 
   /** The row of the actor and its turns differ, such as after one table was put back alone. */
-  private static StoreDamagedException damagedAtTheEnd(Store.Id actor, long stored, long last) {
+  private static StoreDamagedException damagedAtTheEnd(Store.ActorId actor, long stored, long last) {
     long first = Math.min(stored, last) + 1;
     long end = Math.max(stored, last);
     boolean one = first == end;
@@ -111,31 +111,31 @@ final class Reads {
   }
 
   /** Those behind one. */
-  static List<Store.Id> actors(Connection connection, Store.Id behind, int most) throws SQLException {
-    return all(connection, Dialect.ACTORS, row -> new Store.Id(row.getString(1), Texts.read(row.getString(2))),
+  static List<Store.ActorId> actors(Connection connection, Store.ActorId behind, int most) throws SQLException {
+    return all(connection, Dialect.ACTORS, row -> new Store.ActorId(row.getString(1), Texts.read(row.getString(2))),
         behind.kind(), Texts.stored(behind.key()), most);
   }
 
   // ---- history
 
-  static List<Store.Past> history(Connection connection, Dialect dialect, String kind, Place behind)
+  static List<Store.StoredTurn> history(Connection connection, Dialect dialect, String kind, Place behind)
       throws SQLException {
     return all(connection, dialect.history(), Reads::past, kind, behind.tx(), behind.number());
   }
 
   /** Returns all turns of an actor, including turns before its snapshot. */
-  static List<Store.Past> turns(Connection connection, Store.Id actor) throws SQLException {
+  static List<Store.StoredTurn> turns(Connection connection, Store.ActorId actor) throws SQLException {
     return all(connection, Dialect.TURNS_OF_ACTOR, Reads::past, actor.kind(), Texts.stored(actor.key()));
   }
 
-  private static Store.Past past(ResultSet row) throws SQLException {
-    return new Store.Past(place(row).toString(), Texts.read(row.getString(3)), row.getLong(4),
+  private static Store.StoredTurn past(ResultSet row) throws SQLException {
+    return new Store.StoredTurn(place(row).toString(), Texts.read(row.getString(3)), row.getLong(4),
         Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7));
   }
 
   /** @param seen the turn that was read last at the place, or empty in another process */
   static boolean isLost(Connection connection, Dialect dialect, String kind, Place place,
-      Optional<Store.Past> seen) throws SQLException {
+      Optional<Store.StoredTurn> seen) throws SQLException {
     if (seen.isEmpty())
       return all(connection, "select " + dialect.ahead(), row -> row.getBoolean(1), place.tx()).getFirst();
     String actor = Texts.stored(seen.get().key());
@@ -149,23 +149,24 @@ final class Reads {
   }
 
   /** @param snapshot the number of its actor's snapshot, or 0 if there is none */
-  record Age(Place place, Store.Id actor, long number, long millis, long snapshot, boolean whole) {}
+  record Age(Place place, Store.ActorId actor, long number, long millis, long snapshot, boolean whole) {}
 
   static List<Age> ages(Connection connection, Dialect dialect, String kind, Place behind) throws SQLException {
     return all(connection, dialect.ages(),
-        row -> new Age(place(row), new Store.Id(kind, Texts.read(row.getString(3))), row.getLong(4), row.getLong(5),
+        row -> new Age(place(row), new Store.ActorId(kind, Texts.read(row.getString(3))), row.getLong(4),
+            row.getLong(5),
             row.getLong(6), row.getBoolean(7)),
         kind, behind.tx(), behind.number());
   }
 
-  private record Body(Store.Id actor, byte[] bytes) {}
+  private record Body(Store.ActorId actor, byte[] bytes) {}
 
   /** All that were not forgotten. */
-  static Collection<ViewPlace> views(Connection connection) throws SQLException {
-    var views = new HashMap<Store.Id, ViewPlace>();
+  static Collection<ViewOffset> views(Connection connection) throws SQLException {
+    var views = new HashMap<Store.ActorId, ViewOffset>();
     for (var body : all(connection, Dialect.BODIES,
-        row -> new Body(new Store.Id(Store.VIEWS, Texts.read(row.getString(1))), row.getBytes(2)), Store.VIEWS))
-      ViewPlace.of(body.actor, body.bytes).ifPresentOrElse(view -> views.put(body.actor, view),
+        row -> new Body(new Store.ActorId(Store.VIEWS, Texts.read(row.getString(1))), row.getBytes(2)), Store.VIEWS))
+      ViewOffset.of(body.actor, body.bytes).ifPresentOrElse(view -> views.put(body.actor, view),
           () -> views.remove(body.actor));
     return views.values();
   }
@@ -176,19 +177,19 @@ final class Reads {
 
   // ---- what waits
 
-  static List<Store.Waiting> waiting(Connection connection, Store.Id actor, Instant until, int most)
+  static List<Store.PendingMessage> waiting(Connection connection, Store.ActorId actor, Instant until, int most)
       throws SQLException {
-    return all(connection, Dialect.WAITING, row -> new Store.Waiting(actor, Texts.read(row.getString(1)),
+    return all(connection, Dialect.WAITING, row -> new Store.PendingMessage(actor, Texts.read(row.getString(1)),
         Instant.ofEpochMilli(row.getLong(2)), row.getBytes(3)), actor.kind(), Texts.stored(actor.key()), millis(until),
         most);
   }
 
-  static Optional<Instant> due(Connection connection, Store.Id actor, String id) throws SQLException {
+  static Optional<Instant> due(Connection connection, Store.ActorId actor, String id) throws SQLException {
     return all(connection, Dialect.DUE, row -> Instant.ofEpochMilli(row.getLong(1)), actor.kind(),
         Texts.stored(actor.key()), Texts.stored(id)).stream().findFirst();
   }
 
-  static Optional<Instant> next(Connection connection, Store.Id actor, Instant after) throws SQLException {
+  static Optional<Instant> next(Connection connection, Store.ActorId actor, Instant after) throws SQLException {
     return all(connection, Dialect.NEXT, row -> Optional.ofNullable(row.getObject(1, Long.class)), actor.kind(),
         Texts.stored(actor.key()), millis(after)).getFirst().map(Instant::ofEpochMilli);
   }
@@ -196,7 +197,7 @@ final class Reads {
   /** Those behind an actor and an id. */
   static List<Due> waiting(Connection connection, String kind, Due behind, int most) throws SQLException {
     return all(connection, Dialect.ALL_WAITING,
-        row -> new Due(new Store.Id(kind, Texts.read(row.getString(1))), Texts.read(row.getString(2)),
+        row -> new Due(new Store.ActorId(kind, Texts.read(row.getString(1))), Texts.read(row.getString(2)),
             Instant.ofEpochMilli(row.getLong(3))),
         kind, Texts.stored(behind.actor.key()), Texts.stored(behind.id), most);
   }

@@ -21,7 +21,7 @@ final class TableHistory implements Store.History {
   private final Semaphore news = new Semaphore(0); // given by the thread that stores, and by those who close
   private volatile boolean closed;
   private Place last; // of the turn that was answered last
-  private Optional<Store.Past> seen = Optional.empty(); // that turn
+  private Optional<Store.StoredTurn> seen = Optional.empty(); // that turn
   private boolean checked; // its turns have places of this cluster
 
   TableHistory(TableStore store, String kind, long poll, Place after) {
@@ -32,24 +32,24 @@ final class TableHistory implements Store.History {
   }
 
   @Override
-  public List<Store.Past> next() throws InterruptedException {
+  public List<Store.StoredTurn> take() throws InterruptedException {
     for (long pause = FIRST_PAUSE;; pause *= 2) {
       news.drainPermits(); // later turns are told again
-      var found = now();
+      var found = poll();
       if (!found.isEmpty()) return found;
       if (news.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
     }
   }
 
   @Override
-  public List<Store.Past> now() throws InterruptedException {
+  public List<Store.StoredTurn> poll() throws InterruptedException {
     if (closed) throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
     if (!checked) store.checkPlaces(kind);
     checked = true;
     var found = store.history(kind, last, seen);
     if (found.isEmpty()) return found;
     seen = Optional.of(found.getLast());
-    last = Place.of(found.getLast().place(), kind);
+    last = Place.of(found.getLast().offset(), kind);
     return found;
   }
 

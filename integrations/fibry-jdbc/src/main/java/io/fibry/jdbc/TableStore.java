@@ -3,7 +3,7 @@ package io.fibry.jdbc;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreReadException;
-import io.fibry.store.ViewPlace;
+import io.fibry.store.ViewOffset;
 import io.fibry.text.Lines;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -42,13 +42,13 @@ final class TableStore extends JdbcStore {
     this.options = options;
     this.database = database;
     this.dialect = dialect;
-    this.readers = new Readers(name, options.readers(), database.limit());
+    this.readers = new Readers(name, options.maxReaders(), database.limit());
     this.forgetting = new Forgetting(this, database, dialect, readers);
-    this.committer = new Committer(database, dialect, name, options.room(), this::hear);
+    this.committer = new Committer(database, dialect, name, options.maxPendingBytes(), this::hear);
   }
 
   static TableStore open(DataSource source, Options options) {
-    var database = new Database(source, (int) options.limit().toMillis());
+    var database = new Database(source, (int) options.statementLimit().toMillis());
     String name = "the store in a database";
     try {
       name = database.read(connection -> "the store in " + address(connection.getMetaData().getURL()));
@@ -68,27 +68,27 @@ final class TableStore extends JdbcStore {
   // ---- reading
 
   @Override
-  public Loaded load(Id actor) {
+  public LoadedActor load(ActorId actor) {
     await(actor);
-    ViewPlace.kindOf(actor).ifPresent(forgetting::viewMoved); // a process may have ended before it removed turns
+    ViewOffset.kindOf(actor).ifPresent(forgetting::viewMoved); // a process may have ended before it removed turns
     return read(actor,
         () -> database.commit(dialect, connection -> Reads.load(connection, dialect, actor)));
   }
 
   @Override
-  public List<Past> turns(Id actor) {
+  public List<StoredTurn> turns(ActorId actor) {
     return select(actor, connection -> Reads.turns(connection, actor));
   }
 
   @Override
-  public long begin(Id actor, long last) {
+  public long beginLife(ActorId actor, long last) {
     await(actor);
     return read(actor,
         () -> database.commit(dialect, connection -> Reads.begin(connection, dialect, actor, last)));
   }
 
   /** Turns that were given before are stored or refused. */
-  private void await(Id actor) {
+  private void await(ActorId actor) {
     var barrier = new Entry.Barrier();
     try {
       committer.add(barrier);
@@ -128,23 +128,23 @@ final class TableStore extends JdbcStore {
   // ---- what waits
 
   @Override
-  public List<Waiting> waiting(Id actor, Instant until, int most) {
+  public List<PendingMessage> pending(ActorId actor, Instant until, int most) {
     return select(actor, connection -> Reads.waiting(connection, actor, until, most));
   }
 
   @Override
-  public Optional<Instant> due(Id actor, String id) {
+  public Optional<Instant> dueTime(ActorId actor, String id) {
     return select(actor, connection -> Reads.due(connection, actor, id));
   }
 
   @Override
-  public Optional<Instant> next(Id actor, Instant after) {
+  public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
     return select(actor, connection -> Reads.next(connection, actor, after));
   }
 
   @Override
-  public void waiting(String kind, BiConsumer<Id, Instant> reader) {
-    var last = new Reads.Due(new Id(kind, ""), "", Instant.EPOCH);
+  public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
+    var last = new Reads.Due(new ActorId(kind, ""), "", Instant.EPOCH);
     List<Reads.Due> page;
     do {
       var behind = last;
@@ -156,9 +156,9 @@ final class TableStore extends JdbcStore {
   }
 
   @Override
-  public void actors(Consumer<Id> reader) {
-    var last = new Id("", "");
-    List<Id> page;
+  public void forEachActor(Consumer<ActorId> reader) {
+    var last = new ActorId("", "");
+    List<ActorId> page;
     do {
       var behind = last;
       page = select("all actors", connection -> Reads.actors(connection, behind, PAGE));
@@ -177,7 +177,7 @@ final class TableStore extends JdbcStore {
   @Override
   public History history(String kind, String after) {
     if (committer.isClosed()) throw closed();
-    var history = new TableHistory(this, kind, options.poll().toMillis(), Place.of(after, kind));
+    var history = new TableHistory(this, kind, options.pollInterval().toMillis(), Place.of(after, kind));
     histories.add(history);
     return history;
   }
@@ -187,7 +187,7 @@ final class TableStore extends JdbcStore {
    * that turns would come before the place, and be passed over. Thus it looks on the same
    * connection for the turn that was read last.
    */
-  List<Past> history(String kind, Place behind, Optional<Past> seen) throws InterruptedException {
+  List<StoredTurn> history(String kind, Place behind, Optional<StoredTurn> seen) throws InterruptedException {
     return readers.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {
       if (Reads.isLost(connection, dialect, kind, behind, seen)) throw new StoreDamagedException(this
           + " has lost turns that the history of kind '" + kind + "' has shown, up to place " + behind
@@ -210,7 +210,7 @@ final class TableStore extends JdbcStore {
   }
 
   @Override
-  public void forget(String kind, Duration age) {
+  public void setRetention(String kind, Duration age) {
     forgetting.begin(kind, age);
   }
 
@@ -235,7 +235,7 @@ final class TableStore extends JdbcStore {
 
   private CompletionStage<Void> store(Turn turn, boolean ends) {
     check("a turn of ", turn.actor(), turn.body());
-    for (var message : turn.sends()) check("a message for ", message.to(), message.body());
+    for (var message : turn.outbox()) check("a message for ", message.to(), message.body());
     return add(new Entry.OfTurn(turn, ends), turn.actor());
   }
 
@@ -246,20 +246,20 @@ final class TableStore extends JdbcStore {
   }
 
   @Override
-  public CompletionStage<Boolean> accept(Waiting message, int most) {
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
     check("a message for ", message.to(), message.body());
     return add(new Entry.OfMessage(message, most), message.to());
   }
 
-  private void check(String what, Id actor, byte[] body) {
+  private void check(String what, ActorId actor, byte[] body) {
     if (body.length > dialect.most()) throw new IllegalArgumentException(
         what + actor + " takes " + body.length + " bytes; " + this + " takes at most " + dialect.most());
   }
 
-  private <T> Entry<T> add(Entry<T> entry, Id actor) {
-    if (entry.size() > options.room())
+  private <T> Entry<T> add(Entry<T> entry, ActorId actor) {
+    if (entry.size() > options.maxPendingBytes())
       throw new IllegalArgumentException("what " + actor + " does or gets takes " + entry.size() + " bytes; " + this
-          + " has room for " + options.room() + ", as its options say");
+          + " has room for " + options.maxPendingBytes() + ", as its options say");
     try {
       committer.add(entry);
       return entry;

@@ -55,7 +55,7 @@ abstract class AtADatabase {
   }
 
   JdbcStore open(DataSource source, Duration limit) {
-    var store = JdbcStore.open(source, options -> options.withLimit(limit));
+    var store = JdbcStore.open(source, options -> options.withStatementLimit(limit));
     stores.add(store);
     return store;
   }

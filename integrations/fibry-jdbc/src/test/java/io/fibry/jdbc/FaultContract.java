@@ -52,7 +52,7 @@ abstract class FaultContract extends AtADatabase {
   record Count(boolean look) implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
-      .by((n, count, context) -> {
+      .handler((n, count, context) -> {
         context.reply(count, count.look() ? n : n + 1);
         return count.look() ? n : n + 1;
       });
@@ -109,11 +109,11 @@ abstract class FaultContract extends AtADatabase {
   @Test
   void anUnknownOutcomeOfAnAcceptedMessageIsToldSo() {
     faults.onNextCommit(Faults::loseAfter);
-    var message = new Store.Waiting(ADA, "m", Instant.EPOCH, new byte[1]);
+    var message = new Store.PendingMessage(ADA, "m", Instant.EPOCH, new byte[1]);
 
-    assertInstanceOf(StoreBusyException.class, refusal(store.accept(message, 9)));
+    assertInstanceOf(StoreBusyException.class, refusal(store.enqueue(message, 9)));
 
-    assertEquals(1, store.waiting(ADA, Instant.MAX, 9).size());
+    assertEquals(1, store.pending(ADA, Instant.MAX, 9).size());
   }
 
   @Test
@@ -227,7 +227,7 @@ abstract class FaultContract extends AtADatabase {
     var gate = new CountDownLatch(1);
     var begun = new CountDownLatch(1);
     List<String> handled = new CopyOnWriteArrayList<>();
-    var kind = Durable.kind("list", String.class).keepsMessages(100).state("").by((all, text, context) -> {
+    var kind = Durable.kind("list", String.class).storeMessages(100).state("").handler((all, text, context) -> {
       begun.countDown();
       gate.await();
       handled.add(text);
@@ -244,9 +244,9 @@ abstract class FaultContract extends AtADatabase {
     assertFalse(lists.actor("ada").sendMessage("c"));
     faults.down(false);
 
-    eventually(() -> store.waiting(new Store.Id("list", "ada"), Instant.MAX, 9).isEmpty());
+    eventually(() -> store.pending(new Store.ActorId("list", "ada"), Instant.MAX, 9).isEmpty());
     lists.close();
-    var look = Durable.kind("list", Look.class).state("").by((all, what, context) -> {
+    var look = Durable.kind("list", Look.class).state("").handler((all, what, context) -> {
       context.reply(what, all);
       return all;
     });
@@ -262,10 +262,10 @@ abstract class FaultContract extends AtADatabase {
   @Test
   void aViewGoesOnWhenTheDatabaseIsBack() {
     var kind = Durable.kind("list", Add.class).events(Added.class, 0, (Integer count, Added added) -> count + 1)
-        .by((count, add, context) -> context.reply(add, context.persist(new Added(add.text()))));
+        .handler((count, add, context) -> context.reply(add, context.persist(new Added(add.text()))));
     List<String> seen = new CopyOnWriteArrayList<>();
     var failures = new AtomicInteger();
-    var view = Durable.follow("list", Added.class).as("seen").newActor(scope.anonymous(), store, fact -> {
+    var view = Durable.view("list", Added.class).named("seen").newActor(scope.anonymous(), store, fact -> {
       boolean first = fact.event().text().equals("b") && failures.getAndIncrement() == 0;
       if (first) faults.down(true); // before anybody hears of it: its place cannot be stored
       seen.add(fact.event().text());
@@ -288,7 +288,7 @@ abstract class FaultContract extends AtADatabase {
   void noConnectionIsHeldWhileAHandlerRuns() {
     var gate = new CountDownLatch(1);
     var begun = new CountDownLatch(20);
-    var kind = Durable.kind("slow", Count.class).keepsMessages(9).state(0L).by((n, count, context) -> {
+    var kind = Durable.kind("slow", Count.class).storeMessages(9).state(0L).handler((n, count, context) -> {
       begun.countDown();
       gate.await();
       context.reply(count, n + 1);
@@ -315,7 +315,7 @@ abstract class FaultContract extends AtADatabase {
       held.close();
       patiently(() -> {
         var ada = narrow.load(ADA);
-        append(narrow, turn(ADA, ada.life(), ada.last() + 1));
+        append(narrow, turn(ADA, ada.life(), ada.lastTurn() + 1));
         return ada;
       });
     }
@@ -350,7 +350,7 @@ abstract class FaultContract extends AtADatabase {
   @Test
   void whatWaitsForRoomCanBeInterrupted() throws Exception {
     var held = new CountDownLatch(1);
-    var narrow = JdbcStore.open(faults.source(), options -> options.withRoom(4096));
+    var narrow = JdbcStore.open(faults.source(), options -> options.withMaxPendingBytes(4096));
     long life = narrow.load(ADA).life();
     faults.onNextCommit((connection, call) -> {
       held.await();
@@ -366,18 +366,18 @@ abstract class FaultContract extends AtADatabase {
 
     Patience.value(waiting);
     held.countDown();
-    assertEquals(1, narrow.load(ADA).last());
+    assertEquals(1, narrow.load(ADA).lastTurn());
     narrow.close();
   }
 
   @Test
   void optionsThatMakeNoSenseAreRefused() {
-    assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(pool, options -> options.withRoom(0)));
-    assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(pool, options -> options.withReaders(0)));
+    assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(pool, options -> options.withMaxPendingBytes(0)));
+    assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(pool, options -> options.withMaxReaders(0)));
     assertThrows(IllegalArgumentException.class,
-        () -> JdbcStore.open(pool, options -> options.withLimit(Duration.ZERO)));
+        () -> JdbcStore.open(pool, options -> options.withStatementLimit(Duration.ZERO)));
     assertThrows(IllegalArgumentException.class,
-        () -> JdbcStore.open(pool, options -> options.withPoll(Duration.ofSeconds(Long.MAX_VALUE))));
+        () -> JdbcStore.open(pool, options -> options.withPollInterval(Duration.ofSeconds(Long.MAX_VALUE))));
     assertThrows(NullPointerException.class, () -> JdbcStore.open(null));
   }
 

@@ -60,8 +60,8 @@ class GroupCommit {
     }
   }
 
-  private static Store.Id id(int actor) {
-    return new Store.Id("account", "a" + actor);
+  private static Store.ActorId id(int actor) {
+    return new Store.ActorId("account", "a" + actor);
   }
 
   private void insert(DataSource source) throws SQLException {

@@ -14,7 +14,7 @@ class JavadocSnippetsTest {
   record Hit() implements Request<Hit, Long> {}
 
   static final Durable<Hit> HITS = Durable.kind("hits", Hit.class)
-      .state(0L).by((n, hit, context) -> {
+      .state(0L).handler((n, hit, context) -> {
         context.reply(hit, n + 1); // leaves when it is committed
         return n + 1;
       });

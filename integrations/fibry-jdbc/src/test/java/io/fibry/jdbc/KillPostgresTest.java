@@ -27,7 +27,7 @@ class KillPostgresTest {
   record Count() implements Request<Count, Long> {}
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
-      .by((n, count, context) -> {
+      .handler((n, count, context) -> {
         context.reply(count, n + 1);
         return n + 1;
       });

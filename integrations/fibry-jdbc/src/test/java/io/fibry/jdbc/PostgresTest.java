@@ -12,10 +12,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Outcome;
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreException;
-import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.support.Patience;
@@ -60,7 +60,7 @@ class PostgresTest extends AtADatabase {
       canceller.cancelNext();
       assertThrows(StoreReadException.class, () -> store.load(ADA));
       assertEquals(life, number("select life from fibry_actor"));
-      assertEquals(2, store.load(ADA).last());
+      assertEquals(2, store.load(ADA).lastTurn());
     }
   }
 
@@ -81,7 +81,7 @@ class PostgresTest extends AtADatabase {
         count(looks);
         var reader = Thread.ofVirtual().start(() -> {
           try {
-            while (keys.size() < 3) history.next().forEach(turn -> keys.add(turn.key()));
+            while (keys.size() < 3) history.take().forEach(turn -> keys.add(turn.key()));
           } catch (InterruptedException interrupt) {
             throw new AssertionError(interrupt);
           }
@@ -112,13 +112,13 @@ class PostgresTest extends AtADatabase {
     execute("update fibry_turn set tx = '9999999999'"); // as `pg_dump` copies it
     var history = store.history("account", "");
 
-    var failure = assertThrows(StoreDamagedException.class, history::next);
+    var failure = assertThrows(StoreDamagedException.class, history::take);
 
     assertTrue(failure.getMessage().endsWith(" has turns of kind 'account' from another cluster, so their order in the "
         + "history is unknown: run \"update fibry_turn set tx = '0'\" while no store is open, and let views begin anew"),
         failure.getMessage());
     execute("update fibry_turn set tx = '0'");
-    assertEquals(1, store.history("account", "").next().size());
+    assertEquals(1, store.history("account", "").take().size());
   }
 
   // ---- failovers
@@ -127,11 +127,11 @@ class PostgresTest extends AtADatabase {
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
     append(store, turn(ADA, life, 2));
-    for (int found = 0; found < 2;) found += history.next().size();
+    for (int found = 0; found < 2;) found += history.take().size();
   }
 
   private static void assertLost(Store.History history) {
-    var failure = assertThrows(StoreDamagedException.class, history::now);
+    var failure = assertThrows(StoreDamagedException.class, history::poll);
     assertTrue(failure.getMessage().contains("has lost turns that the history of kind 'account' has shown"),
         failure.getMessage());
   }
@@ -141,7 +141,7 @@ class PostgresTest extends AtADatabase {
     var store = open();
     try (var history = store.history("account", "")) {
       readsTwoTurns(store, history);
-      assertEquals(List.of(), history.now());
+      assertEquals(List.of(), history.poll());
       execute("delete from fibry_turn where number = 2");
       execute("update fibry_actor set last = 1");
 
@@ -183,7 +183,7 @@ class PostgresTest extends AtADatabase {
     for (var setting : List.of("off", "local", "remote_write")) {
       var store = open(as("postgres", "-c synchronous_commit=" + setting));
       var last = store.load(ADA);
-      append(store, turn(ADA, last.life(), last.last() + 1));
+      append(store, turn(ADA, last.life(), last.lastTurn() + 1));
     }
 
     assertEquals(1, number("select count(*) from seen where setting = 'on'")); // instead of off
@@ -224,9 +224,9 @@ class PostgresTest extends AtADatabase {
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
     append(store, new Store.Turn(ADA, life, 2, Instant.now(), true, new byte[1], List.of("a"),
-        List.of(new Store.Waiting(ADA, "b", Instant.EPOCH, new byte[1]))));
+        List.of(new Store.PendingMessage(ADA, "b", Instant.EPOCH, new byte[1]))));
     store.snapshot(turn(ADA, life, 2, true));
-    assertEquals(2, store.load(ADA).last());
+    assertEquals(2, store.load(ADA).lastTurn());
   }
 
   @Test
@@ -294,7 +294,7 @@ class PostgresTest extends AtADatabase {
       var late = store.append(turn(ADA, ada, 1));
       append(store, turn(GRACE, grace, 1));
 
-      assertInstanceOf(StoreOutdatedException.class, refusal(late));
+      assertInstanceOf(StaleLifeException.class, refusal(late));
       other.rollback();
     }
     append(store, turn(ADA, store.load(ADA).life(), 1));
@@ -354,7 +354,7 @@ class PostgresTest extends AtADatabase {
         held.await();
         return call.run();
       });
-      var late = store.append(turn(ADA, ada.life(), ada.last() + 1)).toCompletableFuture();
+      var late = store.append(turn(ADA, ada.life(), ada.lastTurn() + 1)).toCompletableFuture();
       Patience.eventually(() -> begun.getCount() == 0 || late.isDone());
       if (begun.getCount() == 0) return late;
       faults.onNextCommit((connection, call) -> call.run());
@@ -374,7 +374,7 @@ class PostgresTest extends AtADatabase {
 
     var after = patient.load(ADA);
 
-    assertEquals(1, after.last());
+    assertEquals(1, after.lastTurn());
     held.countDown();
     assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(late)).outcome());
   }
@@ -389,7 +389,7 @@ class PostgresTest extends AtADatabase {
     append(other, turn(GRACE, other.load(GRACE).life(), 1));
 
     try (var history = other.history("account", "")) {
-      assertEquals("grace", history.next().getFirst().key());
+      assertEquals("grace", history.take().getFirst().key());
     }
     held.countDown();
     assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreException.class, refusal(late)).outcome());

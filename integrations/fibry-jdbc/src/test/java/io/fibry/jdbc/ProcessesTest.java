@@ -37,7 +37,7 @@ class ProcessesTest extends AtADatabase {
 
   private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class)
       .events(Counted.class, 0L, (Long n, Counted counted) -> n + 1)
-      .by((n, count, context) -> context.reply(count, context.persist(new Counted())));
+      .handler((n, count, context) -> context.reply(count, context.persist(new Counted())));
 
   /**
    * Counts until it is killed, or its parent has ended. Prints each answer with the name of its

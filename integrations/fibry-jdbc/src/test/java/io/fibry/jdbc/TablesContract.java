@@ -40,7 +40,7 @@ abstract class TablesContract extends AtADatabase {
     all.forEach(Patience::value);
 
     assertEquals(1, number("select count(*) from fibry_turn"));
-    assertEquals(60, store.load(ADA).last());
+    assertEquals(60, store.load(ADA).lastTurn());
     assertEquals(1, Histories.check(store, "account").size());
   }
 
@@ -55,13 +55,13 @@ abstract class TablesContract extends AtADatabase {
     append(store, turn(ADA, life, 11));
     store.snapshot(turn(ADA, life, 11, true, (byte) 9));
     eventually(() -> count("fibry_snapshot") == 1);
-    store.forget("account", Duration.ofDays(1));
+    store.setRetention("account", Duration.ofDays(1));
     eventually(() -> count("fibry_turn") == 1);
 
     append(store, turn(ADA, life, 12));
 
     assertEquals(2, store.load(ADA).bodies().size());
-    assertEquals(12, store.load(ADA).last());
+    assertEquals(12, store.load(ADA).lastTurn());
   }
 
   @Test
@@ -73,11 +73,11 @@ abstract class TablesContract extends AtADatabase {
     append(store, new Store.Turn(GRACE, grace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
     store.snapshot(turn(GRACE, grace, 1, true, (byte) 9));
     eventually(() -> count("fibry_snapshot") == 1);
-    store.forget("account", Duration.ofDays(1));
+    store.setRetention("account", Duration.ofDays(1));
     eventually(() -> count("fibry_turn") == 1);
 
     assertEquals(1, store.load(ADA).bodies().size());
-    assertEquals(1, store.load(GRACE).last());
+    assertEquals(1, store.load(GRACE).lastTurn());
   }
 
   private long count(String table) {
@@ -127,7 +127,7 @@ abstract class TablesContract extends AtADatabase {
     execute("update fibry_actor set last = 2 where actor = 'ada'"); // as it says
 
     var loaded = store.load(ADA);
-    assertEquals(2, loaded.last());
+    assertEquals(2, loaded.lastTurn());
     append(store, turn(ADA, loaded.life(), 3));
     assertEquals(3, store.load(ADA).bodies().size());
   }
@@ -179,7 +179,7 @@ abstract class TablesContract extends AtADatabase {
     var store = open();
     append(store, turn(ADA, store.load(ADA).life(), 1));
 
-    assertEquals(1, store.load(ADA).last());
+    assertEquals(1, store.load(ADA).lastTurn());
   }
 
   @Test

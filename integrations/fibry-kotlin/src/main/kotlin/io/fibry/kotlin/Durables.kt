@@ -2,12 +2,12 @@ package io.fibry.kotlin
 
 import io.fibry.ActorBuilder
 import io.fibry.codec.Codec
-import io.fibry.codec.Forms
+import io.fibry.codec.SchemaEvolution
 import io.fibry.codec.TypeCodec
 import io.fibry.durable.Durable
 import io.fibry.durable.DurableContext
 import io.fibry.durable.EventContext
-import io.fibry.durable.Follow
+import io.fibry.durable.EventView
 import io.fibry.pool.Entities
 import io.fibry.store.Store
 import java.util.concurrent.Callable
@@ -16,17 +16,19 @@ import kotlin.time.Duration
 import kotlin.time.toJavaDuration
 
 /** Begins the definition of a kind of durable actor, as [Durable.kind] does. */
-public inline fun <reified M : Any> durable(name: String): Durable.Kind<M> =
+public inline fun <reified M : Any> durable(name: String): Durable.Builder<M> =
   Durable.kind(name, M::class.javaObjectType)
 
 /**
  * CBOR for a data class with `@JvmRecord`, an enum, an `object`, or a sealed interface of them, as
  * by [Codec.of].
  *
- * @param forms adds names and old forms
+ * @param evolution adds names and old forms
  */
-public inline fun <reified T : Any> codecOf(noinline forms: (Forms<T>) -> Forms<T> = { it }): TypeCodec<T> =
-  Codec.of(T::class.javaObjectType, forms)
+public inline fun <reified T : Any> codecOf(
+  noinline evolution: (SchemaEvolution<T>) -> SchemaEvolution<T> = { it },
+): TypeCodec<T> =
+  Codec.of(T::class.javaObjectType, evolution)
 
 /**
  * Keeps events, from which the state follows. The parameters of [after] say the types of both.
@@ -34,26 +36,23 @@ public inline fun <reified T : Any> codecOf(noinline forms: (Forms<T>) -> Forms<
  * @param initial of each key: a value, since all keys share it
  * @param after the state after an event; it does nothing else, and never fails
  */
-public inline fun <M : Any, S : Any, reified E : Any> Durable.Kind<M>.events(
+public inline fun <M : Any, S : Any, reified E : Any> Durable.Builder<M>.events(
   initial: S,
   noinline after: (S, E) -> S,
-): Durable.OfEvents<S, E, M> = events(E::class.javaObjectType, initial, BiFunction(after))
+): Durable.EventsStep<S, E, M> = events(E::class.javaObjectType, initial, BiFunction(after))
 
 /** Ends the definition. The context is the receiver: `persist(event)`, `reply(message, value)`. */
-public fun <S : Any, E : Any, M : Any> Durable.OfEvents<S, E, M>.handle(
+public fun <S : Any, E : Any, M : Any> Durable.EventsStep<S, E, M>.handle(
   handler: EventContext<S, E, M>.(S, M) -> Unit,
-): Durable<M> = by { state, message, context -> context.handler(state, message) }
+): Durable<M> = handler { state, message, context -> context.handler(state, message) }
 
 /** Ends the definition. The handler returns the next state; the context is the receiver. */
-public fun <S : Any, M : Any> Durable.OfState<S, M>.handle(
+public fun <S : Any, M : Any> Durable.StateStep<S, M>.handle(
   handler: DurableContext<M>.(S, M) -> S,
-): Durable<M> = by(Durable.NextInContext { state, message, context -> context.handler(state, message) })
+): Durable<M> = handler(Durable.StateHandlerWithContext { state, message, context -> context.handler(state, message) })
 
-/** Reads the events of a kind, as [Durable.follow] does. */
-public inline fun <reified E : Any> follow(kind: String): Follow<E> = Durable.follow(kind, E::class.javaObjectType)
-
-/** [Follow.as], whose name is a keyword in Kotlin. */
-public fun <E : Any> Follow<E>.named(name: String): Follow<E> = `as`(name)
+/** Reads the events of a kind, as [Durable.view] does. */
+public inline fun <reified E : Any> eventView(kind: String): EventView<E> = Durable.view(kind, E::class.javaObjectType)
 
 /** An actor for each key, made when it is needed, that stays without a message for [idle]. */
 public fun <M : Any> Durable<M>.entities(
@@ -62,21 +61,21 @@ public fun <M : Any> Durable<M>.entities(
   idle: Duration,
 ): Entities<String, M> = entities(how, store, idle.toJavaDuration())
 
-/** How long an actor remembers messages that are `Once`, and their answers. */
-public fun <M : Any> Durable.Kind<M>.remembers(answers: Int, time: Duration): Durable.Kind<M> =
-  remembers(answers, time.toJavaDuration())
+/** How long an actor remembers messages that are `Idempotent`, and their answers. */
+public fun <M : Any> Durable.Builder<M>.deduplicate(answers: Int, time: Duration): Durable.Builder<M> =
+  deduplicate(answers, time.toJavaDuration())
 
 /** Runs the code, and remembers its result for when the message comes again. */
 public inline fun <reified R : Any> DurableContext<*>.step(name: String, noinline effect: () -> R): R =
   step(name, R::class.javaObjectType, Callable(effect))
 
 /** Sends this actor the message after [delay], though the process may end. */
-public fun <M : Any> DurableContext<M>.remind(name: String, message: M, delay: Duration): Unit =
-  remind(name, message, delay.toJavaDuration())
+public fun <M : Any> DurableContext<M>.setReminder(name: String, message: M, delay: Duration): Unit =
+  setReminder(name, message, delay.toJavaDuration())
 
 /** Sends this actor the message once per [period], though the process may end. */
-public fun <M : Any> DurableContext<M>.remindEvery(name: String, message: M, period: Duration): Unit =
-  remindEvery(name, message, period.toJavaDuration())
+public fun <M : Any> DurableContext<M>.setRepeatingReminder(name: String, message: M, period: Duration): Unit =
+  setRepeatingReminder(name, message, period.toJavaDuration())
 
 /** Waits; after a restart, for what is left of [time]. */
 public fun DurableContext<*>.sleep(name: String, time: Duration): Unit = sleep(name, time.toJavaDuration())

@@ -5,8 +5,8 @@ import io.fibry.ActorSystem
 import io.fibry.Request
 import io.fibry.codec.CodecException
 import io.fibry.durable.Durable
+import io.fibry.durable.Idempotent
 import io.fibry.durable.NotStoredException
-import io.fibry.durable.Once
 import io.fibry.store.MemoryStore
 import io.fibry.store.Store
 import io.fibry.store.folder.FolderStore
@@ -67,7 +67,7 @@ class DurablesTest {
   @AfterEach
   fun close() = scope.close()
 
-  private fun Durable.Kind<Message>.account() =
+  private fun Durable.Builder<Message>.account() =
     events(0L) { cents: Long, event: Event ->
       when (event) {
         is Changed -> cents + event.cents
@@ -131,7 +131,7 @@ class DurablesTest {
     val seen = ConcurrentLinkedQueue<Event>()
     open(where).use { store ->
       durable<Message>("account").account().ada(store).use { ada ->
-        follow<Event>("account").named("all").newActor(scope.anonymous(), store) { fact -> seen += fact.event }.use {
+        eventView<Event>("account").named("all").newActor(scope.anonymous(), store) { fact -> seen += fact.event }.use {
           ada.await(Withdraw(-5))
           ada.await(Withdraw(5))
           eventually { seen.size == 2 }
@@ -167,19 +167,19 @@ class DurablesTest {
   @ValueSource(strings = ["folder", "memory"])
   fun aCancelledRequestThatIsKeptIsHandled(where: String) = coroutineTest {
     open(where).use { store ->
-      durable<Message>("account").keepsMessages(10).account().ada(store).use { ada ->
+      durable<Message>("account").storeMessages(10).account().ada(store).use { ada ->
         val first = launch { ada.await(Hold(1)) }
         eventually { gate.isEntered }
         val second = launch { ada.await(Withdraw(-10)) }
-        val id = Store.Id("account", "ada")
-        eventually { store.waiting(id, Instant.MAX, 9).size == 2 }
+        val id = Store.ActorId("account", "ada")
+        eventually { store.pending(id, Instant.MAX, 9).size == 2 }
 
         second.cancelAndJoin()
         gate.open()
         first.join()
 
         assertTrue(second.isCancelled)
-        eventually { store.waiting(id, Instant.MAX, 9).isEmpty() }
+        eventually { store.pending(id, Instant.MAX, 9).isEmpty() }
         assertEquals(11, ada.await(Balance))
       }
     }
@@ -225,8 +225,8 @@ class DurablesTest {
   sealed interface Work
 
   @JvmRecord
-  data class Pay(val id: String) : Work, Once, Request<Pay, String> {
-    override fun once() = id
+  data class Pay(val id: String) : Work, Idempotent, Request<Pay, String> {
+    override fun idempotencyKey() = id
   }
 
   data object Wake : Work, Request<Wake, Order>
@@ -235,13 +235,13 @@ class DurablesTest {
   fun aStateMayBeginWithAnObject() = coroutineTest {
     val now = Instant.parse("2026-01-02T03:04:05Z")
     val charged = ConcurrentLinkedQueue<String>()
-    val order = durable<Work>("order").remembers(10, 1.days).state<Order>(New).handle { order, work ->
+    val order = durable<Work>("order").deduplicate(10, 1.days).state<Order>(New).handle { order, work ->
       when (work) {
         is Pay -> {
-          val receipt = step("charge") { "receipt ${charged.size}".also { charged += stepKey("charge") } }
+          val receipt = step("charge") { "receipt ${charged.size}".also { charged += idempotencyKey("charge") } }
           sleep("grace", 0.seconds)
-          remind("late", Wake, 7.days)
-          remindEvery("check", Wake, 1.days)
+          setReminder("late", Wake, 7.days)
+          setRepeatingReminder("check", Wake, 1.days)
           reply(work, receipt)
           Paid(receipt, listOf("cup"), Optional.empty())
         }
@@ -259,9 +259,9 @@ class DurablesTest {
     order.newActor(scope.named("o1"), store).use { again ->
       assertEquals(Paid("receipt 0", listOf("cup"), Optional.empty()), again.await(Wake))
     }
-    val id = Store.Id("order", "o1")
-    assertEquals(Optional.of(now.plusSeconds(86_400)), store.due(id, "r:check"))
-    assertEquals(Optional.of(now.plusSeconds(7 * 86_400)), store.due(id, "r:late"))
+    val id = Store.ActorId("order", "o1")
+    assertEquals(Optional.of(now.plusSeconds(86_400)), store.dueTime(id, "r:check"))
+    assertEquals(Optional.of(now.plusSeconds(7 * 86_400)), store.dueTime(id, "r:late"))
     assertEquals(1, charged.size)
   }
 
@@ -290,7 +290,7 @@ class DurablesTest {
       refused { codecOf<Plain>() },
       refused { codecOf<Half>() },
       refused { durable<Message>("x").state(Plain(1)) },
-      refused { durable<Plain>("x").keepsMessages(1).state(0L).by { n, _ -> n } },
+      refused { durable<Plain>("x").storeMessages(1).state(0L).handler { n, _ -> n } },
     )
 
     for (text in texts) assertTrue(text.contains("write @JvmRecord in front of 'data class'"), text)
@@ -311,7 +311,7 @@ class DurablesTest {
 
   @Test
   fun anOldFormIsRead() {
-    val today = codecOf<Event> { it.reads("Earned", Earned::class.java) { old -> Changed(100 * old.euros) } }
+    val today = codecOf<Event> { it.readOld("Earned", Earned::class.java) { old -> Changed(100 * old.euros) } }
 
     assertEquals(Changed(500), today.decode(codecOf<Earned>().encode(Earned(5))))
   }

@@ -214,7 +214,7 @@ data object Emptied : CartEvent
 
 @JvmRecord data class Cart(val items: List<String>)
 
-val carts = durable<CartMessage>("cart").keepsMessages(1_000)
+val carts = durable<CartMessage>("cart").storeMessages(1_000)
   .events(Cart(emptyList())) { cart: Cart, event: CartEvent ->
     when (event) {
       is Added -> Cart(cart.items + event.item)

@@ -82,7 +82,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
       count(registry, name, "failed", "Messages at which an actor has failed", ActorStats::failed);
       var own = tags.and("actor", name);
       bound.add(registry, Gauge.builder("fibry.actor.waiting", () -> gauge(name, ActorStats::queued)).tags(own)
-          .baseUnit(FibryMetrics.UNIT).description("Messages that wait for an actor").register(registry));
+          .baseUnit(ScopeMeters.UNIT).description("Messages that wait for an actor").register(registry));
       bound.add(registry, TimeGauge
           .builder("fibry.actor.busy", () -> gauge(name, one -> one.busyFor().toNanos()), TimeUnit.NANOSECONDS)
           .tags(own)
@@ -95,7 +95,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
       ToDoubleFunction<ActorStats> figure) {
     var count = new Count(() -> figure(name, figure));
     bound.add(registry, FunctionCounter.builder("fibry.actor." + what, count, weak -> count.value())
-        .tags(tags.and("actor", name)).baseUnit(FibryMetrics.UNIT).description(description).register(registry));
+        .tags(tags.and("actor", name)).baseUnit(ScopeMeters.UNIT).description(description).register(registry));
   }
 
   private double gauge(String name, ToDoubleFunction<ActorStats> figure) {

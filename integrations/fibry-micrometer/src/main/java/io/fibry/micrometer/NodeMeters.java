@@ -53,14 +53,14 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
   @Override
   public void bindTo(MeterRegistry registry) {
     gauge(registry, "alive", null, "0: other nodes may declare it dead, and it handles requests of no entity",
-        now -> now.health().alive() ? 1 : 0);
+        now -> now.health().isAlive() ? 1 : 0);
     gauge(registry, "connected", null, "0: nothing leaves at the moment",
-        now -> now.health().trouble().isEmpty() ? 1 : 0);
+        now -> now.health().connectionProblem().isEmpty() ? 1 : 0);
     gauge(registry, "members", "nodes", "Nodes that are alive, as this one knows", Now::members);
     gauge(registry, "parts", "parts", "Parts of the keys of all kinds that have their home here",
-        now -> now.health().parts().values().stream().mapToInt(Integer::intValue).sum());
+        now -> now.health().partitions().values().stream().mapToInt(Integer::intValue).sum());
     gauge(registry, "under.way", "requests", "Requests of other nodes that are not answered yet",
-        now -> now.health().underWay());
+        now -> now.health().pendingRequests());
   }
 
   private void gauge(MeterRegistry registry, String what, @Nullable String unit, String description,

@@ -53,20 +53,21 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
   @Override
   public void bindTo(MeterRegistry registry) {
     count(registry, "turns", "Turns that were stored", Health::turns);
-    count(registry, "refused", "Turns and messages that were not stored", Health::refused);
+    count(registry, "refused", "Turns and messages that were not stored", Health::refusedTurns);
     bound.add(registry,
         FunctionTimer
-            .builder("fibry.store.force", health, weak -> health.now().forces().count(),
-                weak -> health.now().forces().total().toNanos(), TimeUnit.NANOSECONDS)
+            .builder("fibry.store.force", health, weak -> health.now().syncs().count(),
+                weak -> health.now().syncs().total().toNanos(), TimeUnit.NANOSECONDS)
             .tags(tags).description("Forces of the log to the disk").register(registry));
-    gauge(registry, "under.way", "records", "Turns and messages on their way to the disk", Health::underWay);
+    gauge(registry, "under.way", "records", "Turns and messages on their way to the disk", Health::pendingWrites);
     gauge(registry, "actors", "actors", "Actors of which something is stored", Health::actors);
-    gauge(registry, "waiting", FibryMetrics.UNIT, "Messages that are not handled yet, and reminders", Health::waiting);
-    gauge(registry, "aside", FibryMetrics.UNIT, "Messages that were put aside", Health::aside);
+    gauge(registry, "waiting", ScopeMeters.UNIT, "Messages that are not handled yet, and reminders",
+        Health::pendingMessages);
+    gauge(registry, "aside", ScopeMeters.UNIT, "Messages that were put aside", Health::parkedMessages);
     gauge(registry, "size", "bytes", "Files of the store", Health::bytes);
-    gauge(registry, "full", null, "1: the disk has no room for the next file", now -> now.full() ? 1 : 0);
+    gauge(registry, "full", null, "1: the disk has no room for the next file", now -> now.isFull() ? 1 : 0);
     gauge(registry, "broken", null, "1: the disk failed, and the store takes nothing more",
-        now -> now.broken() ? 1 : 0);
+        now -> now.isBroken() ? 1 : 0);
   }
 
   /** The function keeps the health, to which the registry refers weakly. */

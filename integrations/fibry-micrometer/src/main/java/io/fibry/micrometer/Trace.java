@@ -3,7 +3,7 @@ package io.fibry.micrometer;
 import io.micrometer.tracing.Span;
 import io.micrometer.tracing.TraceContext;
 
-/** What a {@link TraceCarrier} has captured or read. */
+/** What a {@link TracePropagator} has captured or read. */
 sealed interface Trace {
 
   /** The trace of a sender in this process. */

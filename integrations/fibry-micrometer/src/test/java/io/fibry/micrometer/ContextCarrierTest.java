@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class ContextCarrierTest {
   // @start region="carrier"
   private final ActorScope scope =
-      ActorSystem.openScope("shop", options -> options.withContextPropagator(new ContextCarrier()));
+      ActorSystem.openScope("shop", options -> options.withContextPropagator(new ObservationPropagator()));
   // @end
   private final ObservationRegistry registry = ObservationRegistry.create();
   private final SimpleTracer tracer = new SimpleTracer();

@@ -47,7 +47,7 @@ class FibryMetricsTest {
       gate.countDown();
       scope.assertQuiet();
 
-      new FibryMetrics(scope).bindTo(registry);
+      new ScopeMeters(scope).bindTo(registry);
 
       assertEquals(2, count("handled"));
       assertEquals(1, count("failed"));
@@ -60,7 +60,7 @@ class FibryMetricsTest {
   @Test
   void everyReasonHasACounter() {
     try (var scope = TestScope.fibers()) {
-      new FibryMetrics(scope).bindTo(registry);
+      new ScopeMeters(scope).bindTo(registry);
 
       var outcomes = registry.get("fibry.messages").meters().stream().map(meter -> meter.getId().getTag("outcome"))
           .collect(Collectors.toSet());
@@ -82,7 +82,7 @@ class FibryMetricsTest {
       });
       for (int i = 0; i < 4; i++) actor.sendMessage(i);
       entered.await();
-      new FibryMetrics(scope).bindTo(registry);
+      new ScopeMeters(scope).bindTo(registry);
 
       assertEquals(3, registry.get("fibry.messages.waiting").gauge().value());
       gate.countDown();
@@ -95,7 +95,7 @@ class FibryMetricsTest {
       scope.openScope("inner").anonymous().newActorWithReturn((Integer n) -> n).ask(1);
       scope.assertQuiet();
 
-      new FibryMetrics(scope).bindTo(registry);
+      new ScopeMeters(scope).bindTo(registry);
 
       assertEquals(1, count("handled"));
     }
@@ -114,7 +114,7 @@ class FibryMetricsTest {
 
   private void bindAndForget() {
     try (var scope = ActorSystem.openScope("test")) {
-      new FibryMetrics(scope).bindTo(registry);
+      new ScopeMeters(scope).bindTo(registry);
       scope.anonymous().newActorWithReturn((Integer n) -> n).ask(1);
     }
   }
@@ -123,7 +123,7 @@ class FibryMetricsTest {
   void closeRemovesTheMeters() {
     try (var scope = TestScope.fibers()) {
       var other = new SimpleMeterRegistry();
-      var metrics = new FibryMetrics(scope);
+      var metrics = new ScopeMeters(scope);
       metrics.bindTo(registry);
       metrics.bindTo(other);
       assertNotNull(registry.find("fibry.messages").meter());
@@ -138,7 +138,7 @@ class FibryMetricsTest {
   @Test
   void aSuccessorOfTheNameIsCountedOnceTheFirstIsClosed() {
     for (int round = 0; round < 2; round++) {
-      try (var scope = TestScope.fibers(); var metrics = new FibryMetrics(scope)) {
+      try (var scope = TestScope.fibers(); var metrics = new ScopeMeters(scope)) {
         metrics.bindTo(registry);
         scope.anonymous().newActorWithReturn((Integer n) -> n).ask(1);
         scope.assertQuiet();
@@ -154,7 +154,7 @@ class FibryMetricsTest {
     for (var floor : List.of("one", "two")) {
       var scope = ActorSystem.openScope("test");
       scopes.add(scope);
-      new FibryMetrics(scope, Tags.of("floor", floor)).bindTo(registry);
+      new ScopeMeters(scope, Tags.of("floor", floor)).bindTo(registry);
     }
 
     var floors = registry.get("fibry.messages").tag("outcome", "handled").meters().stream()

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 class MessageTimersTest {
   private final MeterRegistry registry = new SimpleMeterRegistry();
-  private final MessageTimers timers = new MessageTimers("test");
+  private final MessageMeters timers = new MessageMeters("test");
   private final TestScope scope = TestScope.open("test", options -> options.withContextPropagator(timers));
 
   @AfterEach
@@ -121,7 +121,7 @@ class MessageTimersTest {
 
   @Test
   void tagsAreOnBothTimers() {
-    new MessageTimers("test", Tags.of("floor", "two")).bindTo(registry);
+    new MessageMeters("test", Tags.of("floor", "two")).bindTo(registry);
 
     assertEquals(List.of("two", "two"),
         registry.getMeters().stream().map(meter -> meter.getId().getTag("floor")).toList());

@@ -33,7 +33,7 @@ class NodeMetersTest {
   /** With a lease for which no machine is too busy. */
   private static Cluster join(MemoryNetwork network, String node) {
     return Cluster.join("shop", network,
-        options -> options.withNode(node).withParts(8).withLease(Duration.ofMinutes(1)));
+        options -> options.withNode(node).withPartitions(8).withLease(Duration.ofMinutes(1)));
   }
 
   @Test

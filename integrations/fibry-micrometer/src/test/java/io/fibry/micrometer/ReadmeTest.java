@@ -63,8 +63,8 @@ class ReadmeTest {
   @Test
   void itsMetersAreAllThereAre() throws Exception {
     var registry = new SimpleMeterRegistry();
-    new MessageTimers("shop").bindTo(registry);
-    new FibryMetrics(ActorSystem.root()).bindTo(registry);
+    new MessageMeters("shop").bindTo(registry);
+    new ScopeMeters(ActorSystem.root()).bindTo(registry);
     new ActorMeters(ActorSystem.root(), "clerk").bindTo(registry);
     try (var store = FolderStore.open(folder)) {
       new StoreMeters("orders", store).bindTo(registry);

@@ -8,11 +8,11 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 class Shop {
   public static void main(String[] args) {
     var registry = new SimpleMeterRegistry();              // or that of your monitoring system
-    var timers = new MessageTimers("shop");
+    var timers = new MessageMeters("shop");
     timers.bindTo(registry);
 
     try (var shop = ActorSystem.openScope("shop", options -> options.withContextPropagator(timers))) {
-      new FibryMetrics(shop).bindTo(registry);
+      new ScopeMeters(shop).bindTo(registry);
       var clerk = shop.named("clerk").newActorWithReturn((String order) -> order + " sold");
       clerk.ask("hat");
       clerk.ask("shoes");

@@ -31,8 +31,8 @@ class StoreMetersTest {
 
   /** Reminds itself, in a year. */
   private static final Durable<Count> COUNTER =
-      Durable.kind("counter", Count.class).state(0L).by((n, count, context) -> {
-        context.remind("again", new Count(), Duration.ofDays(365));
+      Durable.kind("counter", Count.class).state(0L).handler((n, count, context) -> {
+        context.setReminder("again", new Count(), Duration.ofDays(365));
         context.reply(count, n + 1);
         return n + 1;
       });
@@ -71,7 +71,7 @@ class StoreMetersTest {
       Patience.eventually(() -> store.health().bytes() == gauge("fibry.store.size"));
       var force = registry.get("fibry.store.force").tag("store", "orders").functionTimer();
       awaitFigure(3, force::count);
-      assertEquals(store.health().forces().total().toNanos(), force.totalTime(TimeUnit.NANOSECONDS), 1);
+      assertEquals(store.health().syncs().total().toNanos(), force.totalTime(TimeUnit.NANOSECONDS), 1);
       meters.close();
       assertEquals(List.of(), registry.getMeters());
     }
@@ -80,10 +80,10 @@ class StoreMetersTest {
   @Test
   void aStoreThatBrokeAndIsClosedStillSaysSo() {
     var disk = CrashDisk.empty();
-    try (var store = FolderStore.on(disk, options -> options.withSegment(1 << 14));
+    try (var store = FolderStore.open(disk, options -> options.withSegmentBytes(1 << 14));
         var actor = COUNTER.newActor(ActorSystem.named("c"), store)) {
       new StoreMeters("orders", store, Tags.of("disk", "one")).bindTo(registry);
-      disk.beforeEach(operation -> {
+      disk.beforeOperation(operation -> {
         throw new UncheckedIOException(new IOException("made up, for a test"));
       });
       assertThrows(NotStoredException.class, () -> actor.ask(new Count()));

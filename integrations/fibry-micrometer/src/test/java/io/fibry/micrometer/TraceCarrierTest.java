@@ -35,7 +35,8 @@ class TraceCarrierTest {
     final W3c propagator = new W3c(tracer);
     // @start region="carrier"
     final ActorScope scope = ActorSystem.openScope("shop", options -> options
-        .withContextPropagator(new ContextCarrier()).withContextPropagator(new TraceCarrier(tracer, propagator)));
+        .withContextPropagator(new ObservationPropagator())
+        .withContextPropagator(new TracePropagator(tracer, propagator)));
     // @end
 
     Place() {
@@ -44,7 +45,7 @@ class TraceCarrierTest {
 
     Cluster join(MemoryNetwork network, String node) {
       return Cluster.join("shop", network,
-          options -> options.withNode(node).withScope(scope).withParts(4).withLease(Duration.ofMinutes(1)));
+          options -> options.withNode(node).withScope(scope).withPartitions(4).withLease(Duration.ofMinutes(1)));
     }
 
     Optional<Span> span() {
@@ -139,11 +140,11 @@ class TraceCarrierTest {
 
   @Test
   void messageThatAStoreHasKeptBelongsToTheTraceOfItsSender() {
-    var order = Durable.kind("order", Order.class).keepsMessages(9).state(0).by((n, one, context) -> {
+    var order = Durable.kind("order", Order.class).storeMessages(9).state(0).handler((n, one, context) -> {
       TRACES.add(there.traceAndParent().split(" ")[0]);
       return n + 1;
     });
-    var first = Durable.kind("first", Order.class).state(0).by((n, one, context) -> {
+    var first = Durable.kind("first", Order.class).state(0).handler((n, one, context) -> {
       context.sendMessage(order, "o", one);
       return n + 1;
     });

@@ -13,11 +13,11 @@ final class Accepting {
 
   private final StreamStore store;
   private final Log log;
-  private final Store.Id id;
+  private final Store.ActorId id;
   private final Letters letters;
   private final Lane<Task.Accept> lane;
 
-  Accepting(StreamStore store, Store.Id id, Letters letters, Runnable idle) {
+  Accepting(StreamStore store, Store.ActorId id, Letters letters, Runnable idle) {
     this.store = store;
     this.log = store.log();
     this.id = id;

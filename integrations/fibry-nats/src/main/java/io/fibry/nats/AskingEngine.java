@@ -1,9 +1,9 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.Engine;
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
-import io.fibry.cluster.Wire;
+import io.fibry.cluster.ClusterTransport;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.WireMessage;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
@@ -21,7 +21,7 @@ import java.util.function.Consumer;
  * nothing to it: its own entry exists here only, so the others do not see it as a member. Its
  * heartbeats succeed as long as it is connected.
  */
-final class AskingEngine implements Engine {
+final class AskingEngine implements ClusterTransport {
   private static final Duration PATIENCE = Duration.ofSeconds(5); // with one answer
 
   private final Link link;
@@ -39,12 +39,12 @@ final class AskingEngine implements Engine {
   }
 
   @Override
-  public void publish(Wire message) {
+  public void publish(WireMessage message) {
     messages.publish(message);
   }
 
   @Override
-  public CompletionStage<Wire> request(Wire message, Duration limit) {
+  public CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
     return messages.request(message, limit);
   }
 
@@ -53,7 +53,7 @@ final class AskingEngine implements Engine {
    * its own requests: without that, they would fail after a lease.
    */
   @Override
-  public Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
+  public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
     String app = "fb." + program.app();
     if (subject.startsWith(program.answers())) return messages.subscribe(subject, group, reader);
     if (subject.equals(app + ".c") || subject.equals(app + ".x." + program.node())) return () -> {};
@@ -66,8 +66,9 @@ final class AskingEngine implements Engine {
   public OptionalLong create(String key, byte[] value, Duration lease) {
     if (key.equals(self)) return beat(0);
     if (get(key).isPresent()) return OptionalLong.empty();
-    throw new LostException(Loss.DENIED, "the table of app '" + program.app() + "' has no entry '" + key + "', and "
-        + program + " cannot make it; start a node with the role NODE first, which does");
+    throw new TransportException(Failure.DENIED,
+        "the table of app '" + program.app() + "' has no entry '" + key + "', and "
+            + program + " cannot make it; start a node with the role NODE first, which does");
   }
 
   @Override
@@ -77,8 +78,8 @@ final class AskingEngine implements Engine {
   }
 
   private OptionalLong beat(long version) {
-    trouble().ifPresent(why -> {
-      throw new LostException(Loss.CUT, why);
+    connectionProblem().ifPresent(why -> {
+      throw new TransportException(Failure.DISCONNECTED, why);
     });
     return OptionalLong.of(version + 1);
   }
@@ -96,17 +97,18 @@ final class AskingEngine implements Engine {
 
   /** {@return the entry of a key, or the entries of all nodes} */
   List<Entry> ask(Optional<String> key) {
-    var question = Wire.to(Directory.subject(program.app()), Map.of(), Directory.question(key));
+    var question = WireMessage.to(Directory.subject(program.app()), Map.of(), Directory.question(key));
     try {
       var answer = Log.answer(messages.request(question, PATIENCE).toCompletableFuture());
       return Directory.rows(answer).stream().map(Directory.Row::entry).toList();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new LostException(Loss.UNKNOWN, program + " was interrupted while a node read the table for it");
+      throw new TransportException(Failure.UNKNOWN, program + " was interrupted while a node read the table for it");
     } catch (ExecutionException failed) {
-      throw failed.getCause() instanceof LostException lost && lost.loss() != Loss.NOBODY ? lost
-          : new LostException(Loss.NOBODY, "no node of app '" + program.app() + "' reads the table for " + program
-              + "; start one with the role NODE or KEEPER");
+      throw failed.getCause() instanceof TransportException lost && lost.failure() != Failure.NO_RECEIVER ? lost
+          : new TransportException(Failure.NO_RECEIVER,
+              "no node of app '" + program.app() + "' reads the table for " + program
+                  + "; start one with the role NODE or KEEPER");
     }
   }
 
@@ -129,12 +131,12 @@ final class AskingEngine implements Engine {
   }
 
   @Override
-  public Optional<String> trouble() {
+  public Optional<String> connectionProblem() {
     return link.trouble();
   }
 
   @Override
-  public int mostBytes() {
+  public int maxBodyBytes() {
     return messages.mostBytes();
   }
 

@@ -13,11 +13,11 @@ final class Bodies {
 
   private final Log log;
   private final LogSubjects subjects;
-  private final Store.Id id;
+  private final Store.ActorId id;
   private final List<byte[]> bodies = new ArrayList<>();
   private long next = 1; // the number of the turn that is missing
 
-  Bodies(Log log, LogSubjects subjects, Store.Id id) {
+  Bodies(Log log, LogSubjects subjects, Store.ActorId id) {
     this.log = log;
     this.subjects = subjects;
     this.id = id;

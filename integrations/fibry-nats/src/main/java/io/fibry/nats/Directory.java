@@ -1,8 +1,8 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.Engine.Entry;
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.Wire;
+import io.fibry.cluster.ClusterTransport.Entry;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.WireMessage;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import java.util.List;
@@ -68,7 +68,7 @@ final class Directory {
     return QUESTION.encode(new Question(key));
   }
 
-  static List<Row> rows(Wire answer) {
+  static List<Row> rows(WireMessage answer) {
     return FOUND.decode(answer.body()).rows();
   }
 
@@ -78,8 +78,8 @@ final class Directory {
   }
 
   /** On the thread of the subscription: a question too many gets no answer, and is asked again. */
-  private void hear(Wire question) {
-    if (question.answerTo().isEmpty() || !places.tryAcquire()) return;
+  private void hear(WireMessage question) {
+    if (question.replyTo().isEmpty() || !places.tryAcquire()) return;
     boolean begun = false;
     try {
       Thread.ofVirtual().name("directory").start(() -> answer(question));
@@ -89,12 +89,12 @@ final class Directory {
     }
   }
 
-  private void answer(Wire question) {
+  private void answer(WireMessage question) {
     try {
       var key = QUESTION.decode(question.body()).key();
       var found = key.isPresent() ? new Found(table.get(key.get()).map(Directory::row).stream().toList()) : nodes();
-      messages.publish(Wire.to(question.answerTo().orElseThrow(), Map.of(), FOUND.encode(found)));
-    } catch (LostException | CodecException | IllegalArgumentException failed) {
+      messages.publish(WireMessage.to(question.replyTo().orElseThrow(), Map.of(), FOUND.encode(found)));
+    } catch (TransportException | CodecException | IllegalArgumentException failed) {
       LOG.debug("a question about the table was not answered", failed);
     } finally {
       places.release();

@@ -1,6 +1,6 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.Wire;
+import io.fibry.cluster.WireMessage;
 import io.nats.client.Message;
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;
@@ -16,21 +16,21 @@ final class Envelope {
 
   private Envelope() {}
 
-  static Headers headers(Wire wire) {
+  static Headers headers(WireMessage wire) {
     var headers = new Headers();
     wire.headers().forEach((name, text) -> headers.put(name, encode(text)));
     return headers;
   }
 
-  static NatsMessage.Builder of(Wire wire, Headers headers) {
+  static NatsMessage.Builder of(WireMessage wire, Headers headers) {
     var message = NatsMessage.builder().subject(wire.subject()).data(wire.body());
-    wire.answerTo().ifPresent(message::replyTo);
+    wire.replyTo().ifPresent(message::replyTo);
     return headers.isEmpty() ? message : message.headers(headers);
   }
 
-  static Wire open(Message message) {
+  static WireMessage open(Message message) {
     var body = message.getData() == null ? new byte[0] : message.getData();
-    return new Wire(message.getSubject(), Optional.ofNullable(message.getReplyTo()), headers(message), body);
+    return new WireMessage(message.getSubject(), Optional.ofNullable(message.getReplyTo()), headers(message), body);
   }
 
   private static Map<String, String> headers(Message message) {

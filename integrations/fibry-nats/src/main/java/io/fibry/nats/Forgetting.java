@@ -2,7 +2,7 @@ package io.fibry.nats;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
-import io.fibry.store.ViewPlace;
+import io.fibry.store.ViewOffset;
 import io.nats.client.api.MessageInfo;
 import java.time.Duration;
 import java.time.Instant;
@@ -104,14 +104,14 @@ final class Forgetting {
   // ---- what whole turns replaced
 
   /** Messages of an actor before this number have only turns that a later whole one replaced. */
-  void dead(Store.Id actor, long number) {
+  void dead(Store.ActorId actor, long number) {
     start("purging of " + actor, actor.kind(), () -> {
       var unread = unread(actor.kind());
       if (unread.isEmpty() || number <= unread.get().seq()) purge(actor, number);
     });
   }
 
-  private void purge(Store.Id actor, long number) {
+  private void purge(Store.ActorId actor, long number) {
     store.log().purge(store.subjects().turns(actor), number - 1);
   }
 
@@ -145,21 +145,21 @@ final class Forgetting {
   private Optional<StreamHistory.Position> unread(String kind) {
     var all = store.log().subjects(store.subjects().turnsOf(Store.VIEWS)).keySet();
     return store.log().lasts(all.stream().filter(one -> isOf(kind, one)).toList()).stream()
-        .flatMap(one -> view(one).stream()).map(view -> StreamHistory.Position.behind(view.place(), kind))
+        .flatMap(one -> view(one).stream()).map(view -> StreamHistory.Position.behind(view.offset(), kind))
         .min(Comparator.naturalOrder());
   }
 
   private static boolean isOf(String kind, String subject) {
-    return ViewPlace.kindOf(LogSubjects.actor(subject)).filter(kind::equals).isPresent();
+    return ViewOffset.kindOf(LogSubjects.actor(subject)).filter(kind::equals).isPresent();
   }
 
   /** Where a life has begun without a turn yet, it says nothing: the turn before does. */
-  private Optional<ViewPlace> view(MessageInfo last) {
+  private Optional<ViewOffset> view(MessageInfo last) {
     var id = LogSubjects.actor(last.getSubject());
     var entry = JournalEntry.read(last);
     if (entry.number() == 0) return Optional.empty();
     var bodies = new Bodies(store.log(), store.subjects(), id).upTo(last.getSeq(), entry);
-    return bodies.isEmpty() ? Optional.empty() : ViewPlace.of(id, bodies.getLast());
+    return bodies.isEmpty() ? Optional.empty() : ViewOffset.of(id, bodies.getLast());
   }
 
   /**

@@ -36,7 +36,7 @@ record JournalEntry(String by, long life, long number, long from, List<Done> don
    */
   record Written(long at, boolean whole, byte[] body) {
     static Written of(Store.Turn turn) {
-      return new Written(turn.at().toEpochMilli(), turn.whole(), turn.body());
+      return new Written(turn.at().toEpochMilli(), turn.isFullState(), turn.body());
     }
   }
 

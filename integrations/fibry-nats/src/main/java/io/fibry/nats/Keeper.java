@@ -2,12 +2,12 @@ package io.fibry.nats;
 
 import io.fibry.nats.JournalEntry.Written;
 import io.fibry.nats.Log.Addition;
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
+import io.fibry.store.Store.PendingMessage;
 import io.fibry.store.Store.Turn;
-import io.fibry.store.Store.Waiting;
-import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreWriteException;
-import io.fibry.store.ViewPlace;
+import io.fibry.store.ViewOffset;
 import io.nats.client.api.MessageInfo;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -31,14 +31,14 @@ final class Keeper {
   private static final int SOME_DEAD = 16; // when the actor goes
 
   /** If a turn sends several messages with an id, the last one counts. */
-  private record Key(Store.Id to, String id) {}
+  private record Key(Store.ActorId to, String id) {}
 
   /** The last message of the turns, where it is in the stream. */
   private record Last(long seq, JournalEntry entry) {}
 
   private final StreamStore store;
   private final Log log;
-  private final Store.Id id;
+  private final Store.ActorId id;
   private final Lane<Task<?>> lane;
   private final Letters letters;
   private final Accepting accepting;
@@ -50,7 +50,7 @@ final class Keeper {
   private boolean over = true; // a turn of this life was refused, or there is none
   private volatile boolean alive; // a life has begun, and has not been left
 
-  Keeper(StreamStore store, Store.Id id, Runnable idle) {
+  Keeper(StreamStore store, Store.ActorId id, Runnable idle) {
     this.store = store;
     this.log = store.log();
     this.id = id;
@@ -99,10 +99,10 @@ final class Keeper {
 
   private boolean fits(List<Task.Append> turns, Turn turn) {
     long bytes = turn.body().length;
-    long sends = turn.sends().size();
+    long sends = turn.outbox().size();
     for (var one : turns) {
       bytes += one.size();
-      sends += one.turn().sends().size();
+      sends += one.turn().outbox().size();
     }
     return bytes <= store.mostBytes() && sends <= MOST_SENDS;
   }
@@ -143,7 +143,7 @@ final class Keeper {
     var taken = new ArrayList<Task.Append>();
     for (var task : tasks)
       if (isNext(task.turn(), taken.size())) taken.add(task);
-      else task.completeExceptionally(new StoreOutdatedException(task.turn()));
+      else task.completeExceptionally(new StaleLifeException(task.turn()));
     try {
       if (!taken.isEmpty()) commit(taken);
     } catch (Throwable failure) {
@@ -160,14 +160,14 @@ final class Keeper {
 
   private void commit(List<Task.Append> tasks) {
     var turns = tasks.stream().map(Task.Append::turn).toList();
-    var sends = new LinkedHashMap<Key, Waiting>();
+    var sends = new LinkedHashMap<Key, PendingMessage>();
     var done = new LinkedHashSet<String>();
     for (var turn : turns) {
-      for (var one : turn.done()) {
+      for (var one : turn.handledIds()) {
         sends.remove(new Key(id, one));
         done.add(one);
       }
-      for (var one : turn.sends()) {
+      for (var one : turn.outbox()) {
         var key = new Key(one.to(), one.id());
         sends.remove(key); // so that it is the last one
         sends.put(key, one);
@@ -176,7 +176,7 @@ final class Keeper {
     var removed = done.isEmpty() ? List.<JournalEntry.Done>of() : letters.found(done);
     var left = new ArrayList<>(letters.leaving());
     left.addAll(removed);
-    boolean whole = turns.stream().anyMatch(Turn::whole);
+    boolean whole = turns.stream().anyMatch(Turn::isFullState);
     var entry = new JournalEntry(store.unique(), life, number + turns.size(), whole ? 0 : from, left,
         turns.stream().map(Written::of).toList());
     byte[] bytes = entry.bytes();
@@ -208,8 +208,8 @@ final class Keeper {
     append(new ArrayList<>(tasks.subList(half, tasks.size())));
   }
 
-  private void stored(JournalEntry entry, List<JournalEntry.Done> removed, Collection<Waiting> sends) {
-    ViewPlace.kindOf(id).ifPresent(store.forgetting()::viewMoved);
+  private void stored(JournalEntry entry, List<JournalEntry.Done> removed, Collection<PendingMessage> sends) {
+    ViewOffset.kindOf(id).ifPresent(store.forgetting()::viewMoved);
     number = entry.number();
     messages++;
     letters.remove(removed);
@@ -227,7 +227,7 @@ final class Keeper {
   private void tell(Task.Append task, Stored outcome) {
     switch (outcome) {
       case Stored.Here here -> task.complete(null);
-      case Stored.Outdated outdated -> task.completeExceptionally(new StoreOutdatedException(task.turn()));
+      case Stored.Outdated outdated -> task.completeExceptionally(new StaleLifeException(task.turn()));
       default -> task.completeExceptionally(
           store.refusal(outcome, "turn " + task.turn().number() + " of " + id));
     }
@@ -287,15 +287,15 @@ final class Keeper {
 
   // ---- lives
 
-  private Store.Loaded load() {
+  private Store.LoadedActor load() {
     boolean loaded = false;
     try {
       var last = beginLife(Optional.empty());
-      ViewPlace.kindOf(id).ifPresent(store.forgetting()::viewMoved); // a store that is gone may not have purged
+      ViewOffset.kindOf(id).ifPresent(store.forgetting()::viewMoved); // a store that is gone may not have purged
       var bodies = last.map(one -> new Bodies(log, store.subjects(), id).upTo(one.seq, one.entry)).orElse(List.of());
       var waiting = letters.look();
       loaded = true;
-      return new Store.Loaded(life, number, bodies, waiting);
+      return new Store.LoadedActor(life, number, bodies, waiting);
     } finally {
       if (!loaded) alive = false; // no actor knows this life, so none will leave it
     }

@@ -3,7 +3,7 @@ package io.fibry.nats;
 import io.fibry.nats.JournalEntry.Done;
 import io.fibry.nats.Log.Addition;
 import io.fibry.store.Store;
-import io.fibry.store.Store.Waiting;
+import io.fibry.store.Store.PendingMessage;
 import io.nats.client.api.MessageInfo;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -43,14 +43,14 @@ final class Letters {
 
   private final Log log;
   private final LogSubjects subjects;
-  private final Store.Id id;
+  private final Store.ActorId id;
   private final Map<String, Known> known = new ConcurrentHashMap<>(); // by id; others may have taken some away
   private final Map<String, Long> leaving = new ConcurrentHashMap<>(); // done up to this number, by id
   private final Map<String, CompletableFuture<Void>> removals = new ConcurrentHashMap<>(); // running removals, by id
   private volatile boolean alive; // a life has begun here, so no other store should take messages away
   private volatile boolean complete; // all that was there when that began is known
 
-  Letters(Log log, LogSubjects subjects, Store.Id id) {
+  Letters(Log log, LogSubjects subjects, Store.ActorId id) {
     this.log = log;
     this.subjects = subjects;
     this.id = id;
@@ -60,7 +60,7 @@ final class Letters {
     return subjects.message(id, message);
   }
 
-  Addition addition(Waiting message) {
+  Addition addition(PendingMessage message) {
     return new Addition(subjects.message(message.to(), message.id()), Optional.of(message.due()), message.body());
   }
 
@@ -95,14 +95,14 @@ final class Letters {
     known.merge(message, new Known(seq, due), Known::later);
   }
 
-  List<Waiting> waiting(Instant until, int most) {
+  List<PendingMessage> waiting(Instant until, int most) {
     var hidden = hidden();
     var there = log.subjects(subjects.messages(id));
     if (there.isEmpty()) return List.of();
     boolean single = there.values().stream().allMatch(count -> count == 1); // no id stands for two messages
     var found = single && there.size() > FEW ? first(until, most, hidden) : all(there, hidden);
     return found.stream().filter(one -> !Log.due(one).isAfter(until)).limit(most)
-        .map(one -> new Waiting(id, LogSubjects.message(one.getSubject()), Log.due(one), body(one))).toList();
+        .map(one -> new PendingMessage(id, LogSubjects.message(one.getSubject()), Log.due(one), body(one))).toList();
   }
 
   /** Those that are due, one after the other. */

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
 import io.nats.client.Connection;
@@ -137,8 +137,8 @@ final class Link implements AutoCloseable {
     }
   }
 
-  private static LostException cut(String what, Exception why) {
-    return new LostException(Loss.CUT, what + ": " + Troubles.text(why));
+  private static TransportException cut(String what, Exception why) {
+    return new TransportException(Failure.DISCONNECTED, what + ": " + Troubles.text(why));
   }
 
   /** The outcome of running requests is unknown. */

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
@@ -128,7 +128,7 @@ class Log {
     String id = NUID.nextGlobal();
     for (int i = 0; i < all.size() - 1; i++) try {
       link.requests().publish(message(all.get(i), part(i == 0 ? expecting(before) : new Headers(), id, i)).build());
-    } catch (LostException cut) {
+    } catch (TransportException cut) {
       return CompletableFuture.completedFuture(new Stored.Again(Lines.message(cut), false));
     }
     return publish(all.getLast(), part(new Headers(), id, all.size() - 1).put("Nats-Batch-Commit", "1"));
@@ -271,7 +271,7 @@ class Log {
     try {
       return answer(asked);
     } catch (ExecutionException failed) {
-      throw failed.getCause() instanceof LostException lost ? lost : new IllegalStateException(failed.getCause());
+      throw failed.getCause() instanceof TransportException lost ? lost : new IllegalStateException(failed.getCause());
     }
   }
 
@@ -315,7 +315,7 @@ class Log {
     var end = end();
     for (int times = 1;; times++) try {
       return reading.read();
-    } catch (JetStreamApiException | IOException | IllegalStateException | LostException failed) {
+    } catch (JetStreamApiException | IOException | IllegalStateException | TransportException failed) {
       if (link.isClosed()) throw new StoreClosedException("the connection to stream " + stream + " is closed");
       if (!isPassing(failed) || isOver(end)) throw new StoreReadException(
           what + " cannot be read from stream " + stream + ": " + Troubles.text(failed), failed);
@@ -329,7 +329,7 @@ class Log {
   private static boolean isPassing(Exception failed) {
     return switch (failed) {
       case JetStreamApiException refused -> refused.getErrorCode() == 503;
-      case LostException lost -> lost.loss() != Loss.DENIED;
+      case TransportException lost -> lost.failure() != Failure.DENIED;
       default -> true;
     };
   }

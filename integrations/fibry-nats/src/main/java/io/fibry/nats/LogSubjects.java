@@ -21,7 +21,7 @@ record LogSubjects(String app) {
     return "FB_" + app + "_log";
   }
 
-  String turns(Store.Id actor) {
+  String turns(Store.ActorId actor) {
     return allTurns() + of(actor);
   }
 
@@ -30,16 +30,16 @@ record LogSubjects(String app) {
     return allTurns() + encode(kind) + ".*";
   }
 
-  String snapshot(Store.Id actor) {
+  String snapshot(Store.ActorId actor) {
     return allSnapshots() + of(actor);
   }
 
-  String message(Store.Id to, String id) {
+  String message(Store.ActorId to, String id) {
     return allMessages() + of(to) + "." + encode(id);
   }
 
   /** A filter. */
-  String messages(Store.Id to) {
+  String messages(Store.ActorId to) {
     return allMessages() + of(to) + ".*";
   }
 
@@ -72,13 +72,13 @@ record LogSubjects(String app) {
     return subject.matches("fb\\.\\Q" + app + "\\E\\.(?:[js](?:\\.[\\w=-]+){2}|m(?:\\.[\\w=-]+){3})");
   }
 
-  private static String of(Store.Id actor) {
+  private static String of(Store.ActorId actor) {
     return encode(actor.kind()) + "." + encode(actor.key());
   }
 
-  static Store.Id actor(String subject) {
+  static Store.ActorId actor(String subject) {
     var names = subject.split("\\.");
-    return new Store.Id(decode(names[KIND]), decode(names[KEY]));
+    return new Store.ActorId(decode(names[KIND]), decode(names[KEY]));
   }
 
   /** Its id. */

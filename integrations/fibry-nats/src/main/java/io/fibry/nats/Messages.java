@@ -1,6 +1,6 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.Wire;
+import io.fibry.cluster.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
 import io.nats.client.Message;
@@ -24,12 +24,12 @@ final class Messages {
     this.link = link;
   }
 
-  void publish(Wire message) {
+  void publish(WireMessage message) {
     link.requests().publish(checked(message).build());
   }
 
-  CompletionStage<Wire> request(Wire message, Duration limit) {
-    var answer = new CompletableFuture<Wire>();
+  CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
+    var answer = new CompletableFuture<WireMessage>();
     link.requests().askProgram(checked(message), message.subject(), limit).whenComplete((found, failure) -> {
       if (failure == null) answer.complete(open(found));
       else answer.completeExceptionally(failure);
@@ -38,7 +38,7 @@ final class Messages {
   }
 
   /** With room for its headers, which the server counts, too. */
-  private NatsMessage.Builder checked(Wire message) {
+  private NatsMessage.Builder checked(WireMessage message) {
     message.checkSize(mostBytes());
     var headers = Envelope.headers(message);
     if (headers.serializedLength() > HEADERS) throw new IllegalArgumentException("a message to " + message.subject()
@@ -46,17 +46,17 @@ final class Messages {
     return Envelope.of(message, headers);
   }
 
-  Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
+  Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
     return link.listen(subject, group, message -> reader.accept(open(message)));
   }
 
   /** Without the subject of its answer, if no program of this app hears answers there. */
-  private Wire open(Message message) {
+  private WireMessage open(Message message) {
     var wire = Envelope.open(message);
-    if (wire.answerTo().isEmpty() || link.program().isAnswered(wire.answerTo().get())) return wire;
+    if (wire.replyTo().isEmpty() || link.program().isAnswered(wire.replyTo().get())) return wire;
     LOG.warn("{} sends no answer to {}, which a message to {} asked for", link.program(),
-        Lines.escaped(wire.answerTo().get()), Lines.escaped(wire.subject()));
-    return new Wire(wire.subject(), Optional.empty(), wire.headers(), wire.body());
+        Lines.escaped(wire.replyTo().get()), Lines.escaped(wire.subject()));
+    return new WireMessage(wire.subject(), Optional.empty(), wire.headers(), wire.body());
   }
 
   int mostBytes() {

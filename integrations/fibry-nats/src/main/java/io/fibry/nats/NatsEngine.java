@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.Engine;
-import io.fibry.cluster.Wire;
+import io.fibry.cluster.ClusterTransport;
+import io.fibry.cluster.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import java.time.Duration;
@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** A connection to NATS. */
-final class NatsEngine implements Engine {
+final class NatsEngine implements ClusterTransport {
   private final Link link;
   private final Messages messages;
   private final NatsTable table;
@@ -36,17 +36,17 @@ final class NatsEngine implements Engine {
   // ---- messages
 
   @Override
-  public void publish(Wire message) {
+  public void publish(WireMessage message) {
     messages.publish(message);
   }
 
   @Override
-  public CompletionStage<Wire> request(Wire message, Duration limit) {
+  public CompletionStage<WireMessage> request(WireMessage message, Duration limit) {
     return messages.request(message, limit);
   }
 
   @Override
-  public Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader) {
+  public Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
     return messages.subscribe(subject, group, reader);
   }
 
@@ -82,19 +82,19 @@ final class NatsEngine implements Engine {
     storing.lock();
     try {
       if (work.isEmpty()) work = Optional.of(working.get());
-      return new NatsQueue(link, work.get(), subject, mostBytes());
+      return new NatsQueue(link, work.get(), subject, maxBodyBytes());
     } finally {
       storing.unlock();
     }
   }
 
   @Override
-  public Optional<String> trouble() {
+  public Optional<String> connectionProblem() {
     return link.trouble();
   }
 
   @Override
-  public int mostBytes() {
+  public int maxBodyBytes() {
     return messages.mostBytes();
   }
 

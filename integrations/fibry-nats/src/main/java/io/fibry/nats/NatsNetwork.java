@@ -1,9 +1,9 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.Engine;
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
-import io.fibry.cluster.Network;
+import io.fibry.cluster.ClusterNetwork;
+import io.fibry.cluster.ClusterTransport;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.text.Lines;
 import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
@@ -25,11 +25,12 @@ import javax.net.ssl.SSLContext;
  * Servers of NATS with JetStream, 2.12 or newer, that nodes find each other by. Immutable.
  *
  * {@snippet :
- * var network = NatsNetwork.at("nats://n1:4222,nats://n2:4222,nats://n3:4222").withReplicas(3);
+ * var servers = "nats://n1:4222,nats://n2:4222,nats://n3:4222";
+ * var network = NatsNetwork.connectTo(servers).withReplicas(3);
  * var cluster = Cluster.join("bank", network, options -> options.withNode("n1"));
  * }
  */
-public final class NatsNetwork implements Network {
+public final class NatsNetwork implements ClusterNetwork {
   private static final String LEAST_VERSION = "2.12.1";
   private static final Duration CONNECTING = Duration.ofSeconds(5); // to one server
   private static final Duration PING = Duration.ofSeconds(1); // the fourth without an answer: it is cut
@@ -78,7 +79,7 @@ public final class NatsNetwork implements Network {
    * others
    * @return what it keeps is on one server, unless {@link #withReplicas} says more
    */
-  public static NatsNetwork at(String servers) {
+  public static NatsNetwork connectTo(String servers) {
     var network = new NatsNetwork(Objects.requireNonNull(servers, "servers"), 1, Role.KEEPER, builder -> builder);
     network.options(new Program("check", "check", Role.KEEPER)); // its URLs
     return network;
@@ -179,11 +180,11 @@ public final class NatsNetwork implements Network {
   }
 
   @Override
-  public Engine connect(String app, String node) {
+  public ClusterTransport connect(String app, String node) {
     return connect(app, node, NatsTable.Times.USUAL);
   }
 
-  Engine connect(String app, String node, NatsTable.Times times) {
+  ClusterTransport connect(String app, String node, NatsTable.Times times) {
     var link = link(app, node);
     boolean usable = false;
     try {
@@ -219,7 +220,7 @@ public final class NatsNetwork implements Network {
   private NatsStore store(Link link, String app, NatsStore.Options options, Runnable closing) {
     var subjects = new LogSubjects(app);
     try {
-      var log = new Log(link, subjects.stream(), options.limit(), purges(app));
+      var log = new Log(link, subjects.stream(), options.requestLimit(), purges(app));
       log.make(subjects.all(), replicas, role);
       return keeping(link, new StreamStore(log, subjects, options, closing));
     } catch (IOException cut) {
@@ -240,14 +241,14 @@ public final class NatsNetwork implements Network {
   private Log work(Link link, String app) {
     try {
       NatsQueue.make(link.connection().jetStreamManagement(), app, replicas, role);
-      return new Log(link, NatsQueue.stream(app), NatsStore.Options.USUAL.limit());
+      return new Log(link, NatsQueue.stream(app), NatsStore.Options.USUAL.requestLimit());
     } catch (IOException cut) {
       throw silent(cut);
     }
   }
 
-  private static LostException silent(IOException cut) {
-    return new LostException(Loss.CUT, "JetStream does not answer: " + Troubles.text(cut));
+  private static TransportException silent(IOException cut) {
+    return new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + Troubles.text(cut));
   }
 
   Link link(String app, String node) {
@@ -275,12 +276,14 @@ public final class NatsNetwork implements Network {
     try {
       return connect(options, callbacks);
     } catch (AuthenticationException refused) {
-      throw new LostException(Loss.DENIED, "the server of NATS refuses this program: " + Troubles.text(refused));
+      throw new TransportException(Failure.DENIED,
+          "the server of NATS refuses this program: " + Troubles.text(refused));
     } catch (IOException cut) {
-      throw new LostException(Loss.CUT, "no server of NATS can be used: " + troubles.textWithReasons(cut));
+      throw new TransportException(Failure.DISCONNECTED,
+          "no server of NATS can be used: " + troubles.textWithReasons(cut));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
-      throw new LostException(Loss.CUT, "interrupted while it connected to " + this);
+      throw new TransportException(Failure.DISCONNECTED, "interrupted while it connected to " + this);
     }
   }
 

@@ -1,9 +1,9 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.Engine;
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
-import io.fibry.cluster.Wire;
+import io.fibry.cluster.ClusterTransport;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.WireMessage;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.StoreClosedException;
@@ -24,7 +24,7 @@ import java.util.function.Supplier;
  * A subject of a stream whose messages go when they are acknowledged. A durable consumer, which all
  * nodes share, gives the pieces. Thread-safe.
  */
-final class NatsQueue implements Engine.Queue {
+final class NatsQueue implements ClusterTransport.Queue {
   private final Link link;
   private final Log log;
   private final String subject;
@@ -50,29 +50,29 @@ final class NatsQueue implements Engine.Queue {
 
   @Override
   public void put(String id, byte[] work) {
-    Wire.to(subject, Map.of(), work).checkSize(mostBytes);
+    WireMessage.to(subject, Map.of(), work).checkSize(mostBytes);
     var addition = Log.Addition.of(subject, work);
     String unique = Envelope.encode(subject + " " + id);
     switch (log.settle(() -> log.add(addition, unique))) {
       case Stored.Here here -> {}
       case Stored.Outdated outdated -> throw new AssertionError(outdated);
-      case Stored.Again again -> throw new LostException(again.unknown() ? Loss.UNKNOWN : Loss.CUT,
+      case Stored.Again again -> throw new TransportException(again.unknown() ? Failure.UNKNOWN : Failure.DISCONNECTED,
           (again.unknown() ? "nobody knows whether work was put into " : "work was not put into ") + subject + ": "
               + again.why());
-      case Stored.Refused refused -> throw new LostException(Loss.DENIED,
+      case Stored.Refused refused -> throw new TransportException(Failure.DENIED,
           "the server of NATS refuses work for " + subject + ": " + refused.why());
     }
   }
 
   @Override
-  public Subscription take(int most, Consumer<Engine.Piece> worker) {
+  public Subscription take(int most, Consumer<ClusterTransport.WorkItem> worker) {
     return Taking.begin(link, log, subject, most, worker);
   }
 
   // ---- present work
 
   @Override
-  public List<Engine.Waiting> list(long from, int most) {
+  public List<ClusterTransport.PendingWork> list(long from, int most) {
     return read(() -> {
       var found = new ArrayList<MessageInfo>();
       for (var page = page(from, most); !page.isEmpty();) {
@@ -80,7 +80,7 @@ final class NatsQueue implements Engine.Queue {
         int left = most - found.size();
         page = left > 0 ? page(page.getLast().getSeq() + 1, left) : List.of();
       }
-      return found.stream().map(one -> new Engine.Waiting(one.getSeq(), one.getData())).toList();
+      return found.stream().map(one -> new ClusterTransport.PendingWork(one.getSeq(), one.getData())).toList();
     });
   }
 
@@ -98,7 +98,7 @@ final class NatsQueue implements Engine.Queue {
     if (read(() -> log.next(subject, number)).filter(one -> one.getSeq() == number).isEmpty()) return false;
     var removed = log.settle(() -> log.delete(number));
     if (removed instanceof Stored.Again again)
-      throw new LostException(Loss.UNKNOWN, "nobody knows whether work left " + subject + ": " + again.why());
+      throw new TransportException(Failure.UNKNOWN, "nobody knows whether work left " + subject + ": " + again.why());
     return removed instanceof Stored.Here; // otherwise it is gone meanwhile
   }
 
@@ -106,7 +106,7 @@ final class NatsQueue implements Engine.Queue {
     try {
       return reading.get();
     } catch (StoreReadException | StoreClosedException failed) {
-      throw new LostException(Loss.CUT, subject + " cannot be read: " + Lines.message(failed));
+      throw new TransportException(Failure.DISCONNECTED, subject + " cannot be read: " + Lines.message(failed));
     }
   }
 }

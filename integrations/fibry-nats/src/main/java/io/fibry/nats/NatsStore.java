@@ -12,7 +12,8 @@ import java.util.function.UnaryOperator;
  * turns. Thread-safe.
  *
  * {@snippet :
- * var network = NatsNetwork.at("nats://n1:4222,nats://n2:4222,nats://n3:4222").withReplicas(3);
+ * var servers = "nats://n1:4222,nats://n2:4222,nats://n3:4222";
+ * var network = NatsNetwork.connectTo(servers).withReplicas(3);
  * try (var store = NatsStore.open(network, "bank")) {
  *   ..
  * }
@@ -39,7 +40,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
    * @param network its servers, and on how many of them it is kept
    * @param app whose it is: 1 to 64 lower-case letters, digits and hyphens, a letter first
    * @return the store; close it
-   * @throws io.fibry.cluster.LostException if there is no connection, or the servers refuse it
+   * @throws io.fibry.cluster.TransportException if there is no connection, or the servers refuse it
    * @throws IllegalStateException if the existing stream was made with other options, or the
    * servers are too old
    */
@@ -63,12 +64,12 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
   /**
    * Options of a store. Immutable.
    *
-   * @param room bytes of turns that may wait to be stored: further senders wait
-   * @param limit how long something is tried again
-   * @param poll how often readers of the history look for turns of other stores
+   * @param maxPendingBytes bytes of turns that may wait to be stored: further senders wait
+   * @param requestLimit how long something is tried again
+   * @param pollInterval how often readers of the history look for turns of other stores
    * @param clock says when messages are due
    */
-  public record Options(int room, Duration limit, Duration poll, InstantSource clock) {
+  public record Options(int maxPendingBytes, Duration requestLimit, Duration pollInterval, InstantSource clock) {
     private static final int LEAST_ROOM = 4096;
     private static final Duration LONGEST = Duration.ofHours(1);
     private static final Duration LONGEST_LIMIT = Duration.ofMinutes(1); // ids are known for two
@@ -77,10 +78,10 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
 
     /** Checks them. */
     public Options {
-      if (room < LEAST_ROOM)
-        throw new IllegalArgumentException("room for " + room + " bytes; give " + LEAST_ROOM + " or more");
-      check("a limit", limit, LONGEST_LIMIT);
-      check("a poll", poll, LONGEST);
+      if (maxPendingBytes < LEAST_ROOM)
+        throw new IllegalArgumentException("room for " + maxPendingBytes + " bytes; give " + LEAST_ROOM + " or more");
+      check("a limit", requestLimit, LONGEST_LIMIT);
+      check("a poll", pollInterval, LONGEST);
       Objects.requireNonNull(clock, "clock");
     }
 
@@ -95,8 +96,8 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
      * @param bytes by default 64 MiB; a turn must fit into it
      * @return a changed copy
      */
-    public Options withRoom(int bytes) {
-      return new Options(bytes, limit, poll, clock);
+    public Options withMaxPendingBytes(int bytes) {
+      return new Options(bytes, requestLimit, pollInterval, clock);
     }
 
     /**
@@ -105,8 +106,8 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
      * @param longest by default 30 seconds, and at most a minute
      * @return a changed copy
      */
-    public Options withLimit(Duration longest) {
-      return new Options(room, longest, poll, clock);
+    public Options withRequestLimit(Duration longest) {
+      return new Options(maxPendingBytes, longest, pollInterval, clock);
     }
 
     /**
@@ -116,8 +117,8 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
      * @param period by default a second
      * @return a changed copy
      */
-    public Options withPoll(Duration period) {
-      return new Options(room, limit, period, clock);
+    public Options withPollInterval(Duration period) {
+      return new Options(maxPendingBytes, requestLimit, period, clock);
     }
 
     /**
@@ -127,7 +128,7 @@ public abstract sealed class NatsStore implements Store permits StreamStore {
      * @return a changed copy
      */
     public Options withClock(InstantSource time) {
-      return new Options(room, limit, poll, time);
+      return new Options(maxPendingBytes, requestLimit, pollInterval, time);
     }
   }
 }

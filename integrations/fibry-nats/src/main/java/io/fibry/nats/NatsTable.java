@@ -1,9 +1,9 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.Engine;
-import io.fibry.cluster.Engine.Entry;
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.ClusterTransport;
+import io.fibry.cluster.ClusterTransport.Entry;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.Watches.Listed;
 import io.fibry.pubsub.Subscription;
@@ -91,7 +91,7 @@ final class NatsTable implements Watches.Table, AutoCloseable {
       Streams.make(connection.jetStreamManagement(), role, configuration(app, replicas, times.marked));
       return new NatsTable(connection, app, times);
     } catch (IOException cut) {
-      throw new LostException(Loss.CUT, "JetStream does not answer: " + Troubles.text(cut));
+      throw new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + Troubles.text(cut));
     }
   }
 
@@ -125,7 +125,7 @@ final class NatsTable implements Watches.Table, AutoCloseable {
   private OptionalLong write(String key, byte[] value, long version, Duration lease, Headers headers) {
     var message = NatsMessage.builder().subject(subjects + key).headers(headers).data(value).build();
     var expecting = PublishOptions.builder().expectedLastSubjectSequence(version);
-    var options = lease.compareTo(Engine.FOR_EVER) < 0
+    var options = lease.compareTo(ClusterTransport.FOREVER) < 0
         ? expecting.messageTtlSeconds(Math.toIntExact(lease.plusNanos(999_999_999).toSeconds())).build()
         : expecting.build();
     long end = System.nanoTime() + PATIENCE.toNanos();
@@ -149,10 +149,11 @@ final class NatsTable implements Watches.Table, AutoCloseable {
     }
   }
 
-  private static LostException unknown(String what, String key, Exception why) {
+  private static TransportException unknown(String what, String key, Exception why) {
     return why instanceof IllegalStateException
-        ? new LostException(Loss.CUT, "'" + key + "' was not " + what + ": " + Troubles.text(why))
-        : new LostException(Loss.UNKNOWN, "nobody knows whether '" + key + "' was " + what + ": " + Troubles.text(why));
+        ? new TransportException(Failure.DISCONNECTED, "'" + key + "' was not " + what + ": " + Troubles.text(why))
+        : new TransportException(Failure.UNKNOWN,
+            "nobody knows whether '" + key + "' was " + what + ": " + Troubles.text(why));
   }
 
   // ---- reading

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.Engine.Entry;
-import io.fibry.cluster.LostException;
+import io.fibry.cluster.ClusterTransport.Entry;
+import io.fibry.cluster.TransportException;
 import io.fibry.pubsub.Subscription;
 import java.time.Duration;
 import java.util.HashMap;
@@ -50,8 +50,8 @@ final class Polling {
   private void read() {
     try {
       compare(reading.get());
-    } catch (LostException cut) {
-      if (cut.loss() == LostException.Loss.NOBODY) compare(List.of()); // no node is alive
+    } catch (TransportException cut) {
+      if (cut.failure() == TransportException.Failure.NO_RECEIVER) compare(List.of()); // no node is alive
       else LOG.debug("the nodes could not be read", cut);
     } catch (RuntimeException failure) {
       LOG.error("the nodes could not be read; this is tried again in 2 seconds", failure);

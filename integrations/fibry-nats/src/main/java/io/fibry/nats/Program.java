@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork.Role;
 
 /** A connected program, and its role. */
@@ -31,14 +31,15 @@ record Program(String app, String node, Role role) {
   }
 
   /** {@return a refusal of the server, and the role that it takes} */
-  LostException denied(boolean toSend, String subject) {
-    return new LostException(Loss.DENIED, "the server of NATS does not let " + this + (toSend ? " send" : " subscribe")
-        + " to " + subject + "; " + Permissions.needed(app, role, toSend, subject));
+  TransportException denied(boolean toSend, String subject) {
+    return new TransportException(Failure.DENIED,
+        "the server of NATS does not let " + this + (toSend ? " send" : " subscribe")
+            + " to " + subject + "; " + Permissions.needed(app, role, toSend, subject));
   }
 
   /** {@return a refusal of what the role has no use for} */
-  LostException denied(String what, Role needed) {
-    return new LostException(Loss.DENIED, this + " cannot " + what + "; that needs the role " + needed
+  TransportException denied(String what, Role needed) {
+    return new TransportException(Failure.DENIED, this + " cannot " + what + "; that needs the role " + needed
         + ", by NatsNetwork.withRole, and a user with NatsNetwork.permissions(\"" + app + "\", Role." + needed + ")");
   }
 

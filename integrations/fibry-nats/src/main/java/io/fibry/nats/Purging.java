@@ -1,6 +1,6 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.LostException;
+import io.fibry.cluster.TransportException;
 import io.fibry.store.Store;
 import io.fibry.text.Lines;
 import io.nats.client.Message;
@@ -67,7 +67,7 @@ final class Purging {
   private void purge(byte[] call, String to) {
     try {
       answer(to, outcome(call));
-    } catch (LostException cut) { // the node asks again
+    } catch (TransportException cut) { // the node asks again
       LOG.debug("{} did not tell a node what became of its purge", store, cut);
     } finally {
       places.release();
@@ -113,7 +113,7 @@ final class Purging {
   }
 
   /** {@return the number of the first message that is read with the actor} */
-  private long firstRead(Store.Id id) {
+  private long firstRead(Store.ActorId id) {
     return store.log().last(store.subjects().turns(id)).map(one -> {
       var entry = JournalEntry.read(one);
       if (entry.number() == 0) return one.getSeq() + 1; // it says only that the actor was read
@@ -121,7 +121,7 @@ final class Purging {
     }).orElse(Long.MAX_VALUE);
   }
 
-  private boolean isDone(Store.Id id, String message, long last) {
+  private boolean isDone(Store.ActorId id, String message, long last) {
     return store.log().last(store.subjects().turns(id)).map(JournalEntry::read).stream()
         .flatMap(entry -> entry.done().stream()).anyMatch(done -> done.id().equals(message) && done.seq() >= last);
   }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import io.nats.client.Connection;
@@ -39,8 +39,8 @@ final class Requests {
     /** Called by the thread of the subscription. */
     abstract void take(Message message);
 
-    void fail(Loss loss, String text) {
-      answer.completeExceptionally(new LostException(loss, text));
+    void fail(Failure loss, String text) {
+      answer.completeExceptionally(new TransportException(loss, text));
     }
   }
 
@@ -51,7 +51,7 @@ final class Requests {
 
     @Override
     void take(Message message) {
-      if (message.isStatusMessage()) fail(Loss.NOBODY, "nobody gets messages to " + subject);
+      if (message.isStatusMessage()) fail(Failure.NO_RECEIVER, "nobody gets messages to " + subject);
       else answer.complete(message);
     }
   }
@@ -71,7 +71,8 @@ final class Requests {
       }
       int code = message.getStatus().getCode();
       if (code == END || code == NONE) answer.complete(so);
-      else fail(Loss.NOBODY, "the server refuses " + subject + ": " + Lines.escaped(message.getStatus().getMessage()));
+      else fail(Failure.NO_RECEIVER,
+          "the server refuses " + subject + ": " + Lines.escaped(message.getStatus().getMessage()));
     }
   }
 
@@ -116,7 +117,7 @@ final class Requests {
     long number = numbers.incrementAndGet();
     var sent = message.replyTo(one.from + number).build();
     var timer = Scheduler.system().schedule(limit,
-        () -> one.fail(Loss.LATE, "no answer from " + one.subject + " came in time"));
+        () -> one.fail(Failure.TIMED_OUT, "no answer from " + one.subject + " came in time"));
     asked.put(number, one);
     one.answer.whenComplete((answer, failure) -> {
       asked.remove(number);
@@ -125,7 +126,7 @@ final class Requests {
     try {
       publish(sent);
       if (closed) close(one); // it may have been overlooked
-    } catch (LostException lost) {
+    } catch (TransportException lost) {
       one.answer.completeExceptionally(lost);
     }
     return one.answer;
@@ -136,10 +137,10 @@ final class Requests {
     boolean interrupted = Thread.interrupted();
     try {
       connection.publish(message);
-      if (Thread.currentThread().isInterrupted()) throw new LostException(Loss.UNKNOWN,
+      if (Thread.currentThread().isInterrupted()) throw new TransportException(Failure.UNKNOWN,
           "the thread was interrupted while a message to " + message.getSubject() + " left");
     } catch (IllegalStateException cut) {
-      throw new LostException(Loss.CUT,
+      throw new TransportException(Failure.DISCONNECTED,
           "a message to " + message.getSubject() + " did not leave: " + Troubles.text(cut));
     } finally {
       if (interrupted) Thread.currentThread().interrupt();
@@ -162,7 +163,7 @@ final class Requests {
   }
 
   void denied(String subject, String text) {
-    for (var one : asked.values()) if (one.subject.equals(subject)) one.fail(Loss.DENIED, text);
+    for (var one : asked.values()) if (one.subject.equals(subject)) one.fail(Failure.DENIED, text);
   }
 
   /** After the connection. */
@@ -172,6 +173,6 @@ final class Requests {
   }
 
   private static void close(Asked<?> one) {
-    one.fail(Loss.UNKNOWN, "the connection was closed before an answer came from " + one.subject);
+    one.fail(Failure.UNKNOWN, "the connection was closed before an answer came from " + one.subject);
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.nats.client.Message;
 import io.nats.client.support.JsonParseException;
 import io.nats.client.support.JsonParser;
@@ -79,8 +79,8 @@ sealed interface Stored {
 
   private static Stored of(Throwable failure) {
     String text = Troubles.text(failure);
-    if (!(failure instanceof LostException lost)) return new Again(text, true);
-    return lost.loss() == Loss.DENIED ? new Refused(text, false)
-        : new Again(text, lost.loss() == Loss.LATE || lost.loss() == Loss.UNKNOWN);
+    if (!(failure instanceof TransportException lost)) return new Again(text, true);
+    return lost.failure() == Failure.DENIED ? new Refused(text, false)
+        : new Again(text, lost.failure() == Failure.TIMED_OUT || lost.failure() == Failure.UNKNOWN);
   }
 }

@@ -2,7 +2,7 @@ package io.fibry.nats;
 
 import io.fibry.store.Store;
 import io.fibry.store.Store.History;
-import io.fibry.store.Store.Past;
+import io.fibry.store.Store.StoredTurn;
 import io.fibry.store.StoreClosedException;
 import io.fibry.text.Lines;
 import io.nats.client.api.MessageInfo;
@@ -37,7 +37,7 @@ final class StreamHistory implements History {
   }
 
   /** Reads the turns of one actor, from its first turn on. */
-  StreamHistory(StreamStore store, Store.Id actor) {
+  StreamHistory(StreamStore store, Store.ActorId actor) {
     this(store, actor.kind(), store.subjects().turns(actor), "");
   }
 
@@ -77,22 +77,22 @@ final class StreamHistory implements History {
   }
 
   @Override
-  public List<Past> next() throws InterruptedException {
+  public List<StoredTurn> take() throws InterruptedException {
     for (long pause = FIRST_PAUSE;; pause *= 2) {
       news.drainPermits(); // later turns are told again
-      var found = now();
+      var found = poll();
       if (!found.isEmpty()) return found;
       if (news.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
     }
   }
 
   @Override
-  public List<Past> now() throws InterruptedException {
+  public List<StoredTurn> poll() throws InterruptedException {
     while (true) {
       if (closed || store.isClosed())
         throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
       var page = page();
-      var found = new ArrayList<Past>();
+      var found = new ArrayList<StoredTurn>();
       for (var one : page) add(one, found);
       if (!found.isEmpty() || page.isEmpty()) return found;
     }
@@ -107,12 +107,12 @@ final class StreamHistory implements History {
     }
   }
 
-  private void add(MessageInfo message, List<Past> found) {
+  private void add(MessageInfo message, List<StoredTurn> found) {
     var entry = JournalEntry.read(message);
     var key = LogSubjects.actor(message.getSubject()).key();
     for (int i = message.getSeq() == seq ? index : 0; i < entry.turns().size(); i++) {
       var turn = entry.turns().get(i);
-      found.add(new Past(message.getSeq() + "." + i, key, entry.number(i), Instant.ofEpochMilli(turn.at()),
+      found.add(new StoredTurn(message.getSeq() + "." + i, key, entry.number(i), Instant.ofEpochMilli(turn.at()),
           turn.whole(), turn.body()));
     }
     seq = message.getSeq() + 1;

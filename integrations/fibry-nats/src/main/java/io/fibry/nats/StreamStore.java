@@ -41,7 +41,7 @@ final class StreamStore extends NatsStore {
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicLong lives = new AtomicLong();
   private final Semaphore room; // in bytes
-  private final Map<Id, Keeper> keepers = new ConcurrentHashMap<>();
+  private final Map<ActorId, Keeper> keepers = new ConcurrentHashMap<>();
   private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
   private final Forgetting forgetting = new Forgetting(this);
   private volatile boolean closed;
@@ -51,7 +51,7 @@ final class StreamStore extends NatsStore {
     this.subjects = subjects;
     this.options = options;
     this.closing = closing;
-    this.room = new Semaphore(options.room(), true);
+    this.room = new Semaphore(options.maxPendingBytes(), true);
   }
 
   // ---- for its parts
@@ -69,7 +69,7 @@ final class StreamStore extends NatsStore {
   }
 
   Duration poll() {
-    return options.poll();
+    return options.pollInterval();
   }
 
   /** How many bytes of turns a message may have. */
@@ -126,7 +126,7 @@ final class StreamStore extends NatsStore {
       case Stored.Again again when again.unknown() -> new StoreBusyException(
           "nobody knows whether " + this + " has " + what + ": " + again.why());
       case Stored.Again again -> new StoreWriteException(
-          this + " does not take " + what + ", after " + options.limit() + ": " + again.why(), null);
+          this + " does not take " + what + ", after " + options.requestLimit() + ": " + again.why(), null);
       case Stored.Refused refused when refused.full() -> new StoreFullException(
           this + " has no room for " + what + ": " + refused.why(), null);
       case Stored.Refused refused -> new StoreWriteException(this + " refuses " + what + ": " + refused.why(), null);
@@ -144,9 +144,10 @@ final class StreamStore extends NatsStore {
 
   // ---- tasks
 
-  private <T> Task<T> add(Id actor, Task<T> task) {
-    if (task.size() > options.room()) throw new IllegalArgumentException("what " + actor + " does or gets takes "
-        + task.size() + " bytes; " + this + " has room for " + options.room() + ", as its options say");
+  private <T> Task<T> add(ActorId actor, Task<T> task) {
+    if (task.size() > options.maxPendingBytes())
+      throw new IllegalArgumentException("what " + actor + " does or gets takes "
+          + task.size() + " bytes; " + this + " has room for " + options.maxPendingBytes() + ", as its options say");
     try { // an interrupt matters only to those who wait, and none overtakes them
       if (room.hasQueuedThreads() || !room.tryAcquire(task.size())) room.acquire(task.size());
     } catch (InterruptedException interrupt) {
@@ -172,11 +173,11 @@ final class StreamStore extends NatsStore {
     return task;
   }
 
-  private void retire(Id actor) {
+  private void retire(ActorId actor) {
     keepers.computeIfPresent(actor, (same, keeper) -> keeper.isOfNoUse() ? null : keeper);
   }
 
-  private <T> T await(Id actor, Task<T> task) {
+  private <T> T await(ActorId actor, Task<T> task) {
     checkOpen();
     var keeper = keepers.get(actor);
     if (keeper != null && keeper.storesTurns(Thread.currentThread()))
@@ -195,15 +196,15 @@ final class StreamStore extends NatsStore {
   // ---- turns
 
   @Override
-  public Loaded load(Id actor) {
+  public LoadedActor load(ActorId actor) {
     return await(actor, new Task.Load());
   }
 
   @Override
-  public List<Past> turns(Id actor) {
-    var found = new ArrayList<Past>();
+  public List<StoredTurn> turns(ActorId actor) {
+    var found = new ArrayList<StoredTurn>();
     try (var turns = new StreamHistory(this, Objects.requireNonNull(actor, "actor"))) {
-      for (var page = turns.now(); !page.isEmpty(); page = turns.now()) found.addAll(page);
+      for (var page = turns.poll(); !page.isEmpty(); page = turns.poll()) found.addAll(page);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while the turns of " + actor + " were read from " + this);
@@ -212,12 +213,12 @@ final class StreamStore extends NatsStore {
   }
 
   @Override
-  public long begin(Id actor, long last) {
+  public long beginLife(ActorId actor, long last) {
     return await(actor, new Task.Begin(last));
   }
 
   @Override
-  public void leave(Id actor, long life) {
+  public void endLife(ActorId actor, long life) {
     if (!closed) add(actor, new Task.Leave(life));
   }
 
@@ -233,15 +234,15 @@ final class StreamStore extends NatsStore {
 
   private CompletionStage<Void> store(Turn turn, boolean ends) {
     check("a turn of ", turn.actor(), turn.body());
-    for (var message : turn.sends()) check("a message for ", message.to(), message.body());
-    if (turn.sends().size() > Keeper.mostSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
-        + " sends " + turn.sends().size() + " messages; " + this + " takes at most " + Keeper.mostSends());
+    for (var message : turn.outbox()) check("a message for ", message.to(), message.body());
+    if (turn.outbox().size() > Keeper.mostSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
+        + " sends " + turn.outbox().size() + " messages; " + this + " takes at most " + Keeper.mostSends());
     return add(turn.actor(), new Task.Append(turn, ends));
   }
 
   /** Each actor has its own lane. */
   @Override
-  public boolean keepsOrderOfActors() {
+  public boolean preservesGlobalOrder() {
     return false;
   }
 
@@ -251,7 +252,7 @@ final class StreamStore extends NatsStore {
     if (!closed) add(turn.actor(), new Task.Snap(turn));
   }
 
-  private void check(String what, Id actor, byte[] body) {
+  private void check(String what, ActorId actor, byte[] body) {
     if (body.length > mostBytes()) throw new IllegalArgumentException(what + actor + " takes " + body.length
         + " bytes; " + this + " takes at most " + mostBytes() + ", since max_payload of its servers is "
         + log.mostBytes());
@@ -260,7 +261,7 @@ final class StreamStore extends NatsStore {
   // ---- what waits
 
   @Override
-  public CompletionStage<Boolean> accept(Waiting message, int most) {
+  public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
     check("a message for ", message.to(), message.body());
     return add(message.to(), new Task.Accept(message, most));
   }
@@ -269,7 +270,7 @@ final class StreamStore extends NatsStore {
    * For an actor that does not live here, messages that its last turn has done may still be
    * present.
    */
-  private Letters letters(Id actor) {
+  private Letters letters(ActorId actor) {
     checkOpen();
     var keeper = keepers.get(actor);
     if (keeper != null && keeper.isAlive()) return keeper.letters();
@@ -279,23 +280,23 @@ final class StreamStore extends NatsStore {
   }
 
   @Override
-  public List<Waiting> waiting(Id actor, Instant until, int most) {
+  public List<PendingMessage> pending(ActorId actor, Instant until, int most) {
     return letters(actor).waiting(until, most);
   }
 
   @Override
-  public Optional<Instant> due(Id actor, String id) {
+  public Optional<Instant> dueTime(ActorId actor, String id) {
     return letters(actor).due(id);
   }
 
   @Override
-  public Optional<Instant> next(Id actor, Instant after) {
+  public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
     return letters(actor).next(Objects.requireNonNull(after, "after"));
   }
 
   /** If an id was sent again, the former message may be told, too. */
   @Override
-  public void waiting(String kind, BiConsumer<Id, Instant> reader) {
+  public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
     checkOpen();
     String filter = subjects.messagesOf(kind);
     for (var page = log.page(filter, 1, PAGE); !page.isEmpty(); page =
@@ -310,7 +311,7 @@ final class StreamStore extends NatsStore {
 
   /** A subject with one message may say only that an actor was read. */
   @Override
-  public void actors(Consumer<Id> reader) {
+  public void forEachActor(Consumer<ActorId> reader) {
     checkOpen();
     var turns = log.subjects(subjects.allTurns() + ">");
     var ids = turns.entrySet().stream().filter(one -> one.getValue() > 1).map(one -> LogSubjects.actor(one.getKey()))
@@ -333,7 +334,7 @@ final class StreamStore extends NatsStore {
   }
 
   @Override
-  public void forget(String kind, Duration age) {
+  public void setRetention(String kind, Duration age) {
     if (!log.asksKeepers()) forgetting.begin(kind, age); // a keeper could not know whether the age is the right one
   }
 
@@ -350,8 +351,8 @@ final class StreamStore extends NatsStore {
       throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
     boolean first = !closed;
     closed = true;
-    room.acquireUninterruptibly(options.room()); // when no turn is being stored
-    room.release(options.room());
+    room.acquireUninterruptibly(options.maxPendingBytes()); // when no turn is being stored
+    room.release(options.maxPendingBytes());
     histories.forEach(StreamHistory::wake);
     if (first) closing.run();
   }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.text.Lines;
 import io.nats.client.JetStreamApiException;
@@ -52,7 +52,8 @@ final class Streams {
 
   private static RuntimeException refused(StreamConfiguration wanted, JetStreamApiException refused) {
     String text = "stream " + wanted.getName() + " cannot be made: " + Lines.message(refused);
-    return refused.getErrorCode() == 503 ? new LostException(Loss.CUT, text) : new IllegalStateException(text);
+    return refused.getErrorCode() == 503 ? new TransportException(Failure.DISCONNECTED, text)
+        : new IllegalStateException(text);
   }
 
   private static boolean isThere(JetStreamManagement management, Role role, StreamConfiguration wanted)

@@ -4,8 +4,8 @@ import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.cluster.Engine.Piece;
-import io.fibry.cluster.LostException;
+import io.fibry.cluster.ClusterTransport.WorkItem;
+import io.fibry.cluster.TransportException;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreReadException;
@@ -44,7 +44,7 @@ final class Taking implements Subscription {
   private final String consumer;
   private final String inbox;
   private final int most;
-  private final Consumer<Piece> worker;
+  private final Consumer<WorkItem> worker;
   private final Actor<Object> actor;
   private final Subscription arrivals;
   private final Set<Taken> out = new HashSet<>(); // the actor's, as what follows
@@ -54,7 +54,7 @@ final class Taking implements Subscription {
   private long number; // of the last time it asked
   private volatile boolean closed;
 
-  private Taking(Link link, Log log, String subject, int most, Consumer<Piece> worker) {
+  private Taking(Link link, Log log, String subject, int most, Consumer<WorkItem> worker) {
     this.link = link;
     this.log = log;
     this.subject = subject;
@@ -73,7 +73,7 @@ final class Taking implements Subscription {
     this.arrivals = begun;
   }
 
-  static Taking begin(Link link, Log log, String subject, int most, Consumer<Piece> worker) {
+  static Taking begin(Link link, Log log, String subject, int most, Consumer<WorkItem> worker) {
     var taking = new Taking(link, log, subject, most, worker);
     taking.actor.sendMessage(new Beat());
     taking.actor.sendMessageEvery(new Beat(), BEAT);
@@ -127,7 +127,7 @@ final class Taking implements Subscription {
     try {
       log.makeConsumer(consumer, subject, GIVEN_UP);
     } catch (StoreReadException | StoreClosedException failed) {
-      throw new LostException(LostException.Loss.CUT,
+      throw new TransportException(TransportException.Failure.DISCONNECTED,
           "work of " + subject + " cannot be taken: " + Lines.message(failed));
     }
   }
@@ -136,7 +136,7 @@ final class Taking implements Subscription {
     var piece = new Taken(given, given.metaData().streamSequence(), (int) given.metaData().deliveredCount());
     asked = Math.max(0, asked - 1);
     out.add(piece);
-    if (closed) piece.again(Duration.ZERO);
+    if (closed) piece.release(Duration.ZERO);
     else worker.accept(piece);
   }
 
@@ -151,7 +151,7 @@ final class Taking implements Subscription {
       makeConsumer();
       broken = false;
       asked = 0;
-    } catch (LostException again) {
+    } catch (TransportException again) {
       LOG.debug("work of {} does not come yet", subject, again); // at the next beat
     }
   }
@@ -162,14 +162,14 @@ final class Taking implements Subscription {
     try {
       link.requests().publish(message.build());
       return true;
-    } catch (LostException cut) {
+    } catch (TransportException cut) {
       LOG.debug("{} did not leave", subject, cut);
       return false;
     }
   }
 
   /** A piece of work. Thread-safe. */
-  private final class Taken implements Piece {
+  private final class Taken implements WorkItem {
     private final long number;
     private final byte[] work;
     private final int times;
@@ -193,12 +193,12 @@ final class Taking implements Subscription {
     }
 
     @Override
-    public int times() {
+    public int attempts() {
       return times;
     }
 
     @Override
-    public boolean done() {
+    public boolean acknowledge() {
       boolean interrupted = Thread.interrupted(); // an interrupted thread could not send
       try {
         return log.settle(() -> log.acknowledge(answers)) instanceof Stored.Here;
@@ -209,7 +209,7 @@ final class Taking implements Subscription {
     }
 
     @Override
-    public void again(Duration later) {
+    public void release(Duration later) {
       sends(answers, later.isPositive() ? "-NAK {\"delay\":" + later.toNanos() + "}" : "-NAK", Optional.empty());
       actor.sendMessage(new Over(this));
     }

@@ -25,7 +25,7 @@ abstract sealed class Task<T> extends CompletableFuture<T> {
 
     /** @param ends the actor */
     Append(Store.Turn turn, boolean ends) {
-      super(turn.body().length + turn.sends().stream().mapToLong(one -> FIXED + one.body().length).sum());
+      super(turn.body().length + turn.outbox().stream().mapToLong(one -> FIXED + one.body().length).sum());
       this.turn = turn;
       this.ends = ends;
     }
@@ -54,7 +54,7 @@ abstract sealed class Task<T> extends CompletableFuture<T> {
   }
 
   /** Begins a life, and reads what is stored. */
-  static final class Load extends Task<Store.Loaded> {
+  static final class Load extends Task<Store.LoadedActor> {
     Load() {
       super(0);
     }
@@ -90,17 +90,17 @@ abstract sealed class Task<T> extends CompletableFuture<T> {
 
   /** Stores a message that is to wait, unless too many do. */
   static final class Accept extends Task<Boolean> {
-    private final Store.Waiting message;
+    private final Store.PendingMessage message;
     private final int most;
     private final Thread giver = Thread.currentThread();
 
-    Accept(Store.Waiting message, int most) {
+    Accept(Store.PendingMessage message, int most) {
       super(message.body().length);
       this.message = message;
       this.most = most;
     }
 
-    Store.Waiting message() {
+    Store.PendingMessage message() {
       return message;
     }
 

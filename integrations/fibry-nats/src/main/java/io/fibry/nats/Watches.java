@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.Engine.Entry;
-import io.fibry.cluster.LostException;
+import io.fibry.cluster.ClusterTransport.Entry;
+import io.fibry.cluster.TransportException;
 import io.fibry.pubsub.Subscription;
 import java.time.Duration;
 import java.util.HashMap;
@@ -148,7 +148,7 @@ final class Watches implements AutoCloseable {
   }
 
   private static void failed(String what, Throwable failure) {
-    if (failure instanceof LostException) LOG.debug(what, failure);
+    if (failure instanceof TransportException) LOG.debug(what, failure);
     else LOG.error("{}; this is tried again in 2 seconds", what, failure);
   }
 

@@ -6,7 +6,7 @@ class EngineOverNatsTest extends EngineContract {
   private String app; // made by the first use, which is in the constructor of the contract
 
   @Override
-  Engine engine() {
+  ClusterTransport engine() {
     if (app == null) app = Servers.app();
     return Servers.network().connect(app, "test");
   }

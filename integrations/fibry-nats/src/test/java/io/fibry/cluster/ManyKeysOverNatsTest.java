@@ -9,7 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.durable.Durable;
-import io.fibry.durable.Once;
+import io.fibry.durable.Idempotent;
 import io.fibry.nats.NatsNetwork;
 import io.fibry.nats.NodeProcess;
 import io.fibry.nats.ServerEvidence;
@@ -38,7 +38,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(ServerEvidence.class)
 class ManyKeysOverNatsTest {
   /** A durable page counts it once, however often it is asked. */
-  record Visit(String once) implements Request<Visit, Seen>, Once {}
+  record Visit(String idempotencyKey) implements Request<Visit, Seen>, Idempotent {}
 
   /** How often the key was visited, and where it lives. */
   record Seen(long times, String node) {}
@@ -71,12 +71,12 @@ class ManyKeysOverNatsTest {
   }
 
   private static Cluster join(String app, String server, String node) {
-    return Cluster.join(app, NatsNetwork.at(server),
-        options -> options.withNode(node).withLease(LEASE).withParts(PARTS));
+    return Cluster.join(app, NatsNetwork.connectTo(server),
+        options -> options.withNode(node).withLease(LEASE).withPartitions(PARTS));
   }
 
   private static Durable<Visit> page(String node) {
-    return Durable.kind("page", Visit.class).state(0L).by((times, visit, context) -> {
+    return Durable.kind("page", Visit.class).state(0L).handler((times, visit, context) -> {
       context.reply(visit, new Seen(times + 1, node));
       return times + 1;
     });
@@ -90,12 +90,13 @@ class ManyKeysOverNatsTest {
     else own.host("place", Visit.class, ActorSystem.anonymous(), Duration.ofMinutes(5), (builder, key) -> builder
         .initialState(AtomicInteger::new).newActor((AtomicInteger times, Visit visit,
             ActorContext<Visit> context) -> context.reply(visit, new Seen(times.incrementAndGet(), node))));
-    own.offer("state-" + node, Look.class, ActorSystem.anonymous().newActor((Look look, ActorContext<Look> context) -> {
-      System.gc(); // only what is alive counts
-      var runtime = Runtime.getRuntime();
-      context.reply(look, new State(runtime.totalMemory() - runtime.freeMemory(),
-          own.health().parts().getOrDefault(args[3], 0)));
-    }));
+    own.expose("state-" + node, Look.class,
+        ActorSystem.anonymous().newActor((Look look, ActorContext<Look> context) -> {
+          System.gc(); // only what is alive counts
+          var runtime = Runtime.getRuntime();
+          context.reply(look, new State(runtime.totalMemory() - runtime.freeMemory(),
+              own.health().partitions().getOrDefault(args[3], 0)));
+        }));
     NodeProcess.tellJoined();
     Thread.currentThread().join(); // until it is killed
   }

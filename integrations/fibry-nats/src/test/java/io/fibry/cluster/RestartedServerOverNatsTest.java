@@ -40,7 +40,7 @@ class RestartedServerOverNatsTest {
   private final AtomicInteger claims = new AtomicInteger();
   private final ConcurrentLinkedQueue<CompletableFuture<Integer>> promised = new ConcurrentLinkedQueue<>();
 
-  private Cluster join(Network network, String node, ActorScope scope) {
+  private Cluster join(ClusterNetwork network, String node, ActorScope scope) {
     return Cluster.join(app, network, options -> options.withNode(node).withScope(scope).withLease(LEASE)
         .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
   }
@@ -64,17 +64,17 @@ class RestartedServerOverNatsTest {
   void onlyRequestsWhoseAnswersAreLostFail() {
     try (var server = Servers.start();
         ActorScope scope = ActorSystem.openScope("restart", options -> options.withScheduler(clock))) {
-      var network = NatsNetwork.at(server.url());
+      var network = NatsNetwork.connectTo(server.url());
       try (var home = join(network, "home", scope); var asker = join(network, "asker", scope)) {
-        home.offer("clerk", Job.class, scope.anonymous().<Job>newActor(this::promise));
-        home.offer("echo", Ping.class,
+        home.expose("clerk", Job.class, scope.anonymous().<Job>newActor(this::promise));
+        home.expose("echo", Ping.class,
             scope.anonymous().newActor((Ping ping, ActorContext<Ping> context) -> context.reply(ping, 1)));
         var clerk = asker.actor("clerk", Job.class);
         var answers = IntStream.range(0, MANY).mapToObj(i -> clerk.sendMessageReturn(new Job(i), LIMIT)).toList();
         Patience.eventually(() -> promised.size() == MANY);
 
         server.kill();
-        Patience.eventually(() -> home.health().trouble().isPresent());
+        Patience.eventually(() -> home.health().connectionProblem().isPresent());
         for (int i = 0; i < MANY / 2; i++) promised.remove().complete(i);
         assertTrue(scope.awaitQuiescence(Patience.LONG));
         server.restart();

@@ -69,8 +69,8 @@ class RoutesOverNatsTest {
   }
 
   private Cluster join(String node, int number) {
-    var network = NatsNetwork.at(servers.get(number % SERVERS).url()).withReplicas(SERVERS);
-    return Cluster.join(app, network, options -> options.withNode(node + number).withParts(PARTS).withCalm(CALM)
+    var network = NatsNetwork.connectTo(servers.get(number % SERVERS).url()).withReplicas(SERVERS);
+    return Cluster.join(app, network, options -> options.withNode(node + number).withPartitions(PARTS).withCalm(CALM)
         .withLease(TestNetwork.LEASE).withScope(scope)); // a busy machine is not taken for dead
   }
 
@@ -109,11 +109,11 @@ class RoutesOverNatsTest {
   /** All nodes that are home see what each should have, and have it. */
   private static void awaitParts(Collection<Cluster> homes) {
     for (var home : homes) Patience.eventually(() -> hosts(home, "place") == homes.size()
-        && home.health().parts().get("place") == wished(home, "place", home.self().name(), PARTS));
+        && home.health().partitions().get("place") == wished(home, "place", home.self().name(), PARTS));
   }
 
   static long hosts(Cluster node, String kind) {
-    return node.members().stream().filter(one -> one.hosts().contains(kind)).count();
+    return node.members().stream().filter(one -> one.hostedKinds().contains(kind)).count();
   }
 
   /** How many parts a node should have, as another one sees it. */

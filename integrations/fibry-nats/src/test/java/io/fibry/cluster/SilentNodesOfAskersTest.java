@@ -44,7 +44,7 @@ class SilentNodesOfAskersTest {
     scope.close();
   }
 
-  private Cluster join(Network by, String node) {
+  private Cluster join(ClusterNetwork by, String node) {
     return Cluster.join(app, by, options -> options.withNode(node).withScope(scope).withLease(LEASE)
         .withWallClock(() -> Instant.EPOCH.plusNanos(clock.nanoTime())));
   }
@@ -56,10 +56,10 @@ class SilentNodesOfAskersTest {
 
   @Test
   void requestThatALivingNodeHasIsNotLost() {
-    home.offer("clerk", Job.class,
+    home.expose("clerk", Job.class,
         scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context.replyWhen(job, promised)));
     var answer = asker.actor("clerk", Job.class).sendMessageReturn(new Job(), Duration.ofHours(10));
-    Patience.eventually(() -> home.health().underWay() == 1);
+    Patience.eventually(() -> home.health().pendingRequests() == 1);
     Patience.eventually(() -> asker.members().size() == 1);
     try (var spy = network.connect(app, "spy")) {
       spy.subscribe(new Subjects(app).ofClaims("asker"), Optional.empty(), claim -> claims.incrementAndGet());

@@ -32,13 +32,13 @@ final class InNats implements TestStores {
 
   /** A keeper is open, too. */
   static Maker maker(Role role) {
-    var network = NatsNetwork.at(Servers.shared().url());
+    var network = NatsNetwork.connectTo(Servers.shared().url());
     return (folder, clock) -> new InNats(network, role, clock);
   }
 
   @Override
   public Store open() {
-    last = FaultyStores.open(network, app, options -> options.withClock(clock).withLimit(Patience.LONG));
+    last = FaultyStores.open(network, app, options -> options.withClock(clock).withRequestLimit(Patience.LONG));
     return last.store();
   }
 

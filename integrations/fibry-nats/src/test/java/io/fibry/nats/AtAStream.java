@@ -36,7 +36,7 @@ abstract class AtAStream {
   }
 
   One open(Duration limit) {
-    opened.add(FaultyStores.open(network, app, options -> options.withLimit(limit)));
+    opened.add(FaultyStores.open(network, app, options -> options.withRequestLimit(limit)));
     return opened.getLast();
   }
 
@@ -59,15 +59,16 @@ abstract class AtAStream {
     }
   }
 
-  static Store.Waiting message(Store.Id to, String id) {
-    return new Store.Waiting(to, id, Instant.EPOCH, new byte[] {1});
+  static Store.PendingMessage message(Store.ActorId to, String id) {
+    return new Store.PendingMessage(to, id, Instant.EPOCH, new byte[] {1});
   }
 
-  static Store.Turn sending(Store.Id from, long life, long number, List<String> done, Store.Waiting... sends) {
+  static Store.Turn sending(Store.ActorId from, long life, long number, List<String> done,
+      Store.PendingMessage... sends) {
     return new Store.Turn(from, life, number, Instant.now(), false, new byte[] {(byte) number}, done, List.of(sends));
   }
 
-  List<String> waiting(Store.Id actor) {
-    return store.waiting(actor, Instant.MAX, 99).stream().map(Store.Waiting::id).toList();
+  List<String> waiting(Store.ActorId actor) {
+    return store.pending(actor, Instant.MAX, 99).stream().map(Store.PendingMessage::id).toList();
   }
 }

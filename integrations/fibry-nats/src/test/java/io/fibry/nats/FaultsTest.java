@@ -4,18 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Actor;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.Engine;
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.ClusterTransport;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.cluster.UnreachableException;
-import io.fibry.cluster.Wire;
+import io.fibry.cluster.WireMessage;
 import io.fibry.cluster.WorkQueue;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -61,12 +61,12 @@ class FaultsTest {
     scope.close();
   }
 
-  private Engine engine() {
-    return NatsNetwork.at(server.url()).connect("faults", "engine");
+  private ClusterTransport engine() {
+    return NatsNetwork.connectTo(server.url()).connect("faults", "engine");
   }
 
   private Cluster join(String node) {
-    return Cluster.join("faults", NatsNetwork.at(server.url()),
+    return Cluster.join("faults", NatsNetwork.connectTo(server.url()),
         options -> options.withNode(node).withLease(LEASE).withScope(scope));
   }
 
@@ -75,16 +75,16 @@ class FaultsTest {
         .newActor((int[] counts, Count count, ActorContext<Count> context) -> context.reply(count, ++counts[0]));
   }
 
-  private static Wire wire(String text) {
-    return Wire.to("x", Map.of(), text.getBytes());
+  private static WireMessage wire(String text) {
+    return WireMessage.to("x", Map.of(), text.getBytes());
   }
 
-  private static boolean publishes(Engine engine, String text) {
+  private static boolean publishes(ClusterTransport engine, String text) {
     try {
       engine.publish(wire(text));
       return true;
-    } catch (LostException cut) {
-      assertEquals(Loss.CUT, cut.loss());
+    } catch (TransportException cut) {
+      assertEquals(Failure.DISCONNECTED, cut.failure());
       return false;
     }
   }
@@ -101,13 +101,13 @@ class FaultsTest {
 
       server.kill();
       Patience.eventually(() -> !publishes(engine, "lost"));
-      assertTrue(engine.trouble().orElseThrow().startsWith("the connection to NATS is "));
-      assertThrows(LostException.class, () -> engine.get("k.1"));
-      assertThrows(LostException.class, () -> engine.create("k.2", new byte[1], Duration.ofMinutes(5)));
+      assertTrue(engine.connectionProblem().orElseThrow().startsWith("the connection to NATS is "));
+      assertThrows(TransportException.class, () -> engine.get("k.1"));
+      assertThrows(TransportException.class, () -> engine.create("k.2", new byte[1], Duration.ofMinutes(5)));
       server.restart();
 
       Patience.eventually(() -> publishes(engine, "found"));
-      assertEquals(Optional.empty(), engine.trouble());
+      assertEquals(Optional.empty(), engine.connectionProblem());
       String one = got.take();
       while (one.equals("lost")) one = got.take(); // it left before the end was known
       assertEquals("found", one);
@@ -123,7 +123,7 @@ class FaultsTest {
     var got = new LinkedBlockingQueue<String>();
     try (var cable = Cable.to(server.url());
         var other = engine();
-        var engine = NatsNetwork.at(cable.url()).connect("faults", "cabled")) {
+        var engine = NatsNetwork.connectTo(cable.url()).connect("faults", "cabled")) {
       engine.subscribe("x", Optional.empty(), one -> got.add(new String(one.body())));
       for (int i = 0; i < 3; i++) {
         String text = "again " + i;
@@ -137,7 +137,7 @@ class FaultsTest {
   @Test
   void nodesGoOnWhenTheirServerComesBack() {
     try (var a = join("a"); var b = join("b")) {
-      a.offer("counter", Count.class, counter());
+      a.expose("counter", Count.class, counter());
       var far = b.actor("counter", Count.class);
       assertEquals(1, far.ask(new Count()));
 
@@ -199,7 +199,7 @@ class FaultsTest {
     for (int i = 0; i < times; i++) {
       server.pause();
       assertEquals(Set.of('T'), statesOfThreads(folder));
-      server.goOn();
+      server.resume();
     }
   }
 
@@ -226,7 +226,7 @@ class FaultsTest {
     var done = ConcurrentHashMap.<Integer>newKeySet();
     try (var a = join("a")) {
       var jobs = a.queue("jobs", Integer.class);
-      jobs.work(2, done::add);
+      jobs.consume(2, done::add);
       jobs.put(1);
       Patience.eventually(() -> done.contains(1));
 
@@ -243,7 +243,7 @@ class FaultsTest {
     try {
       jobs.put(job);
       return true;
-    } catch (LostException again) {
+    } catch (TransportException again) {
       return false;
     }
   }
@@ -251,7 +251,7 @@ class FaultsTest {
   private static long size(WorkQueue<Integer> jobs) {
     try {
       return jobs.size();
-    } catch (LostException again) {
+    } catch (TransportException again) {
       return -1;
     }
   }
@@ -259,14 +259,14 @@ class FaultsTest {
   @Test
   void aServerThatStandsStillDelaysOnly() {
     try (var a = join("a"); var b = join("b")) {
-      a.offer("counter", Count.class, counter());
+      a.expose("counter", Count.class, counter());
       var far = b.actor("counter", Count.class);
       assertEquals(1, far.ask(new Count()));
 
       server.pause();
       var answer = far.sendMessageReturn(new Count());
       assertThrows(RuntimeException.class, () -> far.ask(new Count(), Duration.ofMillis(300)));
-      server.goOn();
+      server.resume();
 
       assertEquals(2, Patience.value(answer));
     }
@@ -281,20 +281,20 @@ class FaultsTest {
           { user: few, password: x, permissions: {
             publish: { deny: ["fb.faults.n.secret"] }, subscribe: { deny: ["fb.faults.n.hidden"] } } } ] }
         """);
-    var network = NatsNetwork.at(server.url());
+    var network = NatsNetwork.connectTo(server.url());
     try (
         var all = Cluster.join("faults", network.withOptions(options -> options.userInfo("all", "x")),
             options -> options.withNode("all").withLease(LEASE));
         var few = Cluster.join("faults", network.withOptions(options -> options.userInfo("few", "x")),
             options -> options.withNode("few").withLease(LEASE))) {
-      all.offer("secret", Count.class, counter());
-      all.offer("open", Count.class, counter());
+      all.expose("secret", Count.class, counter());
+      all.expose("open", Count.class, counter());
 
       assertEquals(1, few.actor("open", Count.class).ask(new Count()));
       var failure =
           assertThrows(UnreachableException.class, () -> few.actor("secret", Count.class).ask(new Count()));
       var refused =
-          assertThrows(LostException.class, () -> few.offer("hidden", Count.class, counter()));
+          assertThrows(TransportException.class, () -> few.expose("hidden", Count.class, counter()));
 
       assertEquals("Count[] did not reach actor 'secret': the server of NATS does not let node 'few' of app "
           + "'faults' with the role KEEPER send to fb.faults.n.secret; that needs a user with "
@@ -302,7 +302,7 @@ class FaultsTest {
       assertEquals("the server of NATS does not let node 'few' of app 'faults' with the role KEEPER subscribe to "
           + "fb.faults.n.hidden; that needs a user with NatsNetwork.permissions(\"faults\", Role.KEEPER)",
           refused.getMessage());
-      few.offer("shown", Count.class, counter());
+      few.expose("shown", Count.class, counter());
     }
   }
 
@@ -310,7 +310,7 @@ class FaultsTest {
   void headersThatAreTooLongAreRefused() {
     try (var engine = engine()) {
       var failure = assertThrows(IllegalArgumentException.class,
-          () -> engine.publish(Wire.to("x", Map.of("Fb-Why", "w".repeat(9_000)), new byte[0])));
+          () -> engine.publish(WireMessage.to("x", Map.of("Fb-Why", "w".repeat(9_000)), new byte[0])));
 
       assertTrue(failure.getMessage().endsWith(" bytes; at most 8192 can be sent"), failure.getMessage());
     }
@@ -322,9 +322,9 @@ class FaultsTest {
     try (var engine = engine()) {
       engine.subscribe("x", Optional.empty(), one -> got.add(one.body().length));
 
-      engine.publish(Wire.to("x", Map.of("Fb-Why", "w".repeat(8_000)), new byte[engine.mostBytes()]));
+      engine.publish(WireMessage.to("x", Map.of("Fb-Why", "w".repeat(8_000)), new byte[engine.maxBodyBytes()]));
 
-      assertEquals(engine.mostBytes(), Patience.next(got));
+      assertEquals(engine.maxBodyBytes(), Patience.next(got));
     }
   }
 

@@ -251,11 +251,11 @@ public final class FaultyStores {
   }
 
   public static One open(NatsNetwork network, String app, UnaryOperator<NatsStore.Options> changes) {
-    var options = changes.apply(NatsStore.Options.USUAL.withLimit(Duration.ofSeconds(10)));
+    var options = changes.apply(NatsStore.Options.USUAL.withRequestLimit(Duration.ofSeconds(10)));
     var subjects = new LogSubjects(app);
     var link = network.link(app, "test");
     try {
-      var log = new FaultyLog(link, subjects.stream(), options.limit(), network.purges(app));
+      var log = new FaultyLog(link, subjects.stream(), options.requestLimit(), network.purges(app));
       log.make(subjects.all(), 1, link.program().role());
       return new One(new StreamStore(log, subjects, options, link::close), link, log);
     } catch (IOException failure) {

@@ -33,8 +33,8 @@ class HostileBytesTest {
   private static final List<String> VALUES =
       List.of("", "0", "-1", "99999999999999999999", "kept.1", "plain.99999", "x",
           "OK", "FULL", "=ZZ", "=C3=A4", "a\tb", "front.1");
-  private static final Durable<Count> KEPT = Durable.kind("kept", Count.class).keepsMessages(9).state(0)
-      .by((number, count, context) -> {
+  private static final Durable<Count> KEPT = Durable.kind("kept", Count.class).storeMessages(9).state(0)
+      .handler((number, count, context) -> {
         context.reply(count, number + 1);
         return number + 1;
       });
@@ -81,12 +81,12 @@ class HostileBytesTest {
         var a = join("a", scope);
         var b = join("b", scope)) {
       var lives = List.of(a.self().id(), b.self().id());
-      a.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      a.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       a.host("plain", Count.class, scope.anonymous(), Duration.ofMinutes(1),
           (how, key) -> how.newActor((Count count, ActorContext<Count> context) -> context.reply(count, 5)));
       a.host(KEPT, scope.anonymous(), Duration.ofMinutes(1));
       a.topic("news", Integer.class).subscribe(Mailbox.unbounded(), news::add);
-      a.queue("jobs", Integer.class).work(1, done::add);
+      a.queue("jobs", Integer.class).consume(1, done::add);
       assertEquals(1, b.entities(KEPT).actor("k").ask(new Count()));
       b.topic("news", Integer.class);
 
@@ -106,7 +106,7 @@ class HostileBytesTest {
       Patience.eventually(() -> news.contains(11));
       b.queue("jobs", Integer.class).put(13);
       Patience.eventually(() -> done.contains(13));
-      assertTrue(a.health().alive() && b.health().alive());
+      assertTrue(a.health().isAlive() && b.health().isAlive());
       assertEquals(lives, List.of(a.self().id(), b.self().id()));
       Patience.eventually(() -> b.members().containsAll(List.of(a.self(), b.self())));
     }
@@ -123,6 +123,6 @@ class HostileBytesTest {
 
   private Cluster join(String node, ActorScope scope) {
     return Cluster.join(app, Servers.network(),
-        options -> options.withNode(node).withParts(4).withLease(Duration.ofMinutes(1)).withScope(scope));
+        options -> options.withNode(node).withPartitions(4).withLease(Duration.ofMinutes(1)).withScope(scope));
   }
 }

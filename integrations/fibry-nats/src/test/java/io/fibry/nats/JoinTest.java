@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
-import io.fibry.cluster.Network;
+import io.fibry.cluster.ClusterNetwork;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.support.Certificates;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a node is told that cannot join. */
 class JoinTest {
-  private static Cluster join(Network network) {
+  private static Cluster join(ClusterNetwork network) {
     return Cluster.join("bank", network, options -> options.withNode("a"));
   }
 
@@ -51,7 +51,7 @@ class JoinTest {
     }
 
     NatsNetwork network() {
-      return NatsNetwork.at("nats://127.0.0.1:" + socket.getLocalPort());
+      return NatsNetwork.connectTo("nats://127.0.0.1:" + socket.getLocalPort());
     }
 
     @Override
@@ -87,9 +87,9 @@ class JoinTest {
 
   @Test
   void whereNobodyListensThereIsNoConnection() {
-    var failure = assertThrows(LostException.class, () -> join(NatsNetwork.at("nats://127.0.0.1:1")));
+    var failure = assertThrows(TransportException.class, () -> join(NatsNetwork.connectTo("nats://127.0.0.1:1")));
 
-    assertEquals(Loss.CUT, failure.loss());
+    assertEquals(Failure.DISCONNECTED, failure.failure());
     assertTrue(failure.getMessage().startsWith("no server of NATS can be used: Unable to connect to NATS servers: "),
         failure.getMessage());
     assertTrue(failure.getMessage().contains("127.0.0.1:1"), failure.getMessage());
@@ -99,11 +99,11 @@ class JoinTest {
   void wrongCredentialsAreTold() {
     Servers.assumeThere();
     try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n")) {
-      var failure = assertThrows(LostException.class, () -> join(NatsNetwork.at(server.url())));
+      var failure = assertThrows(TransportException.class, () -> join(NatsNetwork.connectTo(server.url())));
 
-      assertEquals(Loss.DENIED, failure.loss());
+      assertEquals(Failure.DENIED, failure.failure());
       assertTrue(failure.getMessage().startsWith("the server of NATS refuses this program: "), failure.getMessage());
-      join(NatsNetwork.at(server.url()).withOptions(options -> options.userInfo("ada", "secret"))).close();
+      join(NatsNetwork.connectTo(server.url()).withOptions(options -> options.userInfo("ada", "secret"))).close();
     }
   }
 
@@ -115,11 +115,12 @@ class JoinTest {
     Certificates.write(own, folder.resolve("cert.pem"), folder.resolve("key.pem"));
     String tls = "tls { cert_file: '%s/cert.pem', key_file: '%s/key.pem' }\n".formatted(folder, folder);
     try (var server = NatsServer.start(folder, tls)) {
-      var network = NatsNetwork.at(server.url());
+      var network = NatsNetwork.connectTo(server.url());
       var other = Certificates.context(own, Certificates.of("other", "EC"));
 
-      for (var stranger : List.of(network.withTls(other), NatsNetwork.at(server.url().replace("nats:", "tls:")))) {
-        var failure = assertThrows(LostException.class, () -> join(stranger));
+      for (var stranger : List.of(network.withTls(other),
+          NatsNetwork.connectTo(server.url().replace("nats:", "tls:")))) {
+        var failure = assertThrows(TransportException.class, () -> join(stranger));
 
         assertTrue(failure.getMessage().startsWith("no server of NATS can be used: "), failure.getMessage());
         assertTrue(failure.getMessage().contains("PKIX path building failed: "), failure.getMessage());
@@ -132,8 +133,8 @@ class JoinTest {
   void aRefusalIsToldAlsoIfAnotherServerIsDown() {
     Servers.assumeThere();
     try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n")) {
-      var failure = assertThrows(LostException.class,
-          () -> join(NatsNetwork.at("nats://127.0.0.1:1," + server.url())));
+      var failure = assertThrows(TransportException.class,
+          () -> join(NatsNetwork.connectTo("nats://127.0.0.1:1," + server.url())));
 
       assertTrue(failure.getMessage().contains("Authorization Violation"), failure.getMessage());
     }
@@ -147,13 +148,14 @@ class JoinTest {
         var logged = new Logged()) {
       String url = cable.url().replace("//", "//ada:secret@");
 
-      assertShowsNone(assertThrows(LostException.class, () -> join(NatsNetwork.at(url.replace("secret", "secret2")))));
-      assertShowsNone(assertThrows(LostException.class,
-          () -> join(NatsNetwork.at("nats://ada:secret@127.0.0.1:1,nats://secret@127.0.0.1:2"))));
-      try (var node = join(NatsNetwork.at(url))) {
+      assertShowsNone(
+          assertThrows(TransportException.class, () -> join(NatsNetwork.connectTo(url.replace("secret", "secret2")))));
+      assertShowsNone(assertThrows(TransportException.class,
+          () -> join(NatsNetwork.connectTo("nats://ada:secret@127.0.0.1:1,nats://secret@127.0.0.1:2"))));
+      try (var node = join(NatsNetwork.connectTo(url))) {
         cable.mend(); // ends its connection
         Patience.eventually(() -> !logged.lines("connected again, to nats://***@127.0.0.1:").isEmpty());
-        assertTrue(node.health().alive());
+        assertTrue(node.health().isAlive());
       }
 
       assertFalse(logged.text().contains("secret"), logged.text());
@@ -166,19 +168,21 @@ class JoinTest {
     "nats://h1, ada:secret@h2", "ws://h/?token=secret", "nats://secret@a b:nonsense", " nats://ada:secret@h "})
   void aPasswordIsShownInNoFormOfAUrl(String servers) {
     try {
-      assertFalse(NatsNetwork.at(servers).toString().contains("secret"), NatsNetwork.at(servers)::toString);
+      assertFalse(NatsNetwork.connectTo(servers).toString().contains("secret"),
+          NatsNetwork.connectTo(servers)::toString);
     } catch (IllegalArgumentException malformed) {
       assertShowsNone(malformed);
       assertTrue(malformed.getMessage().startsWith("a URL of a server of NATS is malformed; "), malformed::toString);
     }
     assertShowsNone(assertThrows(RuntimeException.class, () -> join(
-        NatsNetwork.at("nats://127.0.0.1:1").withOptions(options -> options.servers(servers.strip().split(","))))));
+        NatsNetwork.connectTo("nats://127.0.0.1:1")
+            .withOptions(options -> options.servers(servers.strip().split(","))))));
   }
 
   @Test
   void schemeHostAndPortAreShown() {
     assertEquals("NATS at nats://***@n1:4222,tls://n2:4222,[::1]:4222,n3",
-        NatsNetwork.at("nats://ada:secret@n1:4222, tls://n2:4222,[::1]:4222,n3").toString());
+        NatsNetwork.connectTo("nats://ada:secret@n1:4222, tls://n2:4222,[::1]:4222,n3").toString());
   }
 
   private static void assertShowsNone(Throwable failure) {
@@ -189,7 +193,7 @@ class JoinTest {
   @Test
   void aStreamOfAnotherKindIsTold() throws Exception {
     String app = Servers.app();
-    var network = NatsNetwork.at(Servers.shared().url());
+    var network = NatsNetwork.connectTo(Servers.shared().url());
     var tools = Nats.connect(Servers.shared().url());
     try {
       tools.jetStreamManagement().addStream(StreamConfiguration.builder().name("KV_FB_" + app + "_own")
@@ -210,7 +214,7 @@ class JoinTest {
 
   @Test
   void oneServerKeepsNoReplicas() {
-    var network = NatsNetwork.at(Servers.shared().url()).withReplicas(3);
+    var network = NatsNetwork.connectTo(Servers.shared().url()).withReplicas(3);
 
     var failure = assertThrows(IllegalStateException.class,
         () -> Cluster.join(Servers.app(), network, options -> options));
@@ -221,7 +225,7 @@ class JoinTest {
 
   @Test
   void leasesOutlastAnElection() {
-    var one = NatsNetwork.at("nats://127.0.0.1:1");
+    var one = NatsNetwork.connectTo("nats://127.0.0.1:1");
 
     assertEquals(Duration.ofSeconds(6), one.lease());
     assertEquals(Duration.ofSeconds(20), one.withReplicas(3).lease());
@@ -231,7 +235,7 @@ class JoinTest {
   void threeServersKeepReplicas() {
     Servers.assumeThere();
     var servers = NatsServer.cluster(Servers.folder(), 3);
-    try (var cluster = join(NatsNetwork.at(servers.getFirst().url()).withReplicas(3))) {
+    try (var cluster = join(NatsNetwork.connectTo(servers.getFirst().url()).withReplicas(3))) {
       assertEquals("a", cluster.self().name());
     } finally {
       servers.forEach(NatsServer::close);
@@ -240,10 +244,10 @@ class JoinTest {
 
   @Test
   void aNameIsOfOneNode() {
-    var network = NatsNetwork.at(Servers.shared().url());
+    var network = NatsNetwork.connectTo(Servers.shared().url());
     String app = Servers.app();
     try (var first = Cluster.join(app, network, options -> options.withNode("a").withLease(Duration.ofSeconds(20)))) {
-      assertTrue(first.health().alive());
+      assertTrue(first.health().isAlive());
       String text = assertThrows(IllegalStateException.class,
           () -> Cluster.join(app, network, options -> options.withNode("a"))).getMessage();
 
@@ -256,24 +260,24 @@ class JoinTest {
   @ValueSource(ints = {0, 2, 4, 7, -1})
   void aMajorityDecides(int replicas) {
     assertEquals(replicas + " replicas; take 1, 3 or 5, since a majority decides",
-        assertThrows(IllegalArgumentException.class, () -> NatsNetwork.at("nats://x").withReplicas(replicas))
+        assertThrows(IllegalArgumentException.class, () -> NatsNetwork.connectTo("nats://x").withReplicas(replicas))
             .getMessage());
   }
 
   @Test
   void anAddressThatIsNoneIsRefused() {
     for (var bad : List.of("http://x y", "nats://:99999999"))
-      assertThrows(IllegalArgumentException.class, () -> NatsNetwork.at(bad), bad);
-    assertThrows(NullPointerException.class, () -> NatsNetwork.at(null));
+      assertThrows(IllegalArgumentException.class, () -> NatsNetwork.connectTo(bad), bad);
+    assertThrows(NullPointerException.class, () -> NatsNetwork.connectTo(null));
   }
 
   @Test
   void aServerThatSaysNothingIsGivenUp() throws Exception {
     try (var silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
-      var failure = assertThrows(LostException.class,
-          () -> join(NatsNetwork.at("nats://127.0.0.1:" + silent.getLocalPort())));
+      var failure = assertThrows(TransportException.class,
+          () -> join(NatsNetwork.connectTo("nats://127.0.0.1:" + silent.getLocalPort())));
 
-      assertEquals(Loss.CUT, failure.loss());
+      assertEquals(Failure.DISCONNECTED, failure.failure());
     }
   }
 }

@@ -2,7 +2,7 @@ package io.fibry.nats;
 
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.store.Store;
-import io.fibry.store.ViewPlace;
+import io.fibry.store.ViewOffset;
 import io.fibry.support.Patience;
 import io.fibry.test.NatsServer;
 import java.nio.charset.StandardCharsets;
@@ -13,10 +13,10 @@ import org.junit.jupiter.api.Test;
 
 /** A node whose views move while no keeper is there to delete what they have passed. */
 class LateKeeperTest {
-  private static final Store.Id X = new Store.Id("counter", "x");
-  private static final Store.Id VIEW = new ViewPlace("counter", "v", "").actor();
+  private static final Store.ActorId X = new Store.ActorId("counter", "x");
+  private static final Store.ActorId VIEW = new ViewOffset("counter", "v", "").actor();
 
-  private static void append(Store store, Store.Id id, long life, long number, boolean ends, String body) {
+  private static void append(Store store, Store.ActorId id, long life, long number, boolean ends, String body) {
     var turn = new Store.Turn(id, life, number, Instant.EPOCH, ends, body.getBytes(StandardCharsets.UTF_8), List.of(),
         List.of());
     (ends && id.equals(X) ? store.end(turn) : store.append(turn)).toCompletableFuture().join();
@@ -24,12 +24,12 @@ class LateKeeperTest {
 
   private static String lastPlace(Store store) {
     var places = read(store);
-    return places.isEmpty() ? "" : places.getLast().place();
+    return places.isEmpty() ? "" : places.getLast().offset();
   }
 
-  private static List<Store.Past> read(Store store) {
+  private static List<Store.StoredTurn> read(Store store) {
     try (var history = store.history("counter", "")) {
-      return history.now();
+      return history.poll();
     } catch (InterruptedException interrupt) {
       throw new AssertionError(interrupt);
     }
@@ -39,7 +39,7 @@ class LateKeeperTest {
   void keeperThatComesLaterDeletesWhatAViewHasPassed() {
     Servers.assumeThere();
     try (var server = NatsServer.start(Servers.folder(), "")) {
-      var network = NatsNetwork.at(server.url());
+      var network = NatsNetwork.connectTo(server.url());
       NatsStore.open(network, "bank").close(); // a keeper makes the stream
       try (var node = NatsStore.open(network.withRole(Role.NODE), "bank")) {
         long life = node.load(X).life();

@@ -6,11 +6,11 @@ import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.FarFailureException;
+import io.fibry.cluster.RemoteFailureException;
 import io.fibry.cluster.UnreachableException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.EventContext;
-import io.fibry.durable.Once;
+import io.fibry.durable.Idempotent;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -44,7 +44,7 @@ final class Ledgers implements AutoCloseable {
   record Add(long id) implements Message, Request<Add, Place> {}
 
   /** Asked until it is answered. */
-  record AddOnce(String once, long id) implements Message, Once, Request<AddOnce, Place> {}
+  record AddOnce(String idempotencyKey, long id) implements Message, Idempotent, Request<AddOnce, Place> {}
 
   record Count() implements Message, Request<Count, Place> {}
 
@@ -104,12 +104,12 @@ final class Ledgers implements AutoCloseable {
   // ---- nodes
 
   static Cluster join(String app, NatsNetwork network, String node) {
-    return Cluster.join(app, network, options -> options.withNode(node).withLease(LEASE).withParts(32));
+    return Cluster.join(app, network, options -> options.withNode(node).withLease(LEASE).withPartitions(32));
   }
 
   /** A node: its app, its servers, on how many of them things are kept, and its name. */
   public static void main(String[] args) throws InterruptedException {
-    var network = NatsNetwork.at(args[1]).withReplicas(Integer.parseInt(args[2]));
+    var network = NatsNetwork.connectTo(args[1]).withReplicas(Integer.parseInt(args[2]));
     join(args[0], network, args[3]).host(kind(args[3]), ActorSystem.anonymous(), Duration.ofMinutes(5));
     NodeProcess.tellJoined();
     Thread.currentThread().join(); // until it is killed
@@ -117,7 +117,7 @@ final class Ledgers implements AutoCloseable {
 
   private static Durable<Message> kind(String node) {
     return Durable.kind("ledger", Message.class).events(Added.class, new Ledger(List.of()), Ledger::and)
-        .by((ledger, message, context) -> handle(ledger, message, context, node));
+        .handler((ledger, message, context) -> handle(ledger, message, context, node));
   }
 
   private static void handle(Ledger ledger, Message message, EventContext<Ledger, Added, Message> context,
@@ -167,8 +167,8 @@ final class Ledgers implements AutoCloseable {
       heard.computeIfAbsent(place.node(), none -> new ConcurrentHashMap<>()).merge(key, asked, Math::max);
       answers.incrementAndGet();
       return true;
-    } catch (RequestException | CancellationException | FarFailureException failure) {
-      String type = failure instanceof FarFailureException far ? far.type() : failure.getClass().getName();
+    } catch (RequestException | CancellationException | RemoteFailureException failure) {
+      String type = failure instanceof RemoteFailureException far ? far.type() : failure.getClass().getName();
       failures.computeIfAbsent(type, none -> new LongAdder()).increment();
       if (request instanceof Add && failure instanceof UnreachableException lost && lost.outcome() == Outcome.NOT_DONE)
         unhandled.put(id, lost.getMessage());

@@ -11,8 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Outcome;
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.StoreBusyException;
-import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -52,7 +52,7 @@ class LostAnswersTest extends AtAStream {
   void aMessageWhoseAnswerIsLostIsStoredOnce() {
     faulty.loseAnswers(1);
 
-    assertTrue(store.accept(message(ADA, "one"), 9).toCompletableFuture().join());
+    assertTrue(store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join());
 
     assertEquals(1, messages(subjects.messages(ADA)));
   }
@@ -62,7 +62,7 @@ class LostAnswersTest extends AtAStream {
     faulty.loseAnswers(1);
     append(store, turn(ADA, store.load(ADA).life(), 1));
 
-    assertEquals(1, store.load(ADA).last());
+    assertEquals(1, store.load(ADA).lastTurn());
   }
 
   @Test
@@ -75,8 +75,8 @@ class LostAnswersTest extends AtAStream {
 
     append(store, turn(ADA, life, 2)); // it is
 
-    assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 3))));
-    assertEquals(2, store.load(ADA).last());
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 3))));
+    assertEquals(2, store.load(ADA).lastTurn());
   }
 
   @Test
@@ -90,7 +90,7 @@ class LostAnswersTest extends AtAStream {
 
     assertTrue(failure.getMessage().startsWith("nobody knows whether the store in stream FB_" + app
         + "_log has turn 1 of account 'ada': "), failure.getMessage());
-    assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 2))));
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2))));
   }
 
   /** By then the server has forgotten its id, so it could be stored twice. */
@@ -98,7 +98,7 @@ class LostAnswersTest extends AtAStream {
   void messageIsNotSentAgainAfterASuspension() {
     faulty.suspendAfterWrite(Duration.ofMinutes(3));
 
-    var failure = refusal(store.accept(message(ADA, "one"), Integer.MAX_VALUE));
+    var failure = refusal(store.enqueue(message(ADA, "one"), Integer.MAX_VALUE));
 
     assertEquals(Outcome.UNKNOWN, assertInstanceOf(StoreBusyException.class, failure).outcome());
     assertEquals(List.of("one"), waiting(ADA));
@@ -109,7 +109,7 @@ class LostAnswersTest extends AtAStream {
   void aMessageThatIsLostOvertakesNone() {
     var faulty = open(SHORT);
     var store = faulty.store();
-    assertTrue(store.accept(message(ADA, "first"), 9).toCompletableFuture().join());
+    assertTrue(store.enqueue(message(ADA, "first"), 9).toCompletableFuture().join());
     var gate = new CompletableFuture<Void>();
     var begun = new CompletableFuture<Void>();
     faulty.before(() -> {
@@ -117,10 +117,10 @@ class LostAnswersTest extends AtAStream {
       gate.join(); // until both other threads have come
     });
     faulty.loseWrites(1);
-    var held = store.accept(message(ADA, "held"), 9).toCompletableFuture();
+    var held = store.enqueue(message(ADA, "held"), 9).toCompletableFuture();
     begun.join();
-    var lost = store.accept(message(ADA, "lost"), 9).toCompletableFuture();
-    var last = store.accept(message(ADA, "last"), 9).toCompletableFuture();
+    var lost = store.enqueue(message(ADA, "lost"), 9).toCompletableFuture();
+    var last = store.enqueue(message(ADA, "last"), 9).toCompletableFuture();
     gate.complete(null);
 
     assertTrue(held.join());
@@ -146,11 +146,11 @@ class LostAnswersTest extends AtAStream {
     faulty.loseAnswers(1);
     faulty.failNext(1);
     assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 1))));
-    assertEquals(1, store.load(ADA).last()); // the turn is stored
+    assertEquals(1, store.load(ADA).lastTurn()); // the turn is stored
 
     faulty.loseAnswers(1);
     faulty.failNext(1);
-    assertInstanceOf(StoreBusyException.class, refusal(store.accept(message(ADA, "one"), Integer.MAX_VALUE)));
+    assertInstanceOf(StoreBusyException.class, refusal(store.enqueue(message(ADA, "one"), Integer.MAX_VALUE)));
     assertEquals(List.of("one"), waiting(ADA));
   }
 
@@ -177,7 +177,7 @@ class LostAnswersTest extends AtAStream {
     var hasty = open(SHORT);
     hasty.loseWrites(1_000_000);
 
-    var all = IntStream.range(0, 500).mapToObj(i -> hasty.store().accept(message(ADA, "m" + i), Integer.MAX_VALUE))
+    var all = IntStream.range(0, 500).mapToObj(i -> hasty.store().enqueue(message(ADA, "m" + i), Integer.MAX_VALUE))
         .toList();
 
     for (var one : all) assertInstanceOf(StoreBusyException.class, refusal(one));
@@ -190,7 +190,7 @@ class LostAnswersTest extends AtAStream {
     faulty.before(gate::join);
     faulty.before(gate::join);
     var turn = store.append(turn(ADA, life, 1)).toCompletableFuture();
-    var message = store.accept(message(ADA, "one"), Integer.MAX_VALUE).toCompletableFuture();
+    var message = store.enqueue(message(ADA, "one"), Integer.MAX_VALUE).toCompletableFuture();
     var refused = turn.handle((none, failure) -> assertThrows(IllegalStateException.class, () -> store.load(ADA)))
         .thenApply(none -> assertThrows(IllegalStateException.class, store::close));
     var both = message.handle((none, failure) -> assertThrows(IllegalStateException.class, store::close));

@@ -3,8 +3,8 @@ package io.fibry.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.cluster.Engine;
-import io.fibry.cluster.Engine.Entry;
+import io.fibry.cluster.ClusterTransport;
+import io.fibry.cluster.ClusterTransport.Entry;
 import io.fibry.support.Patience;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
@@ -25,8 +25,8 @@ class MissedEndTest {
   private final List<Entry> told = new CopyOnWriteArrayList<>();
 
   /** An end is remembered for a second, and only a reconnection makes a node look at all keys. */
-  private Engine connect(String node, String url) {
-    return NatsNetwork.at(url).withOptions(options -> options.pingInterval(SECOND)).connect(app, node,
+  private ClusterTransport connect(String node, String url) {
+    return NatsNetwork.connectTo(url).withOptions(options -> options.pingInterval(SECOND)).connect(app, node,
         new NatsTable.Times(SECOND, Duration.ofDays(1)));
   }
 
@@ -49,8 +49,8 @@ class MissedEndTest {
     var tools = Nats.connect(url);
     try (var cable = Cable.to(url); var here = connect("here", cable.url()); var there = connect("there", url)) {
       var streams = tools.jetStreamManagement();
-      there.create("n.lasting", new byte[1], Engine.FOR_EVER).orElseThrow();
-      long deleted = there.create("n.deleted", new byte[1], Engine.FOR_EVER).orElseThrow();
+      there.create("n.lasting", new byte[1], ClusterTransport.FOREVER).orElseThrow();
+      long deleted = there.create("n.deleted", new byte[1], ClusterTransport.FOREVER).orElseThrow();
       there.create("n.expired", new byte[1], Duration.ofSeconds(5)).orElseThrow();
       var watch = here.watch("n.", told::add);
       try {
@@ -64,7 +64,7 @@ class MissedEndTest {
 
         Patience.eventually(() -> isTold("n.deleted", false) && (!expires || isTold("n.expired", false)));
         assertTrue(isTold("n.lasting", true));
-        long next = there.create("n.deleted", new byte[2], Engine.FOR_EVER).orElseThrow();
+        long next = there.create("n.deleted", new byte[2], ClusterTransport.FOREVER).orElseThrow();
         Patience.eventually(() -> isTold("n.deleted", true));
         var versions = told.stream().filter(entry -> entry.key().equals("n.deleted")).map(Entry::version).toList();
         assertEquals(versions.stream().sorted().distinct().toList(), versions);

@@ -13,11 +13,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Outcome;
+import io.fibry.store.StaleLifeException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
-import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreReadException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.support.Patience;
@@ -38,10 +38,10 @@ class NatsStoreTest extends AtAStream {
   @Test
   void aMessageThatAnotherStoreSendsAgainIsDoneOnce() {
     long life = store.load(ADA).life();
-    var aside = new Store.Waiting(ADA, "x", Store.Waiting.NEVER, new byte[1]);
+    var aside = new Store.PendingMessage(ADA, "x", Store.PendingMessage.NEVER, new byte[1]);
     append(store, sending(ADA, life, 1, List.of(), aside));
-    open().store().accept(message(ADA, "x"), Integer.MAX_VALUE).toCompletableFuture().join();
-    assertEquals(List.of("x"), store.waiting(ADA, Instant.now(), 9).stream().map(Store.Waiting::id).toList());
+    open().store().enqueue(message(ADA, "x"), Integer.MAX_VALUE).toCompletableFuture().join();
+    assertEquals(List.of("x"), store.pending(ADA, Instant.now(), 9).stream().map(Store.PendingMessage::id).toList());
 
     append(store, sending(ADA, life, 2, List.of("x")));
 
@@ -53,7 +53,7 @@ class NatsStoreTest extends AtAStream {
   void aMessageThatIsSentAgainAndAgainIsThereOnce() {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 20; i++) append(store, sending(ADA, life, i, List.of(), message(ADA, "r:tick")));
-    for (int i = 1; i <= 20; i++) store.accept(message(ADA, "r:tock"), 99).toCompletableFuture().join();
+    for (int i = 1; i <= 20; i++) store.enqueue(message(ADA, "r:tock"), 99).toCompletableFuture().join();
 
     Patience.eventually(() -> messages(subjects.messages(ADA)) == 2);
     assertEquals(List.of("r:tick", "r:tock"), waiting(ADA));
@@ -63,7 +63,7 @@ class NatsStoreTest extends AtAStream {
   void whatIsDoneMustFitIntoTheMessageOfItsTurn() {
     long life = store.load(ADA).life();
     var ids = IntStream.range(100, 300).mapToObj(i -> i + "x".repeat(500)).toList();
-    for (var one : ids) store.accept(message(ADA, one), 999).toCompletableFuture().join();
+    for (var one : ids) store.enqueue(message(ADA, one), 999).toCompletableFuture().join();
 
     var failure = assertInstanceOf(StoreWriteException.class, refusal(store.append(
         new Store.Turn(ADA, life, 1, Instant.now(), false, new byte[960_000], ids, List.of()))));
@@ -82,7 +82,7 @@ class NatsStoreTest extends AtAStream {
   @Test
   void whatIsDoneIsTakenAway() {
     long life = store.load(ADA).life();
-    store.accept(message(ADA, "one"), 9).toCompletableFuture().join();
+    store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
     append(store, sending(ADA, life, 1, List.of(), message(ADA, "two")));
     append(store, sending(ADA, life, 2, List.of("one", "two", "none")));
 
@@ -94,18 +94,18 @@ class NatsStoreTest extends AtAStream {
   void whatIsDoneIsTakenAwayByTheNextLifeIfThisOneCannot() throws Exception {
     var next = open().store();
     long life = store.load(ADA).life();
-    store.accept(message(ADA, "one"), 9).toCompletableFuture().join();
+    store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
     faulty.failPurges();
     append(store, sending(ADA, life, 1, List.of("one")));
     append(store, sending(ADA, life, 2, List.of()));
     faulty.cut();
     assertEquals(1, messages(subjects.messages(ADA)));
 
-    var told = new ArrayList<Store.Id>();
-    next.waiting("account", (id, due) -> told.add(id));
+    var told = new ArrayList<Store.ActorId>();
+    next.forEachPending("account", (id, due) -> told.add(id));
     assertEquals(List.of(ADA), told); // so somebody looks after it
-    assertEquals(List.of(), next.load(ADA).waiting());
-    assertEquals(List.of(), next.waiting(ADA, Instant.MAX, 9));
+    assertEquals(List.of(), next.load(ADA).pendingIds());
+    assertEquals(List.of(), next.pending(ADA, Instant.MAX, 9));
     Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
   }
 
@@ -117,7 +117,7 @@ class NatsStoreTest extends AtAStream {
     StoreException refused = null;
     for (int i = 1; refused == null; i++) {
       String id = i + "-".repeat(500);
-      store.accept(message(ADA, id), Integer.MAX_VALUE).toCompletableFuture().join();
+      store.enqueue(message(ADA, id), Integer.MAX_VALUE).toCompletableFuture().join();
       var stored = store.append(sending(ADA, life, i, List.of(id))).toCompletableFuture();
       if (stored.handle((none, failure) -> failure != null).join()) refused = (StoreException) refusal(stored);
     }
@@ -128,8 +128,8 @@ class NatsStoreTest extends AtAStream {
 
     faulty.healPurges();
     var last = store.load(ADA);
-    assertEquals(1, last.waiting().size());
-    append(store, sending(ADA, last.life(), last.last() + 1, last.waiting()));
+    assertEquals(1, last.pendingIds().size());
+    append(store, sending(ADA, last.life(), last.lastTurn() + 1, last.pendingIds()));
     Patience.eventually(() -> messages(subjects.messages(ADA)) == 0);
   }
 
@@ -138,7 +138,7 @@ class NatsStoreTest extends AtAStream {
     var hasty = open(Duration.ofMillis(200));
     hasty.acknowledged(1_000_000);
 
-    var failure = assertThrows(StoreReadException.class, () -> hasty.store().actors(actor -> {}));
+    var failure = assertThrows(StoreReadException.class, () -> hasty.store().forEachActor(actor -> {}));
 
     assertTrue(failure.getMessage().contains("it was the leader before"), failure.getMessage());
   }
@@ -147,12 +147,12 @@ class NatsStoreTest extends AtAStream {
   @Test
   void aMessageWithTheIdOfOneThatIsDoneWaits() {
     long life = store.load(ADA).life();
-    store.accept(message(ADA, "one"), 9).toCompletableFuture().join();
+    store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
     append(store, sending(ADA, life, 1, List.of("one")));
-    store.accept(message(ADA, "one"), 9).toCompletableFuture().join();
+    store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
 
-    assertEquals(List.of("one"), store.load(ADA).waiting());
-    assertEquals(List.of("one"), open().store().load(ADA).waiting());
+    assertEquals(List.of("one"), store.load(ADA).pendingIds());
+    assertEquals(List.of("one"), open().store().load(ADA).pendingIds());
   }
 
   // ---- what is kept of turns
@@ -163,7 +163,7 @@ class NatsStoreTest extends AtAStream {
     for (int i = 1; i <= 200; i++) append(store, turn(ADA, life, i, true, (byte) i));
     Patience.eventually(() -> messages(subjects.turns(ADA)) < 100);
 
-    store.leave(ADA, life);
+    store.endLife(ADA, life);
 
     Patience.eventually(() -> messages(subjects.turns(ADA)) < 20);
     assertArrayEquals(new byte[] {(byte) 200}, store.load(ADA).bodies().getFirst());
@@ -171,16 +171,16 @@ class NatsStoreTest extends AtAStream {
 
   @Test
   void anActorThatWasOnlyReadLeavesNothing() {
-    store.leave(ADA, store.load(ADA).life());
+    store.endLife(ADA, store.load(ADA).life());
     Patience.eventually(() -> messages(subjects.turns(ADA)) == 0);
     long life = store.load(ADA).life();
-    store.actors(id -> {
+    store.forEachActor(id -> {
       throw new AssertionError(id);
     });
     append(store, turn(ADA, life, 1));
-    var all = new ArrayList<Store.Id>();
+    var all = new ArrayList<Store.ActorId>();
 
-    store.actors(all::add);
+    store.forEachActor(all::add);
 
     assertEquals(List.of(ADA), all);
   }
@@ -192,13 +192,13 @@ class NatsStoreTest extends AtAStream {
     append(store, turn(ADA, life, 11));
     store.snapshot(turn(ADA, life, 11, true, (byte) 9));
     Patience.eventually(() -> messages(subjects.snapshot(ADA)) == 1);
-    store.forget("account", Duration.ofDays(1));
+    store.setRetention("account", Duration.ofDays(1));
     Patience.eventually(() -> messages(subjects.turns(ADA)) == 1);
 
     append(store, turn(ADA, life, 12));
 
     assertEquals(2, store.load(ADA).bodies().size());
-    assertEquals(12, open().store().load(ADA).last());
+    assertEquals(12, open().store().load(ADA).lastTurn());
   }
 
   /** Its turns may be gone, so the actor could not be read from there. */
@@ -214,7 +214,7 @@ class NatsStoreTest extends AtAStream {
 
     store.snapshot(turn(ADA, life, 1, true, (byte) 11));
 
-    assertInstanceOf(StoreOutdatedException.class, refusal(store.append(turn(ADA, life, 2)))); // after the snapshot
+    assertInstanceOf(StaleLifeException.class, refusal(store.append(turn(ADA, life, 2)))); // after the snapshot
     assertArrayEquals(new byte[] {22}, store.load(ADA).bodies().getFirst());
   }
 
@@ -226,11 +226,11 @@ class NatsStoreTest extends AtAStream {
     append(store, new Store.Turn(GRACE, grace, 2, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
     store.snapshot(turn(GRACE, grace, 2, true, (byte) 9));
     Patience.eventually(() -> messages(subjects.snapshot(GRACE)) == 1);
-    store.forget("account", Duration.ofDays(1));
+    store.setRetention("account", Duration.ofDays(1));
     Patience.eventually(() -> messages(subjects.turns(GRACE)) == 1);
 
     assertEquals(1, store.load(ADA).bodies().size());
-    assertEquals(2, store.load(GRACE).last());
+    assertEquals(2, store.load(GRACE).lastTurn());
   }
 
   private static Store.Turn old(long life, long number) {
@@ -283,7 +283,7 @@ class NatsStoreTest extends AtAStream {
 
     var failure = assertThrows(IllegalArgumentException.class,
         () -> store.append(turn(ADA, life, 1, false, new byte[1 << 20])));
-    var many = IntStream.range(0, 1_000).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.Waiting[]::new);
+    var many = IntStream.range(0, 1_000).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.PendingMessage[]::new);
     var tooMany = assertThrows(IllegalArgumentException.class,
         () -> store.append(sending(ADA, life, 1, List.of(), many)));
 
@@ -297,7 +297,7 @@ class NatsStoreTest extends AtAStream {
   @Test
   void aLimitIsShorterThanTheServersMemory() {
     var failure = assertThrows(IllegalArgumentException.class,
-        () -> NatsStore.open(network, app, options -> options.withLimit(Duration.ofSeconds(61))));
+        () -> NatsStore.open(network, app, options -> options.withRequestLimit(Duration.ofSeconds(61))));
 
     assertEquals("a limit of PT1M1S; give a millisecond to 60 seconds", failure.getMessage());
   }
@@ -305,11 +305,11 @@ class NatsStoreTest extends AtAStream {
   @Test
   void aTurnMaySendMany() {
     long life = store.load(ADA).life();
-    var many = IntStream.range(0, 999).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.Waiting[]::new);
+    var many = IntStream.range(0, 999).mapToObj(i -> message(GRACE, "m" + i)).toArray(Store.PendingMessage[]::new);
 
     append(store, sending(ADA, life, 1, List.of(), many));
 
-    assertEquals(IntStream.range(0, 999).mapToObj(i -> "m" + i).toList(), store.load(GRACE).waiting());
+    assertEquals(IntStream.range(0, 999).mapToObj(i -> "m" + i).toList(), store.load(GRACE).pendingIds());
   }
 
   @Test
@@ -349,10 +349,10 @@ class NatsStoreTest extends AtAStream {
     for (int i = 1; i <= 50; i++) all.add(store.append(turn(ADA, life, i)).toCompletableFuture());
     all.forEach(CompletableFuture::join); // several in one message
     try (var history = store.history("account", "")) {
-      var turns = history.now();
+      var turns = history.poll();
       assertEquals(50, turns.size());
-      for (var past : turns) try (var rest = store.history("account", past.place())) {
-        var next = rest.now();
+      for (var past : turns) try (var rest = store.history("account", past.offset())) {
+        var next = rest.poll();
         assertEquals(50 - past.number(), next.size());
         if (!next.isEmpty()) assertEquals(past.number() + 1, next.getFirst().number());
       }
@@ -365,15 +365,15 @@ class NatsStoreTest extends AtAStream {
   void namesMayBeAnyText() {
     for (var text : List.of("", "a b", "a.b", ">", "*", "=", "=41", "\u00e4\u4e2d\ud83d\ude00", "\0\n", "x".repeat(512),
         "\u4e2d".repeat(170))) {
-      var odd = new Store.Id("account", text);
+      var odd = new Store.ActorId("account", text);
       append(store, turn(odd, store.load(odd).life(), 1));
-      store.accept(message(odd, "r:" + text), 9).toCompletableFuture().join();
+      store.enqueue(message(odd, "r:" + text), 9).toCompletableFuture().join();
 
-      assertEquals(1, store.load(odd).last(), text);
+      assertEquals(1, store.load(odd).lastTurn(), text);
       assertEquals(List.of("r:" + text), waiting(odd), text);
     }
     var all = new ArrayList<String>();
-    store.actors(id -> all.add(id.key()));
+    store.forEachActor(id -> all.add(id.key()));
     assertTrue(all.contains("\u4e2d".repeat(170)), all.toString());
     assertEquals(11, all.size());
   }
@@ -382,12 +382,12 @@ class NatsStoreTest extends AtAStream {
   @Test
   void aPurgeByHandIsNoHarm() throws Exception {
     long life = store.load(ADA).life();
-    store.accept(message(ADA, "one"), 9).toCompletableFuture().join();
+    store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
     streams().purgeStream(subjects.stream(), PurgeOptions.builder().subject(subjects.messages(ADA)).build());
 
     append(store, sending(ADA, life, 1, List.of("one")));
 
     assertEquals(List.of(), waiting(ADA));
-    assertEquals(List.of(), open().store().load(ADA).waiting());
+    assertEquals(List.of(), open().store().load(ADA).pendingIds());
   }
 }

@@ -41,15 +41,15 @@ class OldPagesTest extends AtAStream {
   private void replace() {
     for (int i = 1; i <= WHOLE; i++) append(store, turn(ADA, life, REPLACED + i, true, (byte) i));
     append(store, turn(ADA, life, REPLACED + WHOLE + 1));
-    store.leave(ADA, life);
+    store.endLife(ADA, life);
     Patience.eventually(() -> messages(subjects.turns(ADA)) == 2);
   }
 
-  private static List<Long> numbers(Store.Id id, List<Store.Past> turns) {
-    return turns.stream().filter(turn -> turn.key().equals(id.key())).map(Store.Past::number).toList();
+  private static List<Long> numbers(Store.ActorId id, List<Store.StoredTurn> turns) {
+    return turns.stream().filter(turn -> turn.key().equals(id.key())).map(Store.StoredTurn::number).toList();
   }
 
-  private void checkReplacedFrom(int missing, List<Store.Past> turns) {
+  private void checkReplacedFrom(int missing, List<Store.StoredTurn> turns) {
     Histories.check(KIND, turns);
     long last = REPLACED + WHOLE + 1;
     assertEquals(LongStream.concat(LongStream.range(1, missing), LongStream.of(last - 1, last)).boxed().toList(),

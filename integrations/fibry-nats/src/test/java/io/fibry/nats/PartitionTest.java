@@ -10,15 +10,15 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.FarFailureException;
+import io.fibry.cluster.RemoteFailureException;
 import io.fibry.durable.Durable;
-import io.fibry.durable.Once;
+import io.fibry.durable.Idempotent;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.time.Duration;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
@@ -31,15 +31,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Soak(counterpart = "ClusterSimulationTest")
 @ExtendWith(ServerEvidence.class)
 class PartitionTest {
-  record Add(String once) implements Request<Add, Long>, Once {}
+  record Add(String idempotencyKey) implements Request<Add, Long>, Idempotent {}
 
   private static final int KEYS = 20;
   private static final Duration LEASE = Duration.ofSeconds(20); // a busy machine is not taken for dead
   private static final Duration LIMIT = Duration.ofSeconds(2);
-  private static final Durable<Add> COUNTER = Durable.kind("counter", Add.class).state(0L).by((count, add, context) -> {
-    context.reply(add, count + 1);
-    return count + 1;
-  });
+  private static final Durable<Add> COUNTER =
+      Durable.kind("counter", Add.class).state(0L).handler((count, add, context) -> {
+        context.reply(add, count + 1);
+        return count + 1;
+      });
 
   private final String app = Servers.app();
   private final ActorScope scope = ActorSystem.openScope("partition-test");
@@ -51,15 +52,16 @@ class PartitionTest {
   }
 
   private Cluster join(String node, String url) {
-    return Cluster.join(app, NatsNetwork.at(url).withOptions(options -> options.pingInterval(Duration.ofSeconds(1))),
-        options -> options.withNode(node).withLease(LEASE).withParts(16).withScope(scope));
+    return Cluster.join(app,
+        NatsNetwork.connectTo(url).withOptions(options -> options.pingInterval(Duration.ofSeconds(1))),
+        options -> options.withNode(node).withLease(LEASE).withPartitions(16).withScope(scope));
   }
 
   private static boolean answers(Entities<String, Add> counters, int key, String once) {
     try {
       counters.actor("k" + key).ask(new Add(once), LIMIT);
       return true;
-    } catch (RequestException | CancellationException | FarFailureException again) {
+    } catch (RequestException | CancellationException | RemoteFailureException again) {
       return false;
     }
   }
@@ -73,7 +75,7 @@ class PartitionTest {
         while (true) try {
           assertEquals(++last, counters.actor("own" + asker).ask(add, LIMIT));
           break;
-        } catch (RequestException | CancellationException | FarFailureException again) {
+        } catch (RequestException | CancellationException | RemoteFailureException again) {
           last--;
         }
       }
@@ -93,22 +95,22 @@ class PartitionTest {
       a.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
       var atB = b.host(COUNTER, scope.anonymous(), Duration.ofMinutes(5));
       var counters = asking.entities(COUNTER);
-      Patience.eventually(() -> b.health().parts().getOrDefault("counter", 0) > 2);
+      Patience.eventually(() -> b.health().partitions().getOrDefault("counter", 0) > 2);
       var all = IntStream.range(0, 4).mapToObj(i -> askers.submit(adding(counters, i))).toList();
       for (int i = 0; i < KEYS; i++) answersAtLast(counters, i, "before");
 
       cable.cut(cut);
-      Patience.eventually(() -> !b.health().alive());
+      Patience.eventually(() -> !b.health().isAlive());
       for (int i = 0; i < KEYS; i++) {
         String once = "there " + i;
         int key = i;
         assertThrows(RequestException.class, () -> atB.actor("k" + key).ask(new Add(once), Duration.ofMillis(300)));
       }
       for (int i = 0; i < KEYS; i++) answersAtLast(counters, i, "meanwhile");
-      assertFalse(b.health().alive());
+      assertFalse(b.health().isAlive());
 
       cable.mend();
-      Patience.eventually(() -> b.health().alive() && b.health().parts().getOrDefault("counter", 0) > 2);
+      Patience.eventually(() -> b.health().isAlive() && b.health().partitions().getOrDefault("counter", 0) > 2);
       for (int i = 0; i < KEYS; i++) answersAtLast(atB, i, "after");
       end.set(true);
       for (var one : all) assertTrue(Patience.value(one) > 0);

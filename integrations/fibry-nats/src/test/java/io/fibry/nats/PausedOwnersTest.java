@@ -57,13 +57,13 @@ class PausedOwnersTest {
   private void pauseAgainAndAgain(int replicas) throws Exception {
     String app = Servers.app();
     var urls = servers.stream().map(NatsServer::url).collect(Collectors.joining(","));
-    var network = NatsNetwork.at(urls).withReplicas(replicas);
+    var network = NatsNetwork.connectTo(urls).withReplicas(replicas);
     for (var name : NAMES)
       nodes.add(NodeProcess.start("-Xmx192m", Ledgers.class, app, urls, Integer.toString(replicas), name));
     nodes.forEach(NodeProcess::awaitJoined);
     try (var asking = Ledgers.join(app, network, "asking")) {
       Patience.eventually(
-          () -> asking.members().stream().filter(one -> one.hosts().contains("ledger")).count() == NAMES.size());
+          () -> asking.members().stream().filter(one -> one.hostedKinds().contains("ledger")).count() == NAMES.size());
       pauseAgainAndAgain(asking);
     }
   }

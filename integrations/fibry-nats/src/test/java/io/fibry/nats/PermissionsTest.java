@@ -10,7 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.LostException;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.UnreachableException;
 import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
@@ -33,8 +33,8 @@ class PermissionsTest {
 
   record Job(boolean bad) {}
 
-  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).snapshotEvery(2).keepsMessages(9)
-      .state(0).by((number, count, context) -> {
+  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).snapshotEvery(2).storeMessages(9)
+      .state(0).handler((number, count, context) -> {
         context.reply(count, number + 1);
         return number + 1;
       });
@@ -62,7 +62,7 @@ class PermissionsTest {
   }
 
   private NatsNetwork network() {
-    return NatsNetwork.at(server.url()).withOptions(options -> options.userInfo("bank", "x"));
+    return NatsNetwork.connectTo(server.url()).withOptions(options -> options.userInfo("bank", "x"));
   }
 
   private Cluster join(String node) {
@@ -70,14 +70,14 @@ class PermissionsTest {
   }
 
   private Cluster join(String node, Duration lease) {
-    return Cluster.join("bank", network(), options -> options.withNode(node).withParts(4).withLease(lease));
+    return Cluster.join("bank", network(), options -> options.withNode(node).withPartitions(4).withLease(lease));
   }
 
   @Test
   void theyAreEnoughForAllThatNodesDo() throws Exception {
     var news = new LinkedBlockingQueue<Count>();
     try (var a = join("a"); var b = join("b")) {
-      a.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      a.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       a.host(COUNTER, scope.anonymous(), Duration.ofMinutes(1));
       a.topic("news", Count.class).subscribe(Mailbox.unbounded(), news::add);
       assertEquals(7, b.actor("till", Count.class).ask(new Count()));
@@ -89,7 +89,7 @@ class PermissionsTest {
     }
     work();
     try (var store = NatsStore.open(network(), "bank"); var history = store.history("counter", "")) {
-      assertEquals(7, history.next().size());
+      assertEquals(7, history.take().size());
     }
 
     assertEquals("", violations());
@@ -100,18 +100,18 @@ class PermissionsTest {
     var done = new LinkedBlockingQueue<Job>();
     try (var a = join("a")) {
       var jobs = a.queue("jobs", Job.class);
-      jobs.work(options -> options.withAttempts(1), job -> {
+      jobs.consume(options -> options.withMaxAttempts(1), job -> {
         if (job.bad()) throw new IllegalStateException("made up");
         done.add(job);
       });
       jobs.put(new Job(true));
       jobs.put(new Job(false));
       Patience.eventually(() -> done.size() == 1 && jobs.size() == 0);
-      var aside = jobs.aside(2);
+      var aside = jobs.parked(2);
       assertEquals(1, aside.size());
       assertTrue(jobs.retry(aside.getFirst()));
-      Patience.eventually(() -> jobs.aside(2).size() == 1);
-      assertTrue(jobs.remove(jobs.aside(2).getFirst()));
+      Patience.eventually(() -> jobs.parked(2).size() == 1);
+      assertTrue(jobs.discard(jobs.parked(2).getFirst()));
     }
   }
 
@@ -122,7 +122,7 @@ class PermissionsTest {
 
   @Test
   void theyDoNotReachAnotherApp() {
-    assertThrows(LostException.class, () -> Cluster.join("shop", network(), options -> options.withNode("a")));
+    assertThrows(TransportException.class, () -> Cluster.join("shop", network(), options -> options.withNode("a")));
   }
 
   @Test
@@ -145,21 +145,21 @@ class PermissionsTest {
     String before = Files.readString(file);
     var lease = Duration.ofSeconds(6);
     try (var a = join("a", lease); var b = join("b", lease)) {
-      a.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      a.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       var till = b.actor("till", Count.class);
       assertEquals(7, till.ask(new Count()));
 
       server.kill();
       Files.writeString(file, before.replace(authorization("x"), authorization("other")));
       server.restart();
-      Patience.eventually(() -> !a.health().alive());
+      Patience.eventually(() -> !a.health().isAlive());
       assertThrows(UnreachableException.class, () -> till.ask(new Count()));
-      assertTrue(b.health().trouble().isPresent());
+      assertTrue(b.health().connectionProblem().isPresent());
 
       server.kill();
       Files.writeString(file, before);
       server.restart();
-      Patience.eventually(() -> a.health().alive() && b.health().alive());
+      Patience.eventually(() -> a.health().isAlive() && b.health().isAlive());
       Patience.eventually(() -> isAnswered(till));
     }
   }

@@ -32,8 +32,8 @@ class ProcessesTest {
   private final Entities<String, Where> places = asking.entities("place", Where.class);
 
   private static Cluster join(String app, String server, String node, Duration lease) {
-    return Cluster.join(app, NatsNetwork.at(server),
-        options -> options.withNode(node).withLease(lease).withParts(16));
+    return Cluster.join(app, NatsNetwork.connectTo(server),
+        options -> options.withNode(node).withLease(lease).withPartitions(16));
   }
 
   /** A node: its app, its server, its name and its lease. */

@@ -20,13 +20,13 @@ class ReadmeTest {
   record Visit() implements Request<Visit, Long> {}
 
   static final Durable<Visit> PAGE = Durable.kind("page", Visit.class)
-      .state(0L).by((visits, visit, context) -> {
+      .state(0L).handler((visits, visit, context) -> {
         context.reply(visit, visits + 1);
         return visits + 1;
       });
 
   static long visit(String servers) {
-    var network = NatsNetwork.at(servers);              // "nats://n1:4222,nats://n2:4222"
+    var network = NatsNetwork.connectTo(servers);              // "nats://n1:4222,nats://n2:4222"
     try (var node = Cluster.join("site", network, options -> options.withNode("n1"));
         var pages = node.host(PAGE, ActorSystem.anonymous(), Duration.ofMinutes(5))) {
       return pages.actor("index").ask(new Visit());     // wherever it lives

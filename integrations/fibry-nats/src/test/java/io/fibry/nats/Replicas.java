@@ -74,7 +74,7 @@ public final class Replicas {
     var options = changes.apply(NatsStore.Options.USUAL);
     var one = new One();
     try {
-      var log = new MemoryLog(one, options.limit());
+      var log = new MemoryLog(one, options.requestLimit());
       one.store = new StreamStore(log, new LogSubjects("replicas"), options, () -> {});
       return one;
     } catch (IOException failure) {

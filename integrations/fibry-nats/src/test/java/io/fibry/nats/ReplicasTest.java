@@ -31,19 +31,19 @@ class ReplicasTest {
   private final Replicas replicas = new Replicas(seed);
   private final Store store = replicas.open(options -> options).store();
 
-  private static List<Long> numbers(List<Store.Past> turns) {
-    return turns.stream().map(Store.Past::number).toList();
+  private static List<Long> numbers(List<Store.StoredTurn> turns) {
+    return turns.stream().map(Store.StoredTurn::number).toList();
   }
 
-  private static List<Store.Past> rest(Store.History history) throws InterruptedException {
-    var all = new ArrayList<Store.Past>();
-    for (var page = history.now(); !page.isEmpty(); page = history.now()) all.addAll(page);
+  private static List<Store.StoredTurn> rest(Store.History history) throws InterruptedException {
+    var all = new ArrayList<Store.StoredTurn>();
+    for (var page = history.poll(); !page.isEmpty(); page = history.poll()) all.addAll(page);
     return all;
   }
 
   /** The last turn has replaced all before. */
   private void leaveAndPurge(long life) {
-    store.leave(ADA, life);
+    store.endLife(ADA, life);
     Patience.eventually(() -> replicas.messages(new LogSubjects("replicas").turns(ADA)) == 1);
   }
 
@@ -53,7 +53,7 @@ class ReplicasTest {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 29; i++) append(store, turn(ADA, life, i));
     try (var history = store.history("account", "")) {
-      var read = new ArrayList<>(history.now());
+      var read = new ArrayList<>(history.poll());
       append(store, turn(ADA, life, 30, true, (byte) 30));
       leaveAndPurge(life);
       replicas.letReplicasGo();
@@ -89,16 +89,16 @@ class ReplicasTest {
     var random = new Random(seed);
     var stores = List.of(store, replicas.open(options -> options).store());
     replicas.loseAnswers(2);
-    var lives = new HashMap<Store.Id, Life>();
-    var states = new ArrayList<Store.Past>();
-    var events = new ArrayList<Store.Past>();
+    var lives = new HashMap<Store.ActorId, Life>();
+    var states = new ArrayList<Store.StoredTurn>();
+    var events = new ArrayList<Store.StoredTurn>();
     try (var ofStates = store.history("state", ""); var ofEvents = store.history("event", "")) {
       for (int i = 0; i < STEPS; i++) {
-        var id = new Store.Id(random.nextBoolean() ? "state" : "event", "k" + random.nextInt(3));
+        var id = new Store.ActorId(random.nextBoolean() ? "state" : "event", "k" + random.nextInt(3));
         switch (random.nextInt(20)) {
           case 0 -> leave(lives.remove(id), id);
-          case 1, 2 -> states.addAll(ofStates.now());
-          case 3, 4 -> events.addAll(ofEvents.now());
+          case 1, 2 -> states.addAll(ofStates.poll());
+          case 3, 4 -> events.addAll(ofEvents.poll());
           default -> {
             if (!lives.containsKey(id)) lives.put(id, Life.begin(stores.get(random.nextInt(2)), id));
             boolean whole = id.kind().equals("state") && random.nextInt(30) == 0;
@@ -117,13 +117,13 @@ class ReplicasTest {
     Map<String, List<Long>> byKey = new HashMap<>();
     for (var one : events) byKey.computeIfAbsent(one.key(), none -> new ArrayList<>()).add(one.number());
     byKey.forEach((key, all) -> { // of events none is ever replaced, so a view sees each
-      long last = store.load(new Store.Id("event", key)).last();
+      long last = store.load(new Store.ActorId("event", key)).lastTurn();
       assertEquals(LongStream.rangeClosed(1, last).boxed().toList(), all, key);
     });
   }
 
-  private static void leave(Life life, Store.Id id) {
-    if (life != null) life.store.leave(id, life.number);
+  private static void leave(Life life, Store.ActorId id) {
+    if (life != null) life.store.endLife(id, life.number);
   }
 
   /** A life of an actor in a store; another store may begin another life meanwhile. */
@@ -138,17 +138,17 @@ class ReplicasTest {
       this.last = last;
     }
 
-    static Life begin(Store store, Store.Id id) {
+    static Life begin(Store store, Store.ActorId id) {
       while (true) try {
         var loaded = store.load(id);
-        return new Life(store, loaded.life(), loaded.last());
+        return new Life(store, loaded.life(), loaded.lastTurn());
       } catch (StoreBusyException unknown) {
         // a leader is elected
       }
     }
 
     /** Returns false if the life is over. */
-    boolean appends(Store.Id id, boolean whole) {
+    boolean appends(Store.ActorId id, boolean whole) {
       try {
         store.append(new Store.Turn(id, number, ++last, Instant.EPOCH, whole, new byte[] {(byte) last}, List.of(),
             List.of())).toCompletableFuture().join();

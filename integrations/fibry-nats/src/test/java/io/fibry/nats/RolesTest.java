@@ -9,7 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.UnansweredException;
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.LostException;
+import io.fibry.cluster.TransportException;
 import io.fibry.durable.Durable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.nats.NatsNetwork.Role;
@@ -48,8 +48,8 @@ class RolesTest {
   private static final Duration LONG = Duration.ofMinutes(1); // a busy machine is not taken for dead
   private static final String PURGE = "$JS.API.STREAM.PURGE.FB_bank_log";
   private static final String LOG = "FB_bank_log";
-  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).snapshotEvery(2).keepsMessages(9)
-      .state(0).by((number, count, context) -> {
+  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).snapshotEvery(2).storeMessages(9)
+      .state(0).handler((number, count, context) -> {
         context.reply(count, number + 1);
         return number + 1;
       });
@@ -76,11 +76,13 @@ class RolesTest {
   }
 
   private NatsNetwork network(Role user, Role role) {
-    return NatsNetwork.at(server.url()).withOptions(options -> options.userInfo(user.name(), "x")).withRole(role);
+    return NatsNetwork.connectTo(server.url()).withOptions(options -> options.userInfo(user.name(), "x"))
+        .withRole(role);
   }
 
   private Cluster join(String node, Role role) {
-    return Cluster.join("bank", network(role, role), options -> options.withNode(node).withParts(4).withLease(LONG));
+    return Cluster.join("bank", network(role, role),
+        options -> options.withNode(node).withPartitions(4).withLease(LONG));
   }
 
   private Store open(Role role) {
@@ -114,13 +116,13 @@ class RolesTest {
     }
   }
 
-  private static Store.Id actor(String key) {
-    return new Store.Id("counter", key);
+  private static Store.ActorId actor(String key) {
+    return new Store.ActorId("counter", key);
   }
 
-  private static void turn(Store store, String key, List<Store.Waiting> sends) {
+  private static void turn(Store store, String key, List<Store.PendingMessage> sends) {
     long life = store.load(actor(key)).life();
-    store.append(AtAStream.sending(actor(key), life, 1, List.of(), sends.toArray(Store.Waiting[]::new)))
+    store.append(AtAStream.sending(actor(key), life, 1, List.of(), sends.toArray(Store.PendingMessage[]::new)))
         .toCompletableFuture().join();
   }
 
@@ -154,7 +156,7 @@ class RolesTest {
     var done = new LinkedBlockingQueue<Job>();
     keeper = Optional.of(open(Role.KEEPER));
     try (var a = join("a", Role.NODE); var b = join("b", Role.NODE)) {
-      a.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      a.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       a.host(COUNTER, scope.anonymous(), LONG);
       a.topic("news", Count.class).subscribe(Mailbox.unbounded(), news::add);
       assertEquals(7, b.actor("till", Count.class).ask(new Count()));
@@ -163,13 +165,13 @@ class RolesTest {
       assertEquals(106, b.entities(COUNTER).actor("x").ask(new Count()));
       b.topic("news", Count.class).publish(new Count());
       assertEquals(new Count(), Patience.next(news));
-      a.queue("jobs", Job.class).work(options -> options.withAttempts(1), job -> {
+      a.queue("jobs", Job.class).consume(options -> options.withMaxAttempts(1), job -> {
         if (job.number() == 0) throw new IllegalStateException("made up");
         done.add(job);
       });
       for (int i = 0; i < 2; i++) a.queue("jobs", Job.class).put(new Job(i));
       Patience.eventually(() -> done.size() == 1 && a.queue("jobs", Job.class).size() == 0);
-      assertTrue(a.queue("jobs", Job.class).remove(a.queue("jobs", Job.class).aside(2).getFirst()));
+      assertTrue(a.queue("jobs", Job.class).discard(a.queue("jobs", Job.class).parked(2).getFirst()));
       Patience.eventually(() -> turns("x") < 100 && !someWait()); // the keeper has deleted the dead ones
     }
 
@@ -260,7 +262,7 @@ class RolesTest {
         + "the role KEEPER, which does when it first uses the stream",
         assertThrows(IllegalStateException.class, () -> join("a", Role.NODE)).getMessage());
     assertEquals("no node of app 'bank' reads the table for node 'q' of app 'bank' with the role ASKER; start one with "
-        + "the role NODE or KEEPER", assertThrows(LostException.class, () -> join("q", Role.ASKER)).getMessage());
+        + "the role NODE or KEEPER", assertThrows(TransportException.class, () -> join("q", Role.ASKER)).getMessage());
   }
 
   @Test
@@ -268,7 +270,7 @@ class RolesTest {
     makeStreams();
     assertEquals("KEEPER subscribe to fb.bank.k; that needs a user with "
         + "NatsNetwork.permissions(\"bank\", Role.KEEPER)",
-        afterRole(assertThrows(LostException.class,
+        afterRole(assertThrows(TransportException.class,
             () -> NatsStore.open(network(Role.NODE, Role.KEEPER), "bank"))));
   }
 
@@ -306,7 +308,7 @@ class RolesTest {
     makeStreams();
     var node = join("a", Role.NODE);
     try (var asker = join("q", Role.ASKER)) {
-      node.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      node.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       node.host(COUNTER, scope.anonymous(), LONG);
       assertEquals(7, asker.actor("till", Count.class).ask(new Count()));
       for (int i = 1; i <= 5; i++) assertEquals(i, asker.entities(COUNTER).actor("x").ask(new Count()));
@@ -315,7 +317,7 @@ class RolesTest {
       Patience.eventually(() -> asker.members().stream().map(Cluster.Member::name).toList().equals(
           List.of("a")));
       assertEquals(1, node.members().size()); // an asker is no member
-      assertTrue(asker.health().alive());
+      assertTrue(asker.health().isAlive());
       try (var other = join("b", Role.NODE)) { // reads the table for the asker from now on
         node.close();
         Patience.eventually(() -> asker.members().equals(List.of(other.self())));
@@ -339,7 +341,7 @@ class RolesTest {
       denied(who + "use queue fb.bank.w.jobs" + needs, () -> asker.queue("jobs", Job.class));
       denied(who + "host entities" + needs, () -> asker.host("counter", Count.class, scope.anonymous(), LONG,
           (how, key) -> how.newActor((count, context) -> {})));
-      denied(who + "subscribe to fb.bank.n.till" + needs, () -> asker.offer("till", Count.class,
+      denied(who + "subscribe to fb.bank.n.till" + needs, () -> asker.expose("till", Count.class,
           scope.anonymous().newActor((count, context) -> {})));
       denied(who + "subscribe to fb.bank.t.news" + needs,
           () -> asker.topic("news", Count.class).subscribe(Mailbox.unbounded(), one -> {}));
@@ -352,16 +354,16 @@ class RolesTest {
   }
 
   private static void denied(String text, Executable code) {
-    var refused = assertThrows(LostException.class, code);
+    var refused = assertThrows(TransportException.class, code);
     assertEquals(text, refused.getMessage());
-    assertEquals(LostException.Loss.DENIED, refused.loss());
+    assertEquals(TransportException.Failure.DENIED, refused.failure());
   }
 
   @Test
   void askerCannotReachStoresByOtherMeans() throws Exception {
     makeStreams();
     try (var keeper = join("a", Role.KEEPER)) {
-      keeper.offer("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
+      keeper.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       turn(keeper.store(), "x", List.of());
       var before = stored();
       var raw = raw(Role.ASKER.name());

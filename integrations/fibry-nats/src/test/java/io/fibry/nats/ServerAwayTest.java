@@ -27,12 +27,12 @@ class ServerAwayTest extends AtAStream {
   record Added(String text) {}
 
   private static final Duration IDLE = Duration.ofDays(1);
-  private static final Durable<Add> LIST = Durable.kind("list", Add.class).keepsMessages(100)
+  private static final Durable<Add> LIST = Durable.kind("list", Add.class).storeMessages(100)
       .events(Added.class, 0, (Integer count, Added added) -> count + 1)
-      .by((count, add, context) -> context.reply(add, context.persist(new Added(add.text()))));
+      .handler((count, add, context) -> context.reply(add, context.persist(new Added(add.text()))));
 
   private final FaultyStores.One one =
-      FaultyStores.open(network, app, options -> options.withLimit(Patience.LONG));
+      FaultyStores.open(network, app, options -> options.withRequestLimit(Patience.LONG));
   private final Store store = one.store();
   private final ActorScope scope = ActorSystem.openScope("away");
 
@@ -53,13 +53,13 @@ class ServerAwayTest extends AtAStream {
     one.down(false);
 
     Patience.value(waiting);
-    assertEquals(1, store.load(ADA).last());
+    assertEquals(1, store.load(ADA).lastTurn());
   }
 
   @Test
   void actorsMessagesAndViewsContinueWhenTheServerIsBack() throws Exception {
     List<String> seen = new CopyOnWriteArrayList<>();
-    var view = Durable.follow("list", Added.class).as("seen").newActor(scope.anonymous(), store,
+    var view = Durable.view("list", Added.class).named("seen").newActor(scope.anonymous(), store,
         fact -> seen.add(fact.event().text()));
     try (view; var lists = LIST.entities(scope.anonymous(), store, IDLE)) {
       assertEquals(1, lists.actor("ada").ask(new Add("a")));

@@ -31,7 +31,7 @@ public final class Servers {
 
   /** Makes a network whose client declares no server dead, however busy the machine is. */
   public static NatsNetwork network() {
-    return NatsNetwork.at(shared().url()).withOptions(options -> options.pingInterval(Duration.ofMinutes(1)));
+    return NatsNetwork.connectTo(shared().url()).withOptions(options -> options.pingInterval(Duration.ofMinutes(1)));
   }
 
   /** One for a test that harms it. */

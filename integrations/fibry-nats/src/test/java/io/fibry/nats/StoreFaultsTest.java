@@ -8,7 +8,7 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.Histories;
-import io.fibry.durable.Once;
+import io.fibry.durable.Idempotent;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
@@ -17,6 +17,7 @@ import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.test.NatsServer;
 import io.nats.client.JetStreamApiException;
+import io.nats.client.Nats;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +28,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
-import io.nats.client.Nats;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,13 +38,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Soak(counterpart = "ReplicasTest")
 @ExtendWith(ServerEvidence.class)
 class StoreFaultsTest {
-  record Note(String once) implements Once, Request<Note, Integer> {}
+  record Note(String idempotencyKey) implements Idempotent, Request<Note, Integer> {}
 
   record Noted(String once) {}
 
   private static final Durable<Note> TALLY =
       Durable.kind("tally", Note.class).events(Noted.class, 0, (Integer count, Noted noted) -> count + 1)
-          .by((count, note, context) -> context.reply(note, context.persist(new Noted(note.once()))));
+          .handler((count, note, context) -> context.reply(note, context.persist(new Noted(note.idempotencyKey()))));
   private static final Duration IDLE = Duration.ofSeconds(1);
 
   private final ActorScope scope = ActorSystem.openScope("store-faults");
@@ -63,7 +63,7 @@ class StoreFaultsTest {
 
   private NatsStore open(int replicas) {
     var urls = servers.stream().map(NatsServer::url).collect(Collectors.joining(","));
-    return NatsStore.open(NatsNetwork.at(urls).withReplicas(replicas), "faults");
+    return NatsStore.open(NatsNetwork.connectTo(urls).withReplicas(replicas), "faults");
   }
 
   @Test
@@ -92,7 +92,7 @@ class StoreFaultsTest {
       transfers.awaitMore(100);
       servers.getFirst().pause();
       transfers.awaitFailures(8); // each asker once
-      servers.getFirst().goOn();
+      servers.getFirst().resume();
       transfers.awaitMore(100);
       transfers.check();
       Histories.check(store, "account");
@@ -123,7 +123,7 @@ class StoreFaultsTest {
 
   /** Events that are stored and read while leaders change. */
   private static final class Events implements AutoCloseable {
-    private final List<Store.Past> read = new CopyOnWriteArrayList<>();
+    private final List<Store.StoredTurn> read = new CopyOnWriteArrayList<>();
     private final AtomicInteger answered = new AtomicInteger();
     private final AtomicBoolean end = new AtomicBoolean();
     private final Store.History history;
@@ -140,7 +140,7 @@ class StoreFaultsTest {
 
     private void read() {
       try {
-        while (true) read.addAll(history.next());
+        while (true) read.addAll(history.take());
       } catch (StoreClosedException | InterruptedException over) {
         // at the end of the test
       }
@@ -162,7 +162,7 @@ class StoreFaultsTest {
       Patience.joined(asker);
       Patience.eventually("not all events are read", () -> read.size() >= answered.get());
       assertEquals(LongStream.rangeClosed(1, answered.get()).boxed().toList(),
-          read.stream().map(Store.Past::number).toList());
+          read.stream().map(Store.StoredTurn::number).toList());
     }
 
     @Override

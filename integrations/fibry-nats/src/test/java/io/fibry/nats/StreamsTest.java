@@ -59,6 +59,7 @@ class StreamsTest {
   @ParameterizedTest
   @MethodSource("harmful")
   void aHarmfulSettingIsRefused(String told, UnaryOperator<StreamConfiguration.Builder> difference) {
+    Servers.assumeThere();
     String text = assertThrows(IllegalStateException.class, () -> make(difference)).getMessage();
 
     assertEquals("stream " + name + " is not as this program would make it: " + told,

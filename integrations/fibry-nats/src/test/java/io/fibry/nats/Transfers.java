@@ -4,7 +4,7 @@ import io.fibry.Request;
 import io.fibry.RequestException;
 import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
-import io.fibry.durable.Once;
+import io.fibry.durable.Idempotent;
 import io.fibry.pool.Entities;
 import io.fibry.store.StoreException;
 import io.fibry.support.Patience;
@@ -28,14 +28,15 @@ import java.util.function.BooleanSupplier;
 final class Transfers implements AutoCloseable {
   sealed interface Account {}
 
-  record Transfer(String once, String to, long cents) implements Account, Once, Request<Transfer, Long> {}
+  record Transfer(String idempotencyKey, String to, long cents)
+      implements Account, Idempotent, Request<Transfer, Long> {}
 
   record Pay(long cents) implements Account {}
 
   record Sum() implements Account, Request<Sum, Long> {}
 
   static final Durable<Account> ACCOUNT =
-      Durable.kind("account", Account.class).snapshotEvery(50).state(1_000L).by(Transfers::handle);
+      Durable.kind("account", Account.class).snapshotEvery(50).state(1_000L).handler(Transfers::handle);
   private static final int ACCOUNTS = 12;
   private static final int ASKERS = 8;
   private static final Duration LIMIT = Duration.ofSeconds(2);

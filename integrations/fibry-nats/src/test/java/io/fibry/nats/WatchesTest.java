@@ -2,9 +2,9 @@ package io.fibry.nats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.cluster.Engine.Entry;
-import io.fibry.cluster.LostException;
-import io.fibry.cluster.LostException.Loss;
+import io.fibry.cluster.ClusterTransport.Entry;
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.TransportException.Failure;
 import io.fibry.nats.Watches.Listed;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -45,7 +45,7 @@ class WatchesTest implements Watches.Table {
   @Override
   public Listed list() {
     lists.incrementAndGet();
-    if (list.last() < 0) throw new LostException(Loss.CUT, "planned");
+    if (list.last() < 0) throw new TransportException(Failure.DISCONNECTED, "planned");
     return list;
   }
 

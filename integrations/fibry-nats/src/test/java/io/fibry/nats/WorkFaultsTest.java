@@ -8,7 +8,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Handler;
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.LostException;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.WorkQueue;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
@@ -49,7 +49,7 @@ class WorkFaultsTest {
   }
 
   private WorkQueue<Job> jobs(String node) {
-    nodes.add(Cluster.join(app, NatsNetwork.at(server.url()),
+    nodes.add(Cluster.join(app, NatsNetwork.connectTo(server.url()),
         options -> options.withNode(node).withLease(Duration.ofMinutes(1)).withScope(scope)));
     return nodes.getLast().queue("jobs", Job.class);
   }
@@ -62,7 +62,7 @@ class WorkFaultsTest {
     try {
       jobs.put(job);
       return true;
-    } catch (LostException unknown) {
+    } catch (TransportException unknown) {
       return false;
     }
   }
@@ -82,8 +82,8 @@ class WorkFaultsTest {
   void whatWasStoredIsDoneThoughTheServerIsKilled() {
     server = Servers.start();
     var one = jobs("a");
-    one.work(8, this::count);
-    jobs("b").work(8, this::count);
+    one.consume(8, this::count);
+    jobs("b").consume(8, this::count);
     Set<Integer> stored = ConcurrentHashMap.newKeySet();
     var over = new AtomicBoolean();
     var putting = new ArrayList<Thread>();
@@ -114,7 +114,7 @@ class WorkFaultsTest {
   private static long size(WorkQueue<Job> jobs) {
     try {
       return jobs.size();
-    } catch (LostException unknown) {
+    } catch (TransportException unknown) {
       return -1;
     }
   }
@@ -122,7 +122,7 @@ class WorkFaultsTest {
   @Test
   void aConsumerThatWasDeletedIsMadeAgain() throws Exception {
     var jobs = jobs("a");
-    jobs.work(1, this::count);
+    jobs.consume(1, this::count);
     jobs.put(new Job(1));
     Patience.eventually(() -> done.size() == 1);
 
@@ -154,9 +154,9 @@ class WorkFaultsTest {
     jobs.put(new Job(1));
     jobs.put(new Job(2));
 
-    var failure = assertThrows(LostException.class, () -> jobs.put(new Job(3)));
+    var failure = assertThrows(TransportException.class, () -> jobs.put(new Job(3)));
 
-    assertEquals(LostException.Loss.DENIED, failure.loss());
+    assertEquals(TransportException.Failure.DENIED, failure.failure());
     assertTrue(failure.getMessage().contains("maximum messages exceeded"), failure::getMessage);
   }
 
@@ -164,7 +164,8 @@ class WorkFaultsTest {
   @Test
   void bytesOfOthersArePutAside() throws Exception {
     var jobs = jobs("a");
-    jobs.work(options -> options.withAttempts(2).withPauses(Duration.ofMillis(10), Duration.ofMillis(10)), this::count);
+    jobs.consume(options -> options.withMaxAttempts(2).withBackoff(Duration.ofMillis(10), Duration.ofMillis(10)),
+        this::count);
     administer(client -> {
       for (var bytes : List.of(new byte[0], new byte[] {(byte) 0xFF}, new byte[100]))
         client.jetStream().publish("fb." + app + ".w.jobs", bytes);
@@ -172,8 +173,8 @@ class WorkFaultsTest {
     });
     jobs.put(new Job(1));
 
-    Patience.eventually(() -> done.size() == 1 && jobs.aside(10).size() == 4);
+    Patience.eventually(() -> done.size() == 1 && jobs.parked(10).size() == 4);
     Patience.eventually(() -> jobs.size() == 0);
-    for (var one : jobs.aside(10)) assertTrue(one.work().isEmpty() && jobs.remove(one), one::toString);
+    for (var one : jobs.parked(10)) assertTrue(one.work().isEmpty() && jobs.discard(one), one::toString);
   }
 }

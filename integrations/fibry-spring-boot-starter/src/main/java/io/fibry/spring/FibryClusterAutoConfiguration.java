@@ -2,7 +2,7 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.Network;
+import io.fibry.cluster.ClusterNetwork;
 import io.fibry.nats.NatsNetwork;
 import java.nio.file.Path;
 import org.slf4j.LoggerFactory;
@@ -33,26 +33,26 @@ public final class FibryClusterAutoConfiguration {
 
     @Bean
     @ConditionalOnProperty("fibry.cluster.servers")
-    @ConditionalOnMissingBean(Network.class)
+    @ConditionalOnMissingBean(ClusterNetwork.class)
     NatsNetwork natsNetwork(FibryProperties properties) {
       var told = properties.cluster();
-      var network = NatsNetwork.at(told.servers()).withReplicas(told.replicas());
+      var network = NatsNetwork.connectTo(told.servers()).withReplicas(told.replicas());
       return told.credentials() == null ? network : network.withCredentials(Path.of(told.credentials()));
     }
   }
 
   /** A child context uses its parent's: a process is one node. */
   @Bean
-  @ConditionalOnBean(Network.class)
+  @ConditionalOnBean(ClusterNetwork.class)
   @ConditionalOnMissingBean(Cluster.class)
-  Cluster cluster(Network network, ActorScope scope, FibryProperties properties) {
+  Cluster cluster(ClusterNetwork network, ActorScope scope, FibryProperties properties) {
     var told = properties.cluster();
     return Cluster.join(told.app() == null ? scope.name() : told.app(), network,
         options -> apply(told, options.withScope(scope)));
   }
 
   private static Cluster.Options apply(FibryProperties.Cluster told, Cluster.Options options) {
-    var changed = options.withParts(told.parts());
+    var changed = options.withPartitions(told.partitions());
     if (told.lease() != null) changed = changed.withLease(told.lease());
     return told.node() == null ? changed : changed.withNode(told.node());
   }

@@ -1,6 +1,6 @@
 package io.fibry.spring;
 
-import io.fibry.micrometer.ContextCarrier;
+import io.fibry.micrometer.ObservationPropagator;
 import io.micrometer.context.ContextSnapshotFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -19,7 +19,7 @@ public final class FibryContextAutoConfiguration {
   /** Before other carriers: it clears the trace where there is no observation. */
   @Bean
   @Order(Ordered.HIGHEST_PRECEDENCE)
-  ContextCarrier fibryContextCarrier() {
-    return new ContextCarrier();
+  ObservationPropagator fibryContextCarrier() {
+    return new ObservationPropagator();
   }
 }

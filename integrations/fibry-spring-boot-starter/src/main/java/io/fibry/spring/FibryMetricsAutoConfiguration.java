@@ -2,9 +2,9 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster;
-import io.fibry.micrometer.FibryMetrics;
 import io.fibry.micrometer.NodeMeters;
 import io.fibry.micrometer.RouteMeters;
+import io.fibry.micrometer.ScopeMeters;
 import io.fibry.micrometer.StoreMeters;
 import io.fibry.net.HttpServer;
 import io.fibry.store.Store;
@@ -33,7 +33,7 @@ public final class FibryMetricsAutoConfiguration {
   @Bean
   MeterBinder fibryScopeMetrics(ActorScope scope, ObjectProvider<FiberPool> pools) {
     var scopes = FiberPool.scopes(scope, pools);
-    return registry -> scopes.forEach(each -> new FibryMetrics(each).bindTo(registry));
+    return registry -> scopes.forEach(each -> new ScopeMeters(each).bindTo(registry));
   }
 
   @Bean

@@ -16,9 +16,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param strategy How an actor gets a thread.
  * @param askLimit How long an ask waits.
  * @param drainLimit How long a closing scope handles messages.
- * @param grace How long an interrupted handler may take to end.
- * @param hasMessageContents Whether logs, dumps and exceptions show what messages say, not only their
- * class.
+ * @param killGrace How long an interrupted handler may take to end.
+ * @param hasMessageContents Whether logs, dumps and exceptions show what messages say, not only
+ * their class.
  * @param propagateContext Whether messages carry what context-propagation captures, such as the
  * observation.
  * @param mailbox The default mailbox.
@@ -36,8 +36,8 @@ record FibryProperties(
     @DefaultValue("fiber") StrategyName strategy,
     @DefaultValue("30s") Duration askLimit,
     @DefaultValue("10s") Duration drainLimit,
-    @DefaultValue("1s") Duration grace,
-    @DefaultValue("true") boolean messageTexts,
+    @DefaultValue("1s") Duration killGrace,
+    @DefaultValue("true") boolean messageContents,
     @DefaultValue("true") boolean propagateContext,
     @DefaultValue Mailbox mailbox,
     @DefaultValue Watchdog watchdog,
@@ -69,23 +69,23 @@ record FibryProperties(
    *
    * @param capacity How many messages may wait; by default any number.
    * @param overflow The rule for a message that finds the mailbox full.
-   * @param within A bounded mailbox is also full for a message that would wait longer.
+   * @param maxWait A bounded mailbox is also full for a message that would wait longer.
    */
-  record Mailbox(@Nullable Integer capacity, @DefaultValue("reject") Overflow overflow, @Nullable Duration within) {
+  record Mailbox(@Nullable Integer capacity, @DefaultValue("reject") Overflow overflow, @Nullable Duration maxWait) {
     io.fibry.mailbox.Mailbox<Object> mailbox() {
       var mailbox = capacity == null ? io.fibry.mailbox.Mailbox.unbounded()
           : io.fibry.mailbox.Mailbox.bounded(capacity, overflow);
-      return within == null ? mailbox : mailbox.withMaxWait(within);
+      return maxWait == null ? mailbox : mailbox.withMaxWait(maxWait);
     }
   }
 
   /**
    * When a slow actor is logged.
    *
-   * @param handling Longest time for one message; without it nothing is logged.
-   * @param waiting Most waiting messages.
+   * @param handlingLimit Longest time for one message; without it nothing is logged.
+   * @param maxQueued Most waiting messages.
    */
-  record Watchdog(@Nullable Duration handling, @DefaultValue("10000") int waiting) {}
+  record Watchdog(@Nullable Duration handlingLimit, @DefaultValue("10000") int maxQueued) {}
 
   /**
    * Executors that are pools of fibers.
@@ -100,20 +100,20 @@ record FibryProperties(
    *
    * @param enabled Whether it is a pool of fibers.
    * @param concurrency How many tasks run at once.
-   * @param waiting How many tasks may wait; others are refused.
+   * @param maxQueued How many tasks may wait; others are refused.
    */
   record Tasks(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency,
-      @DefaultValue("1024") int waiting) {}
+      @DefaultValue("1024") int maxQueued) {}
 
   /**
    * The executor of Tomcat's requests.
    *
    * @param enabled Whether it is a pool of fibers.
    * @param concurrency How many requests run at once.
-   * @param waiting How many requests may wait; other connections are closed.
+   * @param maxQueued How many requests may wait; other connections are closed.
    */
   record Tomcat(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency,
-      @DefaultValue("8192") int waiting) {}
+      @DefaultValue("8192") int maxQueued) {}
 
   /**
    * Measurements besides counts.
@@ -153,22 +153,22 @@ record FibryProperties(
    * @param node Name of this node, the same when it is started again; by default a new one.
    * @param lease After this time without a heartbeat, others declare the node dead; by default 6
    * seconds, or 20 with several replicas.
-   * @param parts Into how many parts keys are split; the same for all nodes, for ever.
+   * @param partitions Into how many parts keys are split; the same for all nodes, for ever.
    */
   record Cluster(@Nullable String servers, @Nullable String credentials, @DefaultValue("1") int replicas,
       @Nullable String app, @Nullable String node, @Nullable Duration lease,
-      @DefaultValue("256") int parts) {
+      @DefaultValue("256") int partitions) {
 
     /** Without the servers and what belongs to them: their URLs may have a password. */
     @Override
     public String toString() {
-      return "Cluster[app=" + app + ", node=" + node + ", lease=" + lease + ", parts=" + parts + "]";
+      return "Cluster[app=" + app + ", node=" + node + ", lease=" + lease + ", parts=" + partitions + "]";
     }
   }
 
   ActorScope.Options applyTo(ActorScope.Options options) {
     var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)
-        .withDrainLimit(drainLimit).withKillGrace(grace).withMessageContents(messageTexts);
-    return watchdog.handling == null ? changed : changed.withWatchdog(watchdog.handling, watchdog.waiting);
+        .withDrainLimit(drainLimit).withKillGrace(killGrace).withMessageContents(messageContents);
+    return watchdog.handlingLimit == null ? changed : changed.withWatchdog(watchdog.handlingLimit, watchdog.maxQueued);
   }
 }

@@ -37,7 +37,7 @@ public final class FibryTasksAutoConfiguration {
     @Bean
     FiberPool fibryTaskPool(ScopeOptions options) {
       var size = options.properties().executor().tasks();
-      return FiberPool.open("tasks", size.concurrency(), size.waiting(), options.of("tasks"));
+      return FiberPool.open("tasks", size.concurrency(), size.maxQueued(), options.of("tasks"));
     }
 
     @Bean

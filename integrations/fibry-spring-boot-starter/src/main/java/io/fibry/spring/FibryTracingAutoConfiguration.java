@@ -1,6 +1,6 @@
 package io.fibry.spring;
 
-import io.fibry.micrometer.TraceCarrier;
+import io.fibry.micrometer.TracePropagator;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -27,7 +27,7 @@ public final class FibryTracingAutoConfiguration {
 
   @Bean
   @ConditionalOnMissingBean
-  TraceCarrier fibryTraceCarrier(Tracer tracer, Propagator propagator) {
-    return new TraceCarrier(tracer, propagator);
+  TracePropagator fibryTraceCarrier(Tracer tracer, Propagator propagator) {
+    return new TracePropagator(tracer, propagator);
   }
 }

@@ -15,10 +15,10 @@ record NodeHealth(String status, Map<String, Object> details) {
     var details = new LinkedHashMap<String, Object>();
     details.put("node", cluster.self().name());
     details.put("members", cluster.members().stream().map(Cluster.Member::name).toList());
-    details.put("parts", health.parts());
-    details.put("underWay", health.underWay());
-    health.trouble().ifPresent(why -> details.put("why", why));
-    if (!health.alive()) details.putIfAbsent("why", "other nodes may declare this node dead; it joins again");
-    return new NodeHealth(health.alive() && health.trouble().isEmpty() ? "UP" : "OUT_OF_SERVICE", details);
+    details.put("partitions", health.partitions());
+    details.put("pendingRequests", health.pendingRequests());
+    health.connectionProblem().ifPresent(why -> details.put("why", why));
+    if (!health.isAlive()) details.putIfAbsent("why", "other nodes may declare this node dead; it joins again");
+    return new NodeHealth(health.isAlive() && health.connectionProblem().isEmpty() ? "UP" : "OUT_OF_SERVICE", details);
   }
 }

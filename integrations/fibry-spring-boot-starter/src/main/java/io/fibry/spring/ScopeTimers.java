@@ -1,7 +1,7 @@
 package io.fibry.spring;
 
 import io.fibry.ActorScope;
-import io.fibry.micrometer.MessageTimers;
+import io.fibry.micrometer.MessageMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.ArrayList;
@@ -10,7 +10,7 @@ import java.util.List;
 /** The timers of all scopes, whether they are opened before or after the registries. */
 final class ScopeTimers implements MeterBinder, MessageTiming {
   // both guarded by the monitor
-  private final List<MessageTimers> timers = new ArrayList<>();
+  private final List<MessageMeters> timers = new ArrayList<>();
   private final List<MeterRegistry> registries = new ArrayList<>();
 
   @Override
@@ -21,7 +21,7 @@ final class ScopeTimers implements MeterBinder, MessageTiming {
 
   @Override
   public synchronized ActorScope.Options applyTo(ActorScope.Options options, String scope) {
-    var more = new MessageTimers(scope);
+    var more = new MessageMeters(scope);
     registries.forEach(more::bindTo);
     timers.add(more);
     return options.withContextPropagator(more);

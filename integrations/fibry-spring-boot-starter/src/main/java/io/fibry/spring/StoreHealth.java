@@ -12,7 +12,7 @@ record StoreHealth(String status, Map<String, Object> details) {
   private static final String UP = "UP";
   private static final String FULL = "OUT_OF_SERVICE";
   private static final String BROKEN = "DOWN";
-  private static final Store.Id NOBODY = new Store.Id("health", "nobody");
+  private static final Store.ActorId NOBODY = new Store.ActorId("health", "nobody");
 
   static StoreHealth now(Map<String, Store> stores) {
     var all = new LinkedHashMap<String, StoreHealth>();
@@ -32,13 +32,13 @@ record StoreHealth(String status, Map<String, Object> details) {
   }
 
   static StoreHealth of(Health health) {
-    return new StoreHealth(health.broken() ? BROKEN : health.full() ? FULL : UP, details(health));
+    return new StoreHealth(health.isBroken() ? BROKEN : health.isFull() ? FULL : UP, details(health));
   }
 
   /** Reads once from the store: its database or its servers may be away. */
   private static StoreHealth ofRead(Store store) {
     try {
-      store.due(NOBODY, "health");
+      store.dueTime(NOBODY, "health");
       return new StoreHealth(UP, Map.of("store", store.toString()));
     } catch (StoreException away) {
       return new StoreHealth(BROKEN, Map.of("store", store.toString(), "why", String.valueOf(away.getMessage())));
@@ -48,16 +48,16 @@ record StoreHealth(String status, Map<String, Object> details) {
   private static Map<String, Object> details(Health health) {
     var details = new LinkedHashMap<String, Object>();
     details.put("turns", health.turns());
-    details.put("refused", health.refused());
-    details.put("underWay", health.underWay());
+    details.put("refusedTurns", health.refusedTurns());
+    details.put("pendingWrites", health.pendingWrites());
     details.put("actors", health.actors());
-    details.put("waiting", health.waiting());
-    details.put("aside", health.aside());
+    details.put("pendingMessages", health.pendingMessages());
+    details.put("parkedMessages", health.parkedMessages());
     details.put("bytes", health.bytes());
-    details.put("lastForce", health.forces().last().toString());
-    if (!health.torn().isEmpty()) details.put("torn", health.torn());
-    if (health.full()) details.put("why", "the disk has no room; free some, and the store goes on");
-    if (health.broken()) details.put("why", "the disk failed; see to it, and start again");
+    details.put("lastSync", health.syncs().last().toString());
+    if (!health.tornFiles().isEmpty()) details.put("tornFiles", health.tornFiles());
+    if (health.isFull()) details.put("why", "the disk is full; free some space, and the store continues");
+    if (health.isBroken()) details.put("why", "the disk failed; see to it, and start again");
     return details;
   }
 }

@@ -2,8 +2,8 @@ package io.fibry.spring;
 
 import io.fibry.ActorWithReturn;
 import io.fibry.Handler;
+import io.fibry.cluster.ClusterNetwork;
 import io.fibry.cluster.MemoryNetwork;
-import io.fibry.cluster.Network;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
@@ -41,7 +41,7 @@ public class Application implements UnaryOperator<String> {
   @ConditionalOnClass(name = "io.fibry.cluster.MemoryNetwork")
   static class OneProcess {
     @Bean
-    Network network() {
+    ClusterNetwork network() {
       return MemoryNetwork.create();
     }
   }

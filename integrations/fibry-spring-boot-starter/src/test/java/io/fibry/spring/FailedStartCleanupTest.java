@@ -25,7 +25,7 @@ class FailedStartCleanupTest {
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class))
           // on a busy machine an interrupted handler may take some time to end
-          .withPropertyValues("fibry.drain-limit=100ms", "fibry.grace=" + Patience.LONG);
+          .withPropertyValues("fibry.drain-limit=100ms", "fibry.kill-grace=" + Patience.LONG);
 
   /** An actor whose handler ends only when it is interrupted, at work when the start fails. */
   @Configuration(proxyBeanMethods = false)

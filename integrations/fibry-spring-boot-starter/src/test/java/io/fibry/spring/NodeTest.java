@@ -12,9 +12,9 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
-import io.fibry.cluster.LostException;
+import io.fibry.cluster.ClusterNetwork;
 import io.fibry.cluster.MemoryNetwork;
-import io.fibry.cluster.Network;
+import io.fibry.cluster.TransportException;
 import io.fibry.durable.Durable;
 import io.fibry.nats.NatsNetwork;
 import io.fibry.pool.Entities;
@@ -39,21 +39,22 @@ import org.springframework.context.annotation.DependsOn;
 class NodeTest {
   record Count() implements Request<Count, Long> {}
 
-  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L).by((n, one, context) -> {
-    context.reply(one, n + 1);
-    return n + 1;
-  });
+  private static final Durable<Count> COUNTER =
+      Durable.kind("counter", Count.class).state(0L).handler((n, one, context) -> {
+        context.reply(one, n + 1);
+        return n + 1;
+      });
 
-  private final Network network = MemoryNetwork.create();
+  private final ClusterNetwork network = MemoryNetwork.create();
   private final ApplicationContextRunner bare = new ApplicationContextRunner().withConfiguration(
       AutoConfigurations.of(FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class,
           FibryClusterAutoConfiguration.class, FibryActuatorAutoConfiguration.class,
           FibryMetricsAutoConfiguration.class,
           Boot.metrics()))
       // a busy machine is not taken for dead
-      .withPropertyValues("fibry.name=shop", "fibry.cluster.parts=16", "fibry.cluster.lease=1m");
+      .withPropertyValues("fibry.name=shop", "fibry.cluster.partitions=16", "fibry.cluster.lease=1m");
   private final ApplicationContextRunner runner =
-      bare.withBean(Network.class, () -> network).withPropertyValues("fibry.cluster.node=n1");
+      bare.withBean(ClusterNetwork.class, () -> network).withPropertyValues("fibry.cluster.node=n1");
 
   @Configuration(proxyBeanMethods = false)
   static class Counters {
@@ -67,7 +68,7 @@ class NodeTest {
 
   private Cluster other() {
     return Cluster.join("shop", network,
-        options -> options.withNode("other").withParts(16).withLease(Duration.ofMinutes(1)));
+        options -> options.withNode("other").withPartitions(16).withLease(Duration.ofMinutes(1)));
   }
 
   @Test
@@ -77,7 +78,7 @@ class NodeTest {
         assertEquals(1, context.getBean(Client.class).counters().actor("c").ask(new Count()));
         assertEquals("n1", context.getBean(Cluster.class).self().name());
         assertEquals(2, other.entities(COUNTER).actor("c").ask(new Count()));
-        assertEquals(Set.of("counter"), other.members().getFirst().hosts());
+        assertEquals(Set.of("counter"), other.members().getFirst().hostedKinds());
       });
 
       // its lease would be over later
@@ -131,7 +132,7 @@ class NodeTest {
     check("fibry.cluster.app=Shop", "'Shop' cannot name an app: take 1 to 64 lower-case letters, digits and hyphens, "
         + "a letter first");
     check("fibry.cluster.lease=1s", "a lease of 1000 ms; give 3 seconds or more, since five signs must find the time");
-    check("fibry.cluster.parts=0", "0 parts; take 1 to 4096, and several for each node that there may ever be");
+    check("fibry.cluster.partitions=0", "0 parts; take 1 to 4096, and several for each node that there may ever be");
   }
 
   private void check(String property, String text) {
@@ -171,7 +172,7 @@ class NodeTest {
     bare.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1").run(context -> {
       Throwable cause = context.getStartupFailure();
       while (cause.getCause() != null) cause = cause.getCause();
-      assertEquals(LostException.class, cause.getClass());
+      assertEquals(TransportException.class, cause.getClass());
     });
   }
 
@@ -204,16 +205,17 @@ class NodeTest {
     runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
       context.getBean(Client.class).counters().actor("c").ask(new Count());
       var cluster = context.getBean(Cluster.class);
-      Patience.eventually(() -> cluster.health().parts().get("counter") >= 16);
+      Patience.eventually(() -> cluster.health().partitions().get("counter") >= 16);
       // its asker may hear of it first
-      Patience.eventually(() -> cluster.health().underWay() == 0);
+      Patience.eventually(() -> cluster.health().pendingRequests() == 0);
 
       var now = NodeHealth.of(cluster);
       cluster.close();
       var then = NodeHealth.of(cluster);
 
       assertEquals("UP", now.status());
-      assertEquals(Map.of("node", "n1", "members", List.of("n1"), "parts", Map.of("counter", 16), "underWay", 0),
+      assertEquals(
+          Map.of("node", "n1", "members", List.of("n1"), "partitions", Map.of("counter", 16), "pendingRequests", 0),
           now.details());
       assertEquals("OUT_OF_SERVICE", then.status());
       assertEquals("the connection is closed", then.details().get("why"));

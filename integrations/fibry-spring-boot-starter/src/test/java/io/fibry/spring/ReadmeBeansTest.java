@@ -10,8 +10,8 @@ import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
+import io.fibry.cluster.ClusterNetwork;
 import io.fibry.cluster.MemoryNetwork;
-import io.fibry.cluster.Network;
 import io.fibry.durable.Durable;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
@@ -76,7 +76,8 @@ class ReadmeBeansTest {
   @Test
   void anEntityOfSeveralProcessesIsABean() {
     runner.withConfiguration(AutoConfigurations.of(FibryClusterAutoConfiguration.class))
-        .withBean(Network.class, MemoryNetwork::create).withUserConfiguration(Shopping.class).withBean(Shopper.class)
+        .withBean(ClusterNetwork.class, MemoryNetwork::create).withUserConfiguration(Shopping.class)
+        .withBean(Shopper.class)
         .run(context -> assertEquals(1,
             context.getBean(Shopper.class).carts().actor("ada").ask(new Shopping.Add("hat"))));
   }
@@ -86,7 +87,7 @@ class ReadmeBeansTest {
 class Shopping {
   record Add(String what) implements Request<Add, Integer> {}
 
-  static final Durable<Add> CART = Durable.kind("cart", Add.class).state(0).by((n, add, context) -> {
+  static final Durable<Add> CART = Durable.kind("cart", Add.class).state(0).handler((n, add, context) -> {
     context.reply(add, n + 1);
     return n + 1;
   });
@@ -147,7 +148,7 @@ class Actors {
 class GuestBook {
   record Visit() implements Request<Visit, Long> {}
 
-  static final Durable<Visit> VISITS = Durable.kind("visits", Visit.class).state(0L).by((n, visit, context) -> {
+  static final Durable<Visit> VISITS = Durable.kind("visits", Visit.class).state(0L).handler((n, visit, context) -> {
     context.reply(visit, n + 1); // leaves when it is on disk
     return n + 1;
   });

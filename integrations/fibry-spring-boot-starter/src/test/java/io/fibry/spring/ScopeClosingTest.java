@@ -65,7 +65,7 @@ class ScopeClosingTest {
   void aHandlerThatTakesTooLongIsCutOffAndLogged(CapturedOutput output) {
     var gate = new Gate();
 
-    runner.withPropertyValues("fibry.drain-limit=50ms", "fibry.grace=" + Patience.LONG).run(context -> {
+    runner.withPropertyValues("fibry.drain-limit=50ms", "fibry.kill-grace=" + Patience.LONG).run(context -> {
       scope.set(context.getBean(ActorScope.class));
       var actor = scope.get().named("stubborn").newActor((Integer n) -> gate.pass());
       actor.sendMessage(1);

@@ -107,7 +107,7 @@ class ScopeTest {
   @Test
   void textsOfMessagesAreShownOrNot() {
     runner.run(context -> assertTrue(optionsOf(context.getBean(ActorScope.class)).hasMessageContents()));
-    runner.withPropertyValues("fibry.message-texts=false")
+    runner.withPropertyValues("fibry.message-contents=false")
         .run(context -> assertFalse(optionsOf(context.getBean(ActorScope.class)).hasMessageContents()));
   }
 

@@ -102,7 +102,7 @@ class ServerTest {
     context =
         application.run("--server.port=0", "--spring.main.banner-mode=off", "--spring.threads.virtual.enabled=true",
             "--fibry.executor.tomcat.enabled=true", "--fibry.executor.tomcat.concurrency=" + AT_ONCE,
-            "--fibry.executor.tomcat.waiting=" + WAITING, "--fibry.executor.tasks.enabled=true");
+            "--fibry.executor.tomcat.max-queued=" + WAITING, "--fibry.executor.tasks.enabled=true");
   }
 
   @AfterAll

@@ -25,7 +25,7 @@ class StoreHealthTest {
   private Path folder;
 
   private static Health health(boolean full, boolean broken, List<String> torn) {
-    return new Health(7, 6, 5, 4, 3, 2, 1, new FolderStore.Forces(2, Duration.ofMillis(5), Duration.ofMillis(3)), full,
+    return new Health(7, 6, 5, 4, 3, 2, 1, new FolderStore.Syncs(2, Duration.ofMillis(5), Duration.ofMillis(3)), full,
         broken, torn);
   }
 
@@ -34,8 +34,11 @@ class StoreHealthTest {
     var now = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of()))));
 
     assertEquals("UP", now.status());
-    assertEquals(Map.of("one", Map.of("turns", 7L, "refused", 6L, "underWay", 5L, "actors", 4L, "waiting", 3L, "aside",
-        2L, "bytes", 1L, "lastForce", "PT0.003S")), now.details());
+    assertEquals(Map.of("one",
+        Map.of("turns", 7L, "refusedTurns", 6L, "pendingWrites", 5L, "actors", 4L, "pendingMessages", 3L,
+            "parkedMessages",
+            2L, "bytes", 1L, "lastSync", "PT0.003S")),
+        now.details());
   }
 
   @Test
@@ -56,7 +59,7 @@ class StoreHealthTest {
     assertEquals("DOWN", StoreHealth.of(Map.of("one", broken)).status());
     assertEquals("DOWN", StoreHealth.of(health(true, true, List.of())).status());
     assertEquals("DOWN", StoreHealth.of(Map.of("one", full, "two", broken, "three", whole)).status());
-    assertTrue(StoreHealth.of(Map.of("one", full)).details().toString().contains("why=the disk has no room"));
+    assertTrue(StoreHealth.of(Map.of("one", full)).details().toString().contains("why=the disk is full"));
   }
 
   @Test

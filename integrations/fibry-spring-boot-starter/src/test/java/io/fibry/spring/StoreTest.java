@@ -39,7 +39,7 @@ class StoreTest {
 
   /** Counts what it was given, when the gate is open. */
   private static Durable<Count> counter(Gate gate) {
-    return Durable.kind("counter", Count.class).state(0L).by((n, count, context) -> {
+    return Durable.kind("counter", Count.class).state(0L).handler((n, count, context) -> {
       gate.pass();
       context.reply(count, n + 1);
       return n + 1;

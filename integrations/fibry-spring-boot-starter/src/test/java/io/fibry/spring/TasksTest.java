@@ -33,7 +33,7 @@ class TasksTest {
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class,
           FibryTasksAutoConfiguration.class, TaskExecutionAutoConfiguration.class));
   private final ApplicationContextRunner pooled = runner.withPropertyValues("fibry.executor.tasks.enabled=true",
-      "fibry.executor.tasks.concurrency=2", "fibry.executor.tasks.waiting=3", "fibry.drain-limit=" + Patience.LONG);
+      "fibry.executor.tasks.concurrency=2", "fibry.executor.tasks.max-queued=3", "fibry.drain-limit=" + Patience.LONG);
 
   private static AsyncTaskExecutor executor(ApplicationContext context) {
     return context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class);

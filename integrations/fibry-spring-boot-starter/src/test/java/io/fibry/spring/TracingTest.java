@@ -7,10 +7,10 @@ import io.fibry.ActorScope;
 import io.fibry.ContextPropagator;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster;
+import io.fibry.cluster.ClusterNetwork;
 import io.fibry.cluster.MemoryNetwork;
-import io.fibry.cluster.Network;
 import io.fibry.durable.Durable;
-import io.fibry.micrometer.TraceCarrier;
+import io.fibry.micrometer.TracePropagator;
 import io.fibry.pool.Entities;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -54,12 +54,12 @@ class TracingTest {
     }
   }
 
-  private final Network network = MemoryNetwork.create();
+  private final ClusterNetwork network = MemoryNetwork.create();
   private final ApplicationContextRunner untraced = new ApplicationContextRunner()
       .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class,
           FibryTracingAutoConfiguration.class, FibryClusterAutoConfiguration.class))
-      .withBean(Network.class, () -> network)
-      .withPropertyValues("fibry.name=shop", "fibry.cluster.parts=4", "fibry.cluster.lease=1m");
+      .withBean(ClusterNetwork.class, () -> network)
+      .withPropertyValues("fibry.name=shop", "fibry.cluster.partitions=4", "fibry.cluster.lease=1m");
 
   /** Each application has its own. */
   private ApplicationContextRunner runner(String node) {
@@ -77,7 +77,7 @@ class TracingTest {
     Entities<String, Who> entities(Cluster cluster, ActorScope scope, SimpleTracer tracer,
         ObservationRegistry registry) {
       Supplier<String> trace = () -> tracer.currentSpan().context().traceId();
-      Durable<Who> traces = Durable.kind("traces", Who.class).state(0).by((n, who, context) -> {
+      Durable<Who> traces = Durable.kind("traces", Who.class).state(0).handler((n, who, context) -> {
         context.reply(who, Observation.createNotStarted("handled", registry).observe(trace));
         return n;
       });
@@ -103,7 +103,7 @@ class TracingTest {
     runner("n1").run(context -> {
       var carriers = context.getBean(ScopeOptions.class).carriers();
       assertEquals(2, carriers.size());
-      assertEquals(TraceCarrier.class, carriers.getLast().getClass());
+      assertEquals(TracePropagator.class, carriers.getLast().getClass());
     });
   }
 

@@ -56,7 +56,7 @@ class WebTest {
   @Test
   void propertyGivesTomcatAPool() {
     runner.withPropertyValues("fibry.executor.tomcat.enabled=true", "fibry.executor.tomcat.concurrency=1",
-        "fibry.executor.tomcat.waiting=1").run(context -> {
+        "fibry.executor.tomcat.max-queued=1").run(context -> {
           var gate = new Gate();
           var sink = context.getBean(FiberPool.class).sink();
           sink.execAsync(nothing -> gate.pass());

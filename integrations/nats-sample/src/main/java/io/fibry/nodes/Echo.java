@@ -19,7 +19,7 @@ final class Echo {
 
   static final String APP = "figures";
   static final byte[] TEXT = new byte[64];
-  static final Durable<Ask> COUNTER = Durable.kind("counter", Ask.class).state(0L).by((sum, ask, context) -> {
+  static final Durable<Ask> COUNTER = Durable.kind("counter", Ask.class).state(0L).handler((sum, ask, context) -> {
     context.reply(ask, sum + 1);
     return sum + 1;
   });
@@ -36,15 +36,15 @@ final class Echo {
         .publishAsync("turns." + message.getSubject().replace('.', '-'), TEXT)
         .thenRun(() -> bare.publish(message.getReplyTo(), message.getData()))).subscribe("store.*");
     var node = join(args[0], Integer.parseInt(args[1]), "there");
-    node.offer("echo", Message.class, ActorSystem.anonymous().newActor(Echo::handle));
+    node.expose("echo", Message.class, ActorSystem.anonymous().newActor(Echo::handle));
     host(node);
     node.host(COUNTER, ActorSystem.anonymous(), Duration.ofMinutes(5));
     Thread.currentThread().join(); // until it is killed
   }
 
   static Cluster join(String urls, int servers, String name) {
-    return Cluster.join(APP, NatsNetwork.at(urls).withReplicas(servers),
-        options -> options.withNode(name).withParts(64));
+    return Cluster.join(APP, NatsNetwork.connectTo(urls).withReplicas(servers),
+        options -> options.withNode(name).withPartitions(64));
   }
 
   /** Entities that keep nothing. */

@@ -73,7 +73,8 @@ final class Figures implements AutoCloseable {
         .storageType(StorageType.File).maxMessagesPerSubject(1).replicas(servers.size()).build());
     stream = bare.jetStream();
     here = join("here");
-    while (here.members().stream().noneMatch(one -> one.hosts().contains("counter"))) TimeUnit.MILLISECONDS.sleep(50);
+    while (here.members().stream().noneMatch(one -> one.hostedKinds().contains("counter")))
+      TimeUnit.MILLISECONDS.sleep(50);
   }
 
   private Cluster join(String name) {
@@ -184,7 +185,7 @@ final class Figures implements AutoCloseable {
   private static void local() throws Exception {
     var codec = Codec.of(Message.class);
     try (var alone = Cluster.local("alone"); var actor = ActorSystem.anonymous().newActor(Echo::handle)) {
-      alone.offer("echo", Message.class, actor);
+      alone.expose("echo", Message.class, actor);
       var far = alone.actor("echo", Message.class);
       compare("requests within a process, by name", times(8, thread -> far.ask(new Ask(1))),
           "requests to the actor itself, whose messages become bytes and are read",
@@ -220,7 +221,7 @@ final class Figures implements AutoCloseable {
         }
         try (var other = join("other")) {
           Echo.host(other);
-          while (other.health().parts().get("echo") < 30) TimeUnit.MILLISECONDS.sleep(5);
+          while (other.health().partitions().get("echo") < 30) TimeUnit.MILLISECONDS.sleep(5);
         }
         end.set(true);
       }

@@ -3,21 +3,21 @@ package io.fibry.nodes;
 import io.fibry.Request;
 import io.fibry.durable.Durable;
 import io.fibry.durable.DurableContext;
-import io.fibry.durable.Once;
+import io.fibry.durable.Idempotent;
 
 /** Purses with money. The definition knows of no nodes: it serves one process as well. */
 final class Purses {
   sealed interface Message {}
 
   /** Answered once, however often it is asked. */
-  record Pay(String once, String to, long cents) implements Message, Once, Request<Pay, Long> {}
+  record Pay(String idempotencyKey, String to, long cents) implements Message, Idempotent, Request<Pay, Long> {}
 
   record Take(long cents) implements Message {}
 
   record Count() implements Message, Request<Count, Long> {}
 
   static final long AT_FIRST = 1_000;
-  static final Durable<Message> PURSE = Durable.kind("purse", Message.class).state(AT_FIRST).by(Purses::handle);
+  static final Durable<Message> PURSE = Durable.kind("purse", Message.class).state(AT_FIRST).handler(Purses::handle);
 
   private Purses() {}
 

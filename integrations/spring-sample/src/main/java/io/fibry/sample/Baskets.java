@@ -27,7 +27,7 @@ final class Baskets {
 
   static final Durable<Message> BASKET =
       Durable.kind("basket", Message.class).state(new Basket(List.of()))
-          .by((basket, message, context) -> switch (message) {
+          .handler((basket, message, context) -> switch (message) {
             case Add add -> {
               var next = basket.with(add.what());
               context.reply(add, next);

@@ -13,11 +13,11 @@ import io.micrometer.context.ContextSnapshotFactory;
  * <p>Clears what the sender lacks, since the handler's thread may have its own. Inline requests run
  * on the asker's thread and need no carrier.
  */
-public final class ContextCarrier implements ContextPropagator<ContextSnapshot> {
+public final class ObservationPropagator implements ContextPropagator<ContextSnapshot> {
   private final ContextSnapshotFactory snapshots = ContextSnapshotFactory.builder().clearMissing(true).build();
 
   /** For the options of a scope. */
-  public ContextCarrier() {}
+  public ObservationPropagator() {}
 
   @Override
   public ContextSnapshot capture() {

@@ -10,6 +10,6 @@ import java.time.Instant;
  * @param id of the message, among those for the actor
  * @param message the message
  * @param reason why
- * @param at when it was parked
+ * @param parkedAt when it was parked
  */
-public record Aside<M>(String key, String id, M message, String reason, Instant at) {}
+public record ParkedMessage<M>(String key, String id, M message, String reason, Instant parkedAt) {}

@@ -10,16 +10,16 @@ import java.util.Optional;
  * A message from one node to another. Thread-safe, as long as nobody changes the bytes.
  *
  * @param subject where to: names with dots between them
- * @param answerTo the subject of the answer, or empty if no answer is expected
+ * @param replyTo the subject of the answer, or empty if no answer is expected
  * @param headers texts by name, with any letters
  * @param body bytes
  */
-public record Wire(String subject, Optional<String> answerTo, Map<String, String> headers, byte[] body) {
+public record WireMessage(String subject, Optional<String> replyTo, Map<String, String> headers, byte[] body) {
 
   /** Checks and copies. */
-  public Wire {
+  public WireMessage {
     Objects.requireNonNull(subject, "subject");
-    Objects.requireNonNull(answerTo, "answerTo");
+    Objects.requireNonNull(replyTo, "replyTo");
     headers = Map.copyOf(headers);
     Objects.requireNonNull(body, "body");
   }
@@ -32,8 +32,8 @@ public record Wire(String subject, Optional<String> answerTo, Map<String, String
    * @param body bytes
    * @return without a subject for the answer
    */
-  public static Wire to(String subject, Map<String, String> headers, byte[] body) {
-    return new Wire(subject, Optional.empty(), headers, body);
+  public static WireMessage to(String subject, Map<String, String> headers, byte[] body) {
+    return new WireMessage(subject, Optional.empty(), headers, body);
   }
 
   /**
@@ -42,15 +42,15 @@ public record Wire(String subject, Optional<String> answerTo, Map<String, String
    * @param answers the subject of the answer
    * @return it
    */
-  public Wire answeredTo(String answers) {
-    return new Wire(subject, Optional.of(answers), headers, body);
+  public WireMessage withReplyTo(String answers) {
+    return new WireMessage(subject, Optional.of(answers), headers, body);
   }
 
   /** A copy with another header. */
-  Wire with(String name, String text) {
+  WireMessage with(String name, String text) {
     var more = new HashMap<>(headers);
     more.put(name, text);
-    return new Wire(subject, answerTo, more, body);
+    return new WireMessage(subject, replyTo, more, body);
   }
 
   /**

@@ -20,10 +20,10 @@ import java.util.function.Predicate;
  *
  * @param <M> messages
  */
-public final class Sharing<M> {
+public final class SharedStoreAccess<M> {
   private final Definition<?, ?, M> definition;
 
-  private Sharing(Definition<?, ?, M> definition) {
+  private SharedStoreAccess(Definition<?, ?, M> definition) {
     this.definition = definition;
   }
 
@@ -34,9 +34,9 @@ public final class Sharing<M> {
    * @param kind which
    * @return how to share its keys out
    */
-  public static <M> Sharing<M> of(Durable<M> kind) {
+  public static <M> SharedStoreAccess<M> of(Durable<M> kind) {
     return switch (Objects.requireNonNull(kind, "kind")) {
-      case Definition<?, ?, M> definition -> new Sharing<>(definition);
+      case Definition<?, ?, M> definition -> new SharedStoreAccess<>(definition);
     };
   }
 
@@ -61,7 +61,7 @@ public final class Sharing<M> {
   }
 
   /** {@return whether messages are stored before they are handled} */
-  public boolean keepsMessages() {
+  public boolean storesMessages() {
     return definition.kind().keeps() > 0;
   }
 
@@ -102,8 +102,8 @@ public final class Sharing<M> {
    * @param store where it waits
    * @param actor the actor; the call has no effect if this program does not own it
    */
-  public static void look(Store store, Store.Id actor) {
-    look(store, actor, Instant.MIN);
+  public static void deliverPending(Store store, Store.ActorId actor) {
+    deliverPending(store, actor, Instant.MIN);
   }
 
   /**
@@ -113,19 +113,19 @@ public final class Sharing<M> {
    * @param actor the actor; the call has no effect if this program does not own it
    * @param due when it is due
    */
-  public static void look(Store store, Store.Id actor, Instant due) {
+  public static void deliverPending(Store store, Store.ActorId actor, Instant due) {
     Home.of(store).tell(Objects.requireNonNull(actor, "actor"), Objects.requireNonNull(due, "due"));
   }
 
   /**
    * Hears of actors of other programs for which a turn of this one has left messages at the store,
-   * so that those can be told to {@link #look}.
+   * so that those can be told to {@link #deliverPending}.
    *
    * @param store where they wait
    * @param reader gets each; on a thread of the store, so it must not wait
    * @return closing it ends that
    */
-  public static Subscription onElsewhere(Store store, Consumer<Store.Id> reader) {
+  public static Subscription onUnownedMessage(Store store, Consumer<Store.ActorId> reader) {
     return Home.of(store).onElsewhere(Objects.requireNonNull(reader, "reader"));
   }
 }

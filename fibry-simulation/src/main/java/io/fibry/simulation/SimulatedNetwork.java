@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * {@link java.net.ServerSocket}. It is fast and loses nothing by default. A port belongs to one
  * server in the whole simulation, on whatever node. For threads of the simulation.
  */
-public final class Network {
+public final class SimulatedNetwork {
   private static final int FIRST_PORT = 40_000;
 
   /** Two places that hear nothing of each other. */
@@ -33,7 +33,7 @@ public final class Network {
   private boolean pieces;
   private int ports = FIRST_PORT;
 
-  Network(Run run) {
+  SimulatedNetwork(Run run) {
     this.run = run;
   }
 
@@ -46,7 +46,7 @@ public final class Network {
    * @param most time, drawn for each write
    * @return this
    */
-  public Network latency(Duration least, Duration most) {
+  public SimulatedNetwork withLatency(Duration least, Duration most) {
     if (least.isNegative() || most.compareTo(least) < 0)
       throw new IllegalArgumentException("a latency from " + least + " to " + most + "; give the lesser one first");
     this.least = Clock.nanos(least);
@@ -59,7 +59,7 @@ public final class Network {
    *
    * @return this
    */
-  public Network pieces() {
+  public SimulatedNetwork withFragmentation() {
     pieces = true;
     return this;
   }
@@ -70,7 +70,7 @@ public final class Network {
    * @param probability of each write
    * @return this
    */
-  public Network cuts(double probability) {
+  public SimulatedNetwork withDisconnects(double probability) {
     run.faults.ask(Fault.NETWORK, probability, 1);
     return this;
   }
@@ -82,7 +82,7 @@ public final class Network {
    * @param one node
    * @param other node
    */
-  public void part(Node one, Node other) {
+  public void partition(SimulatedNode one, SimulatedNode other) {
     cuts.add(new Cut(one.place(), other.place()));
   }
 
@@ -101,7 +101,7 @@ public final class Network {
   }
 
   /** In nanoseconds. */
-  long latency() {
+  long withLatency() {
     return least + (more == 0 ? 0 : run.faults.draw(Fault.NETWORK, more));
   }
 

@@ -8,10 +8,10 @@ import tools.jackson.databind.json.JsonMapper;
  * Bodies of HTTP as JSON, by a mapper of yours. Thread-safe.
  * {@snippet class="io.fibry.jackson.JavadocSnippetsTest" region="bodies"}
  */
-public final class JsonBodies implements BodyCodec {
+public final class JsonBodyCodec implements BodyCodec {
   private final JsonMapper mapper;
 
-  private JsonBodies(JsonMapper mapper) {
+  private JsonBodyCodec(JsonMapper mapper) {
     this.mapper = mapper;
   }
 
@@ -21,8 +21,8 @@ public final class JsonBodies implements BodyCodec {
    * @param mapper says what JSON looks like, and what is refused
    * @return for {@code HttpRoutes.withBodyCodec}
    */
-  public static JsonBodies of(JsonMapper mapper) {
-    return new JsonBodies(Objects.requireNonNull(mapper, "mapper"));
+  public static JsonBodyCodec of(JsonMapper mapper) {
+    return new JsonBodyCodec(Objects.requireNonNull(mapper, "mapper"));
   }
 
   @Override

@@ -1,14 +1,14 @@
 package io.fibry.simulation.tap;
 
 /** The platform thread on which all that is simulated runs. */
-public final class Carrier extends Thread {
+public final class SimulationThread extends Thread {
   /**
    * The machine of the present run, or null between runs. The carrier and the loop that starts it
    * set it.
    */
   public volatile Machine machine;
 
-  public Carrier(Runnable loop, String name) {
+  public SimulationThread(Runnable loop, String name) {
     super(null, loop, name, 0, false);
     setDaemon(true);
   }

@@ -17,7 +17,7 @@ import jdk.jfr.Timespan;
  * class is loaded. No method here may use a nested class as its superclass, or the verifier would
  * load it.
  */
-public final class Recorder {
+public final class StoreEvents {
   private static final boolean PRESENT = present();
   private static final Commit COMMIT = PRESENT ? new Commit() : null;
   private static final Load LOAD = PRESENT ? new Load() : null;
@@ -25,11 +25,11 @@ public final class Recorder {
   private static final Full FULL = PRESENT ? new Full() : null;
   private static final Broken BROKEN = PRESENT ? new Broken() : null;
 
-  private Recorder() {}
+  private StoreEvents() {}
 
   private static boolean present() {
     try {
-      Class.forName("jdk.jfr.Event", false, Recorder.class.getClassLoader());
+      Class.forName("jdk.jfr.Event", false, StoreEvents.class.getClassLoader());
       return true;
     } catch (ClassNotFoundException | LinkageError absent) {
       return false;

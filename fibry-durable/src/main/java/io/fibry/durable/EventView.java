@@ -13,18 +13,18 @@ import java.util.List;
  * {@snippet class="io.fibry.durable.JavadocSnippetsTest" region="follow"}
  *
  * <p>Each stored event comes once or more, and an event that is not stored never comes. After a
- * crash the last events may come again, which {@link Fact#turn} shows. An event whose handler
- * throws comes again, after pauses that grow to a minute, and those behind it wait. An event that
- * cannot be read ends the actor, and is told in the log.
+ * crash the last events may come again, which {@link StoredEvent#turn} shows. An event whose
+ * handler throws comes again, after pauses that grow to a minute, and those behind it wait. An
+ * event that cannot be read ends the actor, and is told in the log.
  *
- * <p>The events of an actor that has ended ({@link DurableContext#end}) stay in the store until all
- * views with a name have passed its end; then they are removed. The store knows the name of a view
- * from its first {@link #newActor} on, until {@link #forget}. While the view does not run, the
+ * <p>The events of an actor that has ended ({@link DurableContext#erase}) stay in the store until
+ * all views with a name have passed its end; then they are removed. The store knows the name of a
+ * view from its first {@link #newActor} on, until {@link #forget}. While the view does not run, the
  * store keeps these events for it. A view without a name, or with a new name, may not see them.
  *
  * @param <E> events
  */
-public interface Follow<E> {
+public interface EventView<E> {
 
   /**
    * An event that was stored.
@@ -35,28 +35,28 @@ public interface Follow<E> {
    * @param at when
    * @param event the event
    */
-  record Fact<E>(String key, long turn, Instant at, E event) {}
+  record StoredEvent<E>(String key, long turn, Instant at, E event) {}
 
   /**
-   * An actor has ended, by {@link DurableContext#end}. Its next message begins it again; turns of
+   * An actor has ended, by {@link DurableContext#erase}. Its next message begins it again; turns of
    * then have higher numbers.
    *
    * @param key of the actor
    * @param turn with which it ended
    * @param at when
    */
-  record Ended(String key, long turn, Instant at) {}
+  record EndedActor(String key, long turn, Instant at) {}
 
   /**
    * A name that a store knows.
    *
    * @param kind of the actors whose events the view reads
    * @param name of the view
-   * @param noted when it last noted where it stands, or began
-   * @param behind whether there are events that it has not passed: if it does not run any more,
-   *     {@link Follow#forget} it
+   * @param readUntil when it last noted where it stands, or began
+   * @param isBehind whether there are events that it has not passed: if it does not run any more,
+   *     {@link EventView#forget} it
    */
-  record View(String kind, String name, Instant noted, boolean behind) {}
+  record NamedView(String kind, String name, Instant readUntil, boolean isBehind) {}
 
   /**
    * Tells which views a store knows by name. It reads their history, which may take long.
@@ -64,7 +64,7 @@ public interface Follow<E> {
    * @param store where their names are
    * @return the views that were not forgotten, oldest first
    */
-  static List<View> views(Store store) {
+  static List<NamedView> views(Store store) {
     return Views.of(store);
   }
 
@@ -75,7 +75,7 @@ public interface Follow<E> {
    * @param name of the view; it has one actor at a time
    * @return a changed copy
    */
-  Follow<E> as(String name);
+  EventView<E> named(String name);
 
   /**
    * Calls a handler when an actor has ended, after the actor's events. By default the end is
@@ -85,7 +85,7 @@ public interface Follow<E> {
    * comes again
    * @return a changed copy
    */
-  Follow<E> onEnd(Handler<Ended> handler);
+  EventView<E> onEnd(Handler<EndedActor> handler);
 
   /**
    * Lets the store forget the name: it keeps no events of ended actors for this view any more. A
@@ -108,5 +108,5 @@ public interface Follow<E> {
    * @throws IllegalStateException if this name has an actor at this store
    * @throws io.fibry.store.StoreException if the name cannot be read or stored
    */
-  Exitable newActor(ActorBuilder<?> how, Store store, Handler<Fact<E>> handler);
+  Exitable newActor(ActorBuilder<?> how, Store store, Handler<StoredEvent<E>> handler);
 }

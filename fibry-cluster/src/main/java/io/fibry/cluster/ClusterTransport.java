@@ -16,31 +16,31 @@ import java.util.function.Consumer;
  * <p>A subject is made of names with dots between them. Messages from one node to one subject keep
  * their order, as long as the node is connected.
  */
-public interface Engine extends AutoCloseable {
+public interface ClusterTransport extends AutoCloseable {
 
   /** The lease of an entry that does not go by itself. */
-  Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
+  Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
   /**
    * Sends a message to all who have subscribed to its subject, and to one of each group. It gets
    * there once, or not at all.
    *
    * @param message the message
-   * @throws LostException if it did not leave
+   * @throws TransportException if it did not leave
    * @throws IllegalArgumentException if it is too large
    */
-  void publish(Wire message);
+  void publish(WireMessage message);
 
   /**
    * Sends a message, and waits for one answer.
    *
    * @param message the message
    * @param limit how long at most
-   * @return the answer; or fails with a {@link LostException}. Completed by a thread of the engine,
-   *     which must not be held up
+   * @return the answer; or fails with a {@link TransportException}. Completed by a thread of the
+   * engine, which must not be held up
    * @throws IllegalArgumentException if the message is too large
    */
-  CompletionStage<Wire> request(Wire message, Duration limit);
+  CompletionStage<WireMessage> request(WireMessage message, Duration limit);
 
   /**
    * Gets messages, one after the other, on a thread of the engine.
@@ -50,7 +50,7 @@ public interface Engine extends AutoCloseable {
    * @param reader gets them, and must not wait
    * @return closing it ends the subscription, after messages that have arrived
    */
-  Subscription subscribe(String subject, Optional<String> group, Consumer<Wire> reader);
+  Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader);
 
   // ---- the table
 
@@ -68,9 +68,9 @@ public interface Engine extends AutoCloseable {
    *
    * @param key of it
    * @param value of it
-   * @param lease it goes by itself after this time, unless it is updated; or {@link #FOR_EVER}
+   * @param lease it goes by itself after this time, unless it is updated; or {@link #FOREVER}
    * @return its version, or empty if the entry exists already
-   * @throws LostException if it is not known whether the entry exists
+   * @throws TransportException if it is not known whether the entry exists
    */
   OptionalLong create(String key, byte[] value, Duration lease);
 
@@ -82,7 +82,7 @@ public interface Engine extends AutoCloseable {
    * @param version that it has
    * @param lease as of {@code create}
    * @return the next version, or empty if the entry has another version or is gone
-   * @throws LostException if nobody knows whether it was changed
+   * @throws TransportException if nobody knows whether it was changed
    */
   OptionalLong update(String key, byte[] value, long version, Duration lease);
 
@@ -92,7 +92,7 @@ public interface Engine extends AutoCloseable {
    * @param key of it
    * @param version that it has
    * @return false: it has another version, or is gone
-   * @throws LostException if it is not known whether the entry exists
+   * @throws TransportException if it is not known whether the entry exists
    */
   boolean delete(String key, long version);
 
@@ -101,7 +101,7 @@ public interface Engine extends AutoCloseable {
    *
    * @param key of it
    * @return empty: there is none
-   * @throws LostException if it cannot be read
+   * @throws TransportException if it cannot be read
    */
   Optional<Entry> get(String key);
 
@@ -118,7 +118,7 @@ public interface Engine extends AutoCloseable {
    * A store that all nodes have, for durable actors.
    *
    * @return always the same; closed with this engine
-   * @throws LostException if there is no connection, or the network refuses it
+   * @throws TransportException if there is no connection, or the network refuses it
    * @throws IllegalStateException if the existing store cannot be used
    */
   Store store();
@@ -130,7 +130,7 @@ public interface Engine extends AutoCloseable {
    *
    * @param subject of the queue
    * @return for this node
-   * @throws LostException if there is no connection, or the network refuses it
+   * @throws TransportException if there is no connection, or the network refuses it
    * @throws IllegalStateException if the existing queue cannot be used
    */
   Queue queue(String subject);
@@ -144,7 +144,7 @@ public interface Engine extends AutoCloseable {
      * @param id the id of the work; work that comes with the same id within two minutes is not
      * stored again
      * @param work bytes
-     * @throws LostException if it was not stored, or nobody knows
+     * @throws TransportException if it was not stored, or nobody knows
      * @throws IllegalArgumentException if it is too large
      */
     void put(String id, byte[] work);
@@ -157,7 +157,7 @@ public interface Engine extends AutoCloseable {
      * @param worker gets them, and must not wait
      * @return closing it ends the taking; pieces that are being worked on stay so
      */
-    Subscription take(int most, Consumer<Piece> worker);
+    Subscription take(int most, Consumer<WorkItem> worker);
 
     /**
      * Returns the waiting pieces, and those that are being worked on.
@@ -165,23 +165,23 @@ public interface Engine extends AutoCloseable {
      * @param from a number; 0 for all
      * @param most how many at most
      * @return the oldest first
-     * @throws LostException if it cannot be read
+     * @throws TransportException if it cannot be read
      */
-    List<Waiting> list(long from, int most);
+    List<PendingWork> list(long from, int most);
 
     /**
      * Takes a piece away.
      *
      * @param number of it
      * @return false if it is not in the queue any more
-     * @throws LostException if nobody knows
+     * @throws TransportException if nobody knows
      */
     boolean remove(long number);
 
     /**
      * {@return the number of pieces, including those that are being worked on}
      *
-     * @throws LostException if it cannot be read
+     * @throws TransportException if it cannot be read
      */
     long size();
   }
@@ -192,10 +192,10 @@ public interface Engine extends AutoCloseable {
    * @param number grows
    * @param work bytes
    */
-  record Waiting(long number, byte[] work) {}
+  record PendingWork(long number, byte[] work) {}
 
   /** Work that this node has taken. One of {@code done} and {@code again} is called, once. */
-  interface Piece {
+  interface WorkItem {
 
     /** {@return its number} */
     long number();
@@ -204,27 +204,27 @@ public interface Engine extends AutoCloseable {
     byte[] work();
 
     /** {@return how often it was taken, with this time} */
-    int times();
+    int attempts();
 
     /**
      * {@return whether the piece is gone; if false, that is not known, and it may be done once
      * more}
      */
-    boolean done();
+    boolean acknowledge();
 
     /**
      * Gives it back.
      *
      * @param later when it may be taken again
      */
-    void again(Duration later);
+    void release(Duration later);
   }
 
   /** {@return why no message leaves at the moment, or empty if the node is connected} */
-  Optional<String> trouble();
+  Optional<String> connectionProblem();
 
   /** {@return how many bytes a body may have} */
-  int mostBytes();
+  int maxBodyBytes();
 
   /** Ends all that was begun with it. */
   @Override

@@ -10,7 +10,7 @@ import java.util.List;
  * loses its power, and a program can put a disk behind it that encrypts. Different files are used
  * by different threads at once. No thread of a user comes here but by {@link #read}.
  */
-public interface Disk extends AutoCloseable {
+public interface StorageDirectory extends AutoCloseable {
 
   /**
    * The files of a folder, for a disk of your own that stands in front of them.
@@ -20,7 +20,7 @@ public interface Disk extends AutoCloseable {
    * @throws io.fibry.store.StoreInUseException if the folder is locked
    * @throws IOException if that fails
    */
-  static Disk open(Path folder) throws IOException {
+  static StorageDirectory open(Path folder) throws IOException {
     return FileDisk.open(folder);
   }
 
@@ -67,7 +67,7 @@ public interface Disk extends AutoCloseable {
    * @param name of the file
    * @throws IOException if that fails: then nobody knows what is on disk
    */
-  void force(String name) throws IOException;
+  void sync(String name) throws IOException;
 
   /**
    * Says that a file will not be written any more.
@@ -99,7 +99,7 @@ public interface Disk extends AutoCloseable {
    *
    * @throws IOException if that fails
    */
-  void forceNames() throws IOException;
+  void syncDirectory() throws IOException;
 
   /**
    * Reads from a file. An interrupt of the thread harms nothing.

@@ -1,6 +1,6 @@
 package io.fibry.store;
 
-import io.fibry.store.Store.Id;
+import io.fibry.store.Store.ActorId;
 
 /**
  * The amount that was copied from one store to another. Immutable and thread-safe.
@@ -9,9 +9,9 @@ import io.fibry.store.Store.Id;
  * @param turns of them
  * @param messages waiting messages, reminders and parked messages
  */
-public record Copy(long actors, long turns, long messages) {
+public record CopySummary(long actors, long turns, long messages) {
   /** It has the messages of the other actors as its own, until all are copied. */
-  static final Id ACTOR = new Id(":copy", "copy");
+  static final ActorId ACTOR = new ActorId(":copy", "copy");
   static final String UNFINISHED = "unfinished";
 
   /**
@@ -22,6 +22,6 @@ public record Copy(long actors, long turns, long messages) {
    * @throws StoreException if that cannot be read
    */
   public static boolean isUnfinishedIn(Store store) {
-    return store.due(ACTOR, UNFINISHED).isPresent();
+    return store.dueTime(ACTOR, UNFINISHED).isPresent();
   }
 }

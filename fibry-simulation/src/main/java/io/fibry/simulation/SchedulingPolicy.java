@@ -1,13 +1,13 @@
 package io.fibry.simulation;
 
 /** Which thread runs next when several could. No policy finds every bug, so seeds take turns. */
-public enum Policy {
+public enum SchedulingPolicy {
 
-  /** Each seed one of {@link #WALK}, {@link #STICKY}, {@link #PRIORITIES}. */
+  /** Each seed one of {@link #RANDOM_WALK}, {@link #STICKY}, {@link #PRIORITIES}. */
   MIX,
 
   /** A random ready thread. */
-  WALK,
+  RANDOM_WALK,
 
   /** Mostly the thread that ran last: few switches, and actors that starve. */
   STICKY,
@@ -21,7 +21,7 @@ public enum Policy {
   /**
    * The thread that has been ready for longest, as on a quiet machine: one order for all seeds.
    */
-  OLDEST;
+  OLDEST_FIRST;
 
   /** {@return chooses in one run} Steps are an estimate of its length. */
   Choice choice(long seed, long steps) {
@@ -33,10 +33,10 @@ public enum Policy {
         case 2 -> Choice.priorities(mixed, 1, steps);
         default -> Choice.priorities(mixed, 2, steps);
       };
-      case WALK -> Choice.walk(mixed);
+      case RANDOM_WALK -> Choice.walk(mixed);
       case STICKY -> Choice.sticky(mixed);
       case PRIORITIES -> Choice.priorities(mixed, 1 + (int) Math.floorMod(seed, 2L), steps);
-      case OLDEST -> Choice.oldest();
+      case OLDEST_FIRST -> Choice.oldest();
     };
   }
 }

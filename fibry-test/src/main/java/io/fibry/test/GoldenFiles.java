@@ -24,11 +24,11 @@ import java.util.regex.Pattern;
  *
  * <p>Commit the folder. Delete a sample only when no store has values like it.
  */
-public final class Golden {
+public final class GoldenFiles {
   private static final String SCHEMA = "schema.txt";
   private static final Pattern SAMPLE = Pattern.compile(".*-v\\d+\\.[a-z]+"); // ends with the name of its format
 
-  private Golden() {}
+  private GoldenFiles() {}
 
   /**
    * Reads all samples of a folder. At the first time, and when the schema has changed, it adds

@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
  * the spans that the handler begins. It ends when the actor has the message in its mailbox. A
  * message inside of the process has no span of its own.
  *
- * <p>Give it after a {@link ContextCarrier}, which clears the trace where there is no observation.
+ * <p>Give it after a {@link ObservationPropagator}, which clears the trace where there is no
+ * observation.
  */
-public final class TraceCarrier implements TextContextPropagator<@Nullable Trace> {
+public final class TracePropagator implements TextContextPropagator<@Nullable Trace> {
   private final Tracer tracer;
   private final Propagator propagator;
 
@@ -32,7 +33,7 @@ public final class TraceCarrier implements TextContextPropagator<@Nullable Trace
    * @param tracer knows the current span
    * @param propagator writes a trace as texts, such as {@code traceparent} and {@code tracestate}
    */
-  public TraceCarrier(Tracer tracer, Propagator propagator) {
+  public TracePropagator(Tracer tracer, Propagator propagator) {
     this.tracer = Objects.requireNonNull(tracer, "tracer");
     this.propagator = Objects.requireNonNull(propagator, "propagator");
   }

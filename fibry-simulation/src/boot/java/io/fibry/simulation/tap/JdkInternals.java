@@ -10,8 +10,8 @@ import java.lang.invoke.VarHandle;
  * Finds private parts of the JDK, once the agent has opened them to this package. All methods fail
  * with {@link UnsupportedOperationException} where a part is missing, and name it.
  */
-public final class Insides {
-  private Insides() {}
+public final class JdkInternals {
+  private JdkInternals() {}
 
   /** A class by its binary name. */
   public static Class<?> type(String name) {

@@ -16,23 +16,25 @@ import java.util.stream.Stream;
  * @param frames of the log that are whole
  * @param actors that can be read
  * @param turns of them
- * @param waiting messages that are stored and not handled yet, and reminders
- * @param aside messages that were parked
- * @param closed the store was closed at its last use
- * @param torn files with ends of logs that openings have kept aside, each of which was in doubt
+ * @param pendingMessages messages that are stored and not handled yet, and reminders
+ * @param parkedMessages messages that were parked
+ * @param isClosed the store was closed at its last use
+ * @param tornFiles files with ends of logs that openings have kept aside, each of which was in
+ * doubt
  * @param doubt the end of the log if it is not whole, and nothing says that it was on disk. It is a
  * commit that a crash cut off, of which no sender was told, or it was damaged after the crash. When
  * a store has been idle for 20 ms, a mark behind the last commit says that it was on disk: if that
  * is damaged, it is {@code wrong}. So only turns of the last milliseconds before the end of the
  * process can be in doubt. After a loss of power, turns of the last seconds can, because the mark
- * is not forced. {@code withForceEvery} adds its pause. An opening keeps the doubtful bytes in a
+ * is not forced. {@code withSyncInterval} adds its pause. An opening keeps the doubtful bytes in a
  * file beside the log, and continues in their place
- * @param wrong descriptions of bytes that are not as they were written
- * @param lost turns that cannot be read because of that. Those that were the last of their actor
- * are known only if {@code wrong} names the actor
+ * @param defects descriptions of bytes that are not as they were written
+ * @param lostTurns turns that cannot be read because of that. Those that were the last of their
+ * actor are known only if {@code wrong} names the actor
  */
-public record Check(String store, long bytes, long frames, long actors, long turns, long waiting, long aside,
-    boolean closed, List<String> torn, Optional<Wrong> doubt, List<Wrong> wrong, List<Lost> lost) {
+public record StoreCheck(String store, long bytes, long frames, long actors, long turns, long pendingMessages,
+    long parkedMessages,
+    boolean isClosed, List<String> tornFiles, Optional<Defect> doubt, List<Defect> defects, List<LostTurns> lostTurns) {
 
   /**
    * Something that is not as it was written.
@@ -42,7 +44,7 @@ public record Check(String store, long bytes, long frames, long actors, long tur
    * @param actor whose it was, if that can still be read
    * @param what is wrong
    */
-  public record Wrong(String file, long offset, Optional<Store.Id> actor, String what) {
+  public record Defect(String file, long offset, Optional<Store.ActorId> actor, String what) {
     @Override
     public String toString() {
       return file + " at " + offset + ": " + actor.map(id -> id + ": ").orElse("") + what;
@@ -57,7 +59,7 @@ public record Check(String store, long bytes, long frames, long actors, long tur
    * @param last the number of the last one
    * @param why they cannot
    */
-  public record Lost(Store.Id actor, long first, long last, String why) {
+  public record LostTurns(Store.ActorId actor, long first, long last, String why) {
     @Override
     public String toString() {
       return actor + ", turn " + first + (last == first ? "" : " to " + last) + ": " + why;
@@ -66,20 +68,20 @@ public record Check(String store, long bytes, long frames, long actors, long tur
 
   /** {@return whether all that is known to have been on disk is as it was written} */
   public boolean isWhole() {
-    return wrong.isEmpty() && lost.isEmpty();
+    return defects.isEmpty() && lostTurns.isEmpty();
   }
 
   /** A line for each fact. */
   @Override
   public String toString() {
     String state = !isWhole() ? "damaged" : doubt.isEmpty() ? "whole" : "whole up to its end, which is in doubt";
-    var head = store + " is " + state + ": " + actors + " actors, " + turns + " turns, " + waiting
-        + " messages that wait, " + aside + " aside; " + frames + " frames, " + bytes + " bytes; it was "
-        + (closed ? "" : "not ") + "closed";
+    var head = store + " is " + state + ": " + actors + " actors, " + turns + " turns, " + pendingMessages
+        + " messages that wait, " + parkedMessages + " aside; " + frames + " frames, " + bytes + " bytes; it was "
+        + (isClosed ? "" : "not ") + "closed";
     return Stream
-        .of(Stream.of(head), torn.stream().map(one -> "torn: " + one),
-            doubt.stream().map(one -> "in doubt: " + one), wrong.stream().map(one -> "wrong: " + one),
-            lost.stream().map(one -> "lost: " + one))
+        .of(Stream.of(head), tornFiles.stream().map(one -> "torn: " + one),
+            doubt.stream().map(one -> "in doubt: " + one), defects.stream().map(one -> "wrong: " + one),
+            lostTurns.stream().map(one -> "lost: " + one))
         .flatMap(lines -> lines).collect(Collectors.joining("\n"));
   }
 

@@ -3,13 +3,13 @@ package io.fibry.cluster;
 import java.util.Objects;
 
 /** What a handler on another node threw: exceptions themselves do not travel. */
-public final class FarFailureException extends RuntimeException {
+public final class RemoteFailureException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   /** The class of the exception. */
   private final String type;
 
-  FarFailureException(String text, String type) {
+  RemoteFailureException(String text, String type) {
     super(text);
     this.type = Objects.requireNonNull(type, "type");
   }

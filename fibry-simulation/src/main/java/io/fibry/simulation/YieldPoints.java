@@ -6,16 +6,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Points inside a step, for races between a look and a write. A tool that changes bytecode puts the
  * calls into classes that share state, one before each use of it. They do nothing but in a
- * simulation {@link Simulation.Options#withFinePoints}, on its threads. Thread-safe.
+ * simulation {@link Simulation.Options#withYieldPoints}, on its threads. Thread-safe.
  */
-public final class FinePoints {
+public final class YieldPoints {
   /**
    * The present run, or null if there is none, or if it has no fine points. Written by the thread
    * that simulates.
    */
   static volatile @Nullable Run run;
 
-  private FinePoints() {}
+  private YieldPoints() {}
 
   /** Lets others go first here, perhaps. */
   public static void pass() {

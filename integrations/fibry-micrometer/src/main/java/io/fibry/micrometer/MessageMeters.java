@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Messages of one periodic timer or block share one capture: only the first records a wait, which
  * includes a timer's delay.
  */
-public final class MessageTimers implements MeterBinder, ContextPropagator<@Nullable SendTime>, AutoCloseable {
+public final class MessageMeters implements MeterBinder, ContextPropagator<@Nullable SendTime>, AutoCloseable {
   private final Tags tags;
   // written by threads that bind and close, read by senders; while it is empty, no time is captured
   private volatile List<Bound> bound = List.of();
@@ -31,7 +31,7 @@ public final class MessageTimers implements MeterBinder, ContextPropagator<@Null
    *
    * @param scope the tag's value
    */
-  public MessageTimers(String scope) {
+  public MessageMeters(String scope) {
     this(scope, Tags.empty());
   }
 
@@ -41,7 +41,7 @@ public final class MessageTimers implements MeterBinder, ContextPropagator<@Null
    * @param scope the tag's value
    * @param tags on both timers
    */
-  public MessageTimers(String scope, Iterable<Tag> tags) {
+  public MessageMeters(String scope, Iterable<Tag> tags) {
     this.tags = Tags.of("scope", scope).and(tags);
   }
 

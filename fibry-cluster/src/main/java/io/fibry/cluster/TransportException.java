@@ -3,17 +3,17 @@ package io.fibry.cluster;
 import java.util.Objects;
 
 /** A message did not get through, or got no answer; or nobody knows. */
-public final class LostException extends RuntimeException {
+public final class TransportException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   /** Why. */
-  public enum Loss {
+  public enum Failure {
     /** No node was there to get the message. */
-    NOBODY,
+    NO_RECEIVER,
     /** No answer came in time. */
-    LATE,
+    TIMED_OUT,
     /** There is no connection; the message did not leave. */
-    CUT,
+    DISCONNECTED,
     /** The network does not let this program do so. */
     DENIED,
     /** The connection broke meanwhile, so it is not known whether the message left. */
@@ -21,7 +21,7 @@ public final class LostException extends RuntimeException {
   }
 
   /** As told. */
-  private final Loss loss;
+  private final Failure loss;
 
   /**
    * For engines.
@@ -29,13 +29,13 @@ public final class LostException extends RuntimeException {
    * @param loss why
    * @param text what happened
    */
-  public LostException(Loss loss, String text) {
+  public TransportException(Failure loss, String text) {
     super(text);
     this.loss = Objects.requireNonNull(loss, "loss");
   }
 
   /** {@return why} */
-  public Loss loss() {
+  public Failure failure() {
     return loss;
   }
 }

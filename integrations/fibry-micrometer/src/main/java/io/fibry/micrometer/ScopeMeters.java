@@ -21,7 +21,7 @@ import java.util.function.ToLongFunction;
  * <p>Scopes count anyway; a registry that reads costs a report, at most once a second. The meters
  * stay after the scope has closed, with its last accounts, until {@link #close}.
  */
-public final class FibryMetrics implements MeterBinder, AutoCloseable {
+public final class ScopeMeters implements MeterBinder, AutoCloseable {
   static final String UNIT = "messages";
 
   private final Tags tags;
@@ -33,7 +33,7 @@ public final class FibryMetrics implements MeterBinder, AutoCloseable {
    *
    * @param scope its name is the tag's value
    */
-  public FibryMetrics(ActorScope scope) {
+  public ScopeMeters(ActorScope scope) {
     this(scope, Tags.empty());
   }
 
@@ -44,7 +44,7 @@ public final class FibryMetrics implements MeterBinder, AutoCloseable {
    * @param scope its name is the tag's value
    * @param tags on all meters
    */
-  public FibryMetrics(ActorScope scope, Iterable<Tag> tags) {
+  public ScopeMeters(ActorScope scope, Iterable<Tag> tags) {
     this.tags = Tags.of("scope", scope.name()).and(tags);
     this.report = new Recent<>(scope::report);
   }

@@ -17,15 +17,15 @@ import tools.jackson.databind.json.JsonMapper;
  * otherwise are refused when the codec is made. Before a text is stored, the mapper reads it once
  * more.
  */
-public final class MappedTypes {
+public final class MapperTypes {
   private final Map<Class<?>, MappedType> types;
 
-  private MappedTypes(Map<Class<?>, MappedType> types) {
+  private MapperTypes(Map<Class<?>, MappedType> types) {
     this.types = types;
   }
 
-  static MappedTypes none() {
-    return new MappedTypes(Map.of());
+  static MapperTypes none() {
+    return new MapperTypes(Map.of());
   }
 
   /**
@@ -40,7 +40,7 @@ public final class MappedTypes {
    * @throws IllegalArgumentException if the example does not come back, a field of it may be
    *     missing, or bytes could choose classes
    */
-  public <V> MappedTypes by(Class<V> type, V example, JsonMapper mapper) {
+  public <V> MapperTypes map(Class<V> type, V example, JsonMapper mapper) {
     var all = new HashMap<>(types);
     try {
       all.put(type, MappedType.of(type, example, mapper));
@@ -48,7 +48,7 @@ public final class MappedTypes {
       throw new IllegalArgumentException(
           "the mapper cannot write and read the example of " + type.getName() + failure.getMessage(), failure);
     }
-    return new MappedTypes(Map.copyOf(all));
+    return new MapperTypes(Map.copyOf(all));
   }
 
   Optional<MappedType> find(Class<?> type) {

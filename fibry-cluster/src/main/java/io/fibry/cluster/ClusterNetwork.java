@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /** The means by which nodes find each other: a server, or this process. */
 @FunctionalInterface
-public interface Network {
+public interface ClusterNetwork {
 
   /**
    * Connects a node.
@@ -12,11 +12,11 @@ public interface Network {
    * @param app whose nodes see each other
    * @param node its name
    * @return closed by the node
-   * @throws LostException if there is no connection, or the network refuses it
+   * @throws TransportException if there is no connection, or the network refuses it
    * @throws IllegalStateException if the network cannot be used, for example because a server is
    * too old
    */
-  Engine connect(String app, String node);
+  ClusterTransport connect(String app, String node);
 
   /**
    * The lease of nodes that are not told another one.

@@ -19,21 +19,21 @@ import java.util.function.Function;
  *
  * @param <T> the values
  */
-public final class Forms<T> {
+public final class SchemaEvolution<T> {
   record Old(String name, Class<?> type, Function<Object, Object> today) {}
 
   final Map<Class<?>, String> named;
   final List<Old> old;
   final Map<Class<?>, Set<String>> gone;
 
-  private Forms(Map<Class<?>, String> named, List<Old> old, Map<Class<?>, Set<String>> gone) {
+  private SchemaEvolution(Map<Class<?>, String> named, List<Old> old, Map<Class<?>, Set<String>> gone) {
     this.named = named;
     this.old = old;
     this.gone = gone;
   }
 
-  static <T> Forms<T> none() {
-    return new Forms<>(Map.of(), List.of(), Map.of());
+  static <T> SchemaEvolution<T> none() {
+    return new SchemaEvolution<>(Map.of(), List.of(), Map.of());
   }
 
   /**
@@ -47,13 +47,13 @@ public final class Forms<T> {
    * @return a changed copy
    */
   @SuppressWarnings("unchecked") // a value of the old form
-  public <O> Forms<T> reads(String name, Class<O> form, Function<? super O, ? extends T> now) {
+  public <O> SchemaEvolution<T> readOld(String name, Class<O> form, Function<? super O, ? extends T> now) {
     checkName(name, form);
     Objects.requireNonNull(now, "now");
     if (!form.isRecord()) throw new IllegalArgumentException(form.getName() + " must be a record");
     var all = new ArrayList<>(old);
     all.add(new Old(name, form, value -> today(form, now, (O) value)));
-    return new Forms<>(named, List.copyOf(all), gone);
+    return new SchemaEvolution<>(named, List.copyOf(all), gone);
   }
 
   private static <O> Object today(Class<O> form, Function<? super O, ?> now, O value) {
@@ -76,11 +76,11 @@ public final class Forms<T> {
    * @param name in bytes
    * @return a changed copy
    */
-  public Forms<T> named(Class<?> type, String name) {
+  public SchemaEvolution<T> named(Class<?> type, String name) {
     checkName(name, type);
     var all = new HashMap<>(named);
     all.put(type, name);
-    return new Forms<>(Map.copyOf(all), old, gone);
+    return new SchemaEvolution<>(Map.copyOf(all), old, gone);
   }
 
   /**
@@ -91,12 +91,12 @@ public final class Forms<T> {
    * @param fields the names that they had in bytes
    * @return a changed copy
    */
-  public Forms<T> gone(Class<?> type, String... fields) {
+  public SchemaEvolution<T> ignoreRemoved(Class<?> type, String... fields) {
     var all = new HashMap<>(gone);
     var names = new HashSet<>(gone.getOrDefault(type, Set.of()));
     for (var field : Objects.requireNonNull(fields, "fields")) names.add(checkName(field, type));
     all.put(type, Set.copyOf(names));
-    return new Forms<>(named, old, Map.copyOf(all));
+    return new SchemaEvolution<>(named, old, Map.copyOf(all));
   }
 
   /** Checks a name of a type, or of a field in it, as it stands in the bytes. */

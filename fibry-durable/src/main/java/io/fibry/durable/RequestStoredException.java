@@ -12,15 +12,15 @@ import io.fibry.text.Lines;
  * read, or its time was over. It is handled once all the same, now or later: do not send it again.
  * The cause says why there is no answer.
  */
-public final class KeptException extends UnansweredException {
+public final class RequestStoredException extends UnansweredException {
   private static final long serialVersionUID = 1;
 
-  private KeptException(String text, String actor, Object request, Throwable cause) {
+  private RequestStoredException(String text, String actor, Object request, Throwable cause) {
     super(text, actor, request, cause, Outcome.WILL_BE_DONE);
   }
 
-  static KeptException of(Store.Id actor, Delivery delivery, Object request, Throwable cause) {
-    return new KeptException(actor + " keeps " + delivery.how.describeRequest(request)
+  static RequestStoredException of(Store.ActorId actor, Delivery delivery, Object request, Throwable cause) {
+    return new RequestStoredException(actor + " keeps " + delivery.how.describeRequest(request)
         + ", and handles it once without being sent it again, but does not answer: " + why(cause), actor.toString(),
         request, cause);
   }

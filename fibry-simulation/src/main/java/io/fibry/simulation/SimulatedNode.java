@@ -2,7 +2,7 @@ package io.fibry.simulation;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.store.folder.Disk;
+import io.fibry.store.folder.StorageDirectory;
 import io.fibry.test.CrashDisk;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
  * A simulated machine: actors and threads that can be paused or crash, and a disk that survives a
  * crash. For threads of the simulation.
  */
-public final class Node {
+public final class SimulatedNode {
   private final Simulation simulation;
   private final Place place;
   private final CrashDisk files;
   private @Nullable ActorScope root; // null: no scope was opened
 
-  Node(Simulation simulation, String name, CrashDisk files) {
+  SimulatedNode(Simulation simulation, String name, CrashDisk files) {
     this.simulation = simulation;
     this.place = new Place(simulation.run(), name);
     this.files = files;
@@ -72,7 +72,7 @@ public final class Node {
    *
    * @return the same one each time
    */
-  public Disk disk() {
+  public StorageDirectory disk() {
     return new NodeDisk(simulation.run(), place, files);
   }
 
@@ -80,12 +80,13 @@ public final class Node {
    * Lets operations of its disk fail, until it crashes. One that fails changes nothing. A force
    * that fails also forgets what it should have forced, as {@link CrashDisk} says.
    *
-   * @param fails gets "create", "write", "force", "rename", "delete" or "forceNames"; must not wait
+   * @param fails gets "create", "write", "force", "rename", "delete" or "syncDirectory"; must not
+   * wait
    */
-  public void failDisk(Predicate<String> fails) {
-    files.beforeEach(operation -> {
+  public void failDiskOperations(Predicate<String> fails) {
+    files.beforeOperation(operation -> {
       if (!fails.test(operation)) return;
-      simulation.note(operation + " fails on the disk of " + place.name);
+      simulation.trace(operation + " fails on the disk of " + place.name);
       throw new UncheckedIOException(new IOException("made up: " + operation + " on the disk of " + place.name));
     });
   }
@@ -97,7 +98,7 @@ public final class Node {
   public void crash() {
     if (place.crashed) return;
     place.crashed = true;
-    simulation.note("crash of " + place.name);
+    simulation.trace("crash of " + place.name);
     if (simulation.run().place() == place) Task.stopHere();
   }
 
@@ -112,10 +113,10 @@ public final class Node {
    * @throws IllegalArgumentException if it is not positive
    * @throws IllegalStateException if it has crashed
    */
-  public void pause(Duration time) {
+  public void freeze(Duration time) {
     if (!time.isPositive()) throw new IllegalArgumentException("a pause of " + time + "; give more than zero");
     checkRuns();
-    simulation.note("pause of " + place.name + ", " + time);
+    simulation.trace("pause of " + place.name + ", " + time);
     simulation.run().pause(place, Clock.nanos(time));
   }
 
@@ -125,7 +126,7 @@ public final class Node {
    * @return a node with the same name, with what a power cut has left on the disk
    * @throws IllegalStateException if it has not crashed
    */
-  public Node restart() {
+  public SimulatedNode restart() {
     if (!place.crashed)
       throw new IllegalStateException("node " + place.name + " has not crashed; end it by crash() first");
     simulation.run().network.isBack(place);

@@ -12,16 +12,16 @@ import java.util.Optional;
  *
  * @param kind of the actors whose events the view reads
  * @param name of the view
- * @param place the place of the turn that it read last, or empty if it has read none
+ * @param offset the place of the turn that it read last, or empty if it has read none
  */
-public record ViewPlace(String kind, String name, String place) {
+public record ViewOffset(String kind, String name, String offset) {
   private static final byte[] FORGOTTEN = "-".getBytes(StandardCharsets.UTF_8); // no store has such a place
 
   /** Checks it. */
-  public ViewPlace {
+  public ViewOffset {
     Objects.requireNonNull(kind, "kind");
     Objects.requireNonNull(name, "name");
-    Objects.requireNonNull(place, "place");
+    Objects.requireNonNull(offset, "place");
   }
 
   /**
@@ -31,9 +31,9 @@ public record ViewPlace(String kind, String name, String place) {
    * @param body of its last turn
    * @return empty if the actor does not belong to a view, or if the view was forgotten
    */
-  public static Optional<ViewPlace> of(Store.Id actor, byte[] body) {
+  public static Optional<ViewOffset> of(Store.ActorId actor, byte[] body) {
     if (Arrays.equals(body, FORGOTTEN)) return Optional.empty();
-    return kindOf(actor).map(kind -> new ViewPlace(kind, actor.key().substring(kind.length() + 1),
+    return kindOf(actor).map(kind -> new ViewOffset(kind, actor.key().substring(kind.length() + 1),
         new String(body, StandardCharsets.UTF_8)));
   }
 
@@ -48,18 +48,18 @@ public record ViewPlace(String kind, String name, String place) {
    * @param actor which may be that of a view
    * @return empty if it is none
    */
-  public static Optional<String> kindOf(Store.Id actor) {
+  public static Optional<String> kindOf(Store.ActorId actor) {
     int end = actor.key().indexOf(':');
     return actor.kind().equals(Store.VIEWS) && end >= 0 ? Optional.of(actor.key().substring(0, end)) : Optional.empty();
   }
 
   /** {@return the actor that says where the view stands} */
-  public Store.Id actor() {
-    return new Store.Id(Store.VIEWS, kind + ":" + name);
+  public Store.ActorId actor() {
+    return new Store.ActorId(Store.VIEWS, kind + ":" + name);
   }
 
   /** {@return the body of a turn that has this place} */
   public byte[] body() {
-    return place.getBytes(StandardCharsets.UTF_8);
+    return offset.getBytes(StandardCharsets.UTF_8);
   }
 }
