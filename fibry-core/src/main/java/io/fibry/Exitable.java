@@ -43,7 +43,10 @@ public interface Exitable extends AutoCloseable {
    */
   boolean waitForExit(Duration limit);
 
-  /** {@return a read-only future, always the same, that completes with the reason} */
+  /**
+   * {@return a future that completes with the reason} The future of an actor is read-only, and
+   * always the same. A block of several actors returns a copy to each caller.
+   */
   CompletableFuture<ExitReason> onExit();
 
   /**

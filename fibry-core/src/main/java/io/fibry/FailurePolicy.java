@@ -70,18 +70,18 @@ public final class FailurePolicy {
   private final int retries;
   private final int redeliveries;
   private final Budget budget; // null: unlimited
-  private final Backoff backOff; // null: none
+  private final Backoff backoff; // null: none
   private final Function<Throwable, FailurePolicy> choice; // BY only
   private final FailurePolicy unanswered; // null: see withRequestFailurePolicy
 
-  private FailurePolicy(Kind kind, boolean logs, int retries, int redeliveries, Budget budget, Backoff backOff,
+  private FailurePolicy(Kind kind, boolean logs, int retries, int redeliveries, Budget budget, Backoff backoff,
       Function<Throwable, FailurePolicy> choice, FailurePolicy unanswered) {
     this.kind = kind;
     this.logs = logs;
     this.retries = retries;
     this.redeliveries = redeliveries;
     this.budget = budget;
-    this.backOff = backOff;
+    this.backoff = backoff;
     this.choice = choice;
     this.unanswered = unanswered;
   }
@@ -163,7 +163,7 @@ public final class FailurePolicy {
     if (!Objects.requireNonNull(within, "within").isPositive())
       throw new IllegalArgumentException(
           "a budget cannot count restarts within " + Durations.text(within) + "; give more than zero");
-    return new FailurePolicy(kind, logs, retries, redeliveries, new Budget(restarts, within), backOff, choice,
+    return new FailurePolicy(kind, logs, retries, redeliveries, new Budget(restarts, within), backoff, choice,
         unanswered);
   }
 
@@ -202,7 +202,7 @@ public final class FailurePolicy {
     if (kind != Kind.ESCALATE) mayGoOn("a redelivery");
     if (times <= 0) throw new IllegalArgumentException(
         "a message cannot be given again " + times + " times; give more than zero, or leave withRedelivery out");
-    return new FailurePolicy(kind, logs, retries, times, budget, backOff, choice, unanswered);
+    return new FailurePolicy(kind, logs, retries, times, budget, backoff, choice, unanswered);
   }
 
   private void mayGoOn(String what) {
@@ -223,7 +223,7 @@ public final class FailurePolicy {
   public FailurePolicy withRetries(int times) {
     if (times < 0)
       throw new IllegalArgumentException("a message cannot be retried " + times + " times; give zero or more");
-    return new FailurePolicy(kind, logs, times, redeliveries, budget, backOff, choice, unanswered);
+    return new FailurePolicy(kind, logs, times, redeliveries, budget, backoff, choice, unanswered);
   }
 
   /**
@@ -237,13 +237,13 @@ public final class FailurePolicy {
    * @param policy for such exceptions; that it has one itself means nothing
    */
   public FailurePolicy withRequestFailurePolicy(FailurePolicy policy) {
-    return new FailurePolicy(kind, logs, retries, redeliveries, budget, backOff, choice,
+    return new FailurePolicy(kind, logs, retries, redeliveries, budget, backoff, choice,
         Objects.requireNonNull(policy, "policy"));
   }
 
   /** {@return a copy that counts failures but does not log them} */
   public FailurePolicy withoutLog() {
-    return new FailurePolicy(kind, false, retries, redeliveries, budget, backOff, choice, unanswered);
+    return new FailurePolicy(kind, false, retries, redeliveries, budget, backoff, choice, unanswered);
   }
 
   /**
@@ -289,7 +289,7 @@ public final class FailurePolicy {
 
   /** {@return how long the policy suspends the actor, or empty if not at all} */
   public Optional<Backoff> backoff() {
-    return Optional.ofNullable(backOff);
+    return Optional.ofNullable(backoff);
   }
 
   /** {@return the policy for requests of the handler that were not answered, if it has one} */
@@ -301,7 +301,7 @@ public final class FailurePolicy {
   private FailurePolicy within(FailurePolicy chosen) {
     return new FailurePolicy(chosen.kind, logs && chosen.logs, Math.max(retries, chosen.retries),
         Math.max(redeliveries, chosen.redeliveries), chosen.budget != null ? chosen.budget : budget,
-        chosen.backOff != null ? chosen.backOff : backOff,
+        chosen.backoff != null ? chosen.backoff : backoff,
         chosen.choice, unanswered);
   }
 
@@ -309,8 +309,8 @@ public final class FailurePolicy {
   public String toString() {
     return kind.call + (retries > 0 ? ".withRetries(" + retries + ")" : "")
         + (budget != null ? ".withBudget(" + budget.maxRestarts + ", " + Durations.text(budget.period) + ")" : "")
-        + (backOff != null
-            ? ".withBackoff(" + Durations.text(backOff.initial) + ", " + Durations.text(backOff.max) + ")"
+        + (backoff != null
+            ? ".withBackoff(" + Durations.text(backoff.initial) + ", " + Durations.text(backoff.max) + ")"
             : "")
         + (redeliveries > 0 ? ".withRedelivery(" + redeliveries + ")" : "")
         + (unanswered != null ? ".withRequestFailurePolicy(" + unanswered + ")" : "") + (logs ? "" : ".withoutLog()");

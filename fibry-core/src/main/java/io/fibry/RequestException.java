@@ -7,10 +7,14 @@ import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
-/** Why a request got neither a value nor the handler's own exception. */
-public abstract sealed class RequestException extends RuntimeException
-    permits ActorStoppedException, MailboxFullException, AskTimeoutException, AskCycleException, NoReplyException,
-    CircuitOpenException, UnansweredException {
+/**
+ * Why a request got neither a value nor the handler's own exception. The core has a subclass for
+ * each cause: {@link ActorStoppedException}, {@link MailboxFullException},
+ * {@link AskTimeoutException}, {@link AskCycleException}, {@link NoReplyException} and
+ * {@link CircuitOpenException}. Libraries that build on actors add subclasses of their own, so a
+ * {@code switch} over these needs a default.
+ */
+public abstract class RequestException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   /** The name of the actor. */
@@ -21,7 +25,21 @@ public abstract sealed class RequestException extends RuntimeException
   /** Null until it is read: a {@code toString} is user code, and must not hold up an end. */
   private String shown;
 
-  /** Only the stack of the asker's own thread says anything. */
+  /**
+   * Made by a library that builds on actors. Has no stack trace, because it is made on a thread
+   * that is not the asker's.
+   *
+   * @param text the description of the failure
+   * @param actor the name of the actor
+   * @param request the message
+   * @param cause the cause, or null if no other exception led to this one
+   * @param outcome whether the request is handled
+   */
+  protected RequestException(String text, String actor, Object request, Throwable cause, Outcome outcome) {
+    this(text, actor, request, cause, false, outcome);
+  }
+
+  /** Has a stack trace only if it is made on the asker's own thread. */
   RequestException(String text, String actor, Object request, Throwable cause, boolean onAskersThread,
       Outcome outcome) {
     super(text, cause, true, onAskersThread);

@@ -49,7 +49,7 @@ class ArchitectureTest {
               "Request",
               "MultiStepMessage", "Sink", "Strategy", "TextContextPropagator",
               "RequestException",
-              "ActorStoppedException", "CircuitOpenException", "UnansweredException", "AskCycleException",
+              "ActorStoppedException", "CircuitOpenException", "AskCycleException",
               "AskTimeoutException",
               "MailboxFullException",
               "NoReplyException")),

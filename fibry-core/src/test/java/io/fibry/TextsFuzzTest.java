@@ -78,6 +78,7 @@ class TextsFuzzTest {
     ways.put("a hook that fails", this::hookFails);
     ways.put("a subscriber that fails", this::subscriberFails);
     ways.put("an entity that is not born, or ended", this::entityEnds);
+    ways.put("a timer of an entity", this::entityTimerFails);
     ways.put("a group", this::groupIsAskedInVain);
     ways.put("the reason of an end", this::failureEnds);
     ways.put("an executor", this::executorIsShown);
@@ -185,6 +186,16 @@ class TextsFuzzTest {
     actor.sendMessage(secret());
     seen.add(scope.deadLetters().toString());
     seen.add(actor.toString());
+  }
+
+  private void entityTimerFails() {
+    var entities = Entities.open(scope.anonymous(), Duration.ofMinutes(1), (ActorBuilder<Object> how, Hostile key) -> {
+      throw new IllegalStateException("no");
+    });
+    entities.actor(known()).sendMessageLater(secret(), Duration.ofNanos(1));
+    Patience.eventually(() -> !scope.deadLetters().isEmpty());
+    seen.add(scope.deadLetters().toString());
+    entities.close();
   }
 
   private record AnyQuestion(String text) implements Request<Object, String> {

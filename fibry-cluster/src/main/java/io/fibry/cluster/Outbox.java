@@ -3,7 +3,6 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.Outcome;
 import io.fibry.RequestException;
-import io.fibry.UnansweredException;
 import io.fibry.cluster.Relay.Tell;
 import io.fibry.cluster.Tells.Receipt;
 import io.fibry.text.Lines;
@@ -181,7 +180,7 @@ final class Outbox {
 
   private void lose(List<Tell> tells, Throwable failure, Actor<Object> relay) {
     boolean unknown = failure instanceof RequestException none && none.outcome() != Outcome.NOT_DONE;
-    for (var one : tells) relay.sendMessage(failure instanceof UnansweredException told && tells.size() == 1
+    for (var one : tells) relay.sendMessage(failure instanceof RequestException told && tells.size() == 1
         ? new Lost(one, told) : lost(one, why(failure), unknown));
   }
 

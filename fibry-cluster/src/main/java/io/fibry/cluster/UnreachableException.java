@@ -1,14 +1,14 @@
 package io.fibry.cluster;
 
 import io.fibry.Outcome;
-import io.fibry.UnansweredException;
+import io.fibry.RequestException;
 
 /**
  * A request did not arrive at an actor of another node, or no node can answer it any more: its node
  * was killed or has lapsed, or a connection broke. The latter is known within a lease. If the other
  * node told why, the cause is a {@link RemoteFailureException}.
  */
-public final class UnreachableException extends UnansweredException {
+public final class UnreachableException extends RequestException {
   private static final long serialVersionUID = 1;
 
   UnreachableException(String text, String actor, Object request, Throwable cause, Outcome outcome) {

@@ -68,7 +68,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
       for (int tries = 1; true; tries++) {
         var answer = answer(client);
         if (answer.download != null) return answer.download;
-        var pause = Collections.max(List.of(backOff(tries, random), answer.patience));
+        var pause = Collections.max(List.of(backoff(tries, random), answer.patience));
         var left = options.limit.minusNanos(clock.nanoTime() - begun);
         if (!answer.mayChange || tries == options.tries || pause.compareTo(left) >= 0 || !budget.spend())
           throw answer.failure;
@@ -129,7 +129,7 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     }
   }
 
-  private Duration backOff(int tries, RandomGenerator random) {
+  private Duration backoff(int tries, RandomGenerator random) {
     var full = options.first;
     for (int i = 1; i < tries && full.compareTo(LONGEST) < 0; i++) full = full.multipliedBy(2);
     long nanos = Collections.min(List.of(full, options.most, LONGEST)).toNanos();

@@ -6,7 +6,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.CircuitOpenException;
 import io.fibry.MailboxFullException;
 import io.fibry.Outcome;
-import io.fibry.UnansweredException;
+import io.fibry.RequestException;
 import io.fibry.block.Rethrown;
 import io.fibry.net.HttpStatus.Refusal;
 import java.io.EOFException;
@@ -200,7 +200,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       case ActorStoppedException stopped -> refuse(answer, 503);
       case CircuitOpenException open -> refuse(answer, 503);
       case AskTimeoutException late -> refuse(answer, 504);
-      case UnansweredException kept when kept.outcome() == Outcome.WILL_BE_DONE -> refuse(answer, 504);
+      case RequestException failed when failed.outcome() == Outcome.WILL_BE_DONE -> refuse(answer, 504);
       case Refusal refusal -> refuse(answer, refusal.code); // by a file route
       default -> answer.refuse(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
     }

@@ -21,8 +21,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -37,7 +41,9 @@ class ClientOutboxTest {
   private static final int SENDERS = 4;
   private static final int ROUNDS = Soak.ON ? 2_000 : 30;
 
-  private final ActorScope scope = ActorSystem.openScope("outbox", o -> o.withDeadLetters(letter -> {}));
+  private final Set<Object> lost = ConcurrentHashMap.newKeySet(); // messages of dead letters
+  private final ActorScope scope =
+      ActorSystem.openScope("outbox", o -> o.withDeadLetters(letter -> lost.add(letter.message())));
   private final ServerSocket server = new ServerSocket(0, SENDERS, InetAddress.getLoopbackAddress());
   private final List<AutoCloseable> opened = new ArrayList<>(List.of(server));
 
@@ -124,6 +130,34 @@ class ClientOutboxTest {
     System.out.println("cut off in " + cutOff + " of " + ROUNDS + " rounds");
   }
 
+  /** However many senders there are, no more is held in memory than the bound allows. */
+  @Promise("25.8")
+  @Test
+  void memoryForClientThatReadsNothingIsBounded() throws Exception {
+    long seed = StressHarness.seed();
+    System.out.println("an outbox without a reader: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    for (int round = 0; round < ROUNDS; round++) {
+      int bound = 1_000 + random.nextInt(20_000);
+      connect();
+      var writes = new Gate();
+      var accepted = new ConcurrentLinkedQueue<String>();
+      var outbox = new ClientOutbox<String>(scope.anonymous(), "lines", accept(), bound,
+          new ClientOutbox.Format<>(String::length, text -> {
+            writes.passDeaf();
+            return line(text);
+          }));
+      lost.clear();
+
+      int taken = send(outbox, 1_000, random.nextLong(), accepted);
+
+      assertTrue(taken < SENDERS * 1_000, "all were accepted in round " + round);
+      Patience.eventually(() -> accepted.stream().filter(line -> !lost.contains(line))
+          .mapToLong(line -> line.length() + OVERHEAD).sum() <= bound + OVERHEAD);
+      writes.open();
+    }
+  }
+
   /** Until the end, or until it is cut off. */
   private static CompletableFuture<List<String>> read(Socket peer) {
     return CompletableFuture.supplyAsync(() -> {
@@ -149,8 +183,12 @@ class ClientOutboxTest {
     }
   }
 
-  /** How many were taken. */
   private static int send(ClientOutbox<String> outbox, int each, long seed) {
+    return send(outbox, each, seed, new ConcurrentLinkedQueue<>());
+  }
+
+  /** {@return how many lines were accepted} */
+  private static int send(ClientOutbox<String> outbox, int each, long seed, Queue<String> accepted) {
     var taken = new AtomicInteger();
     var done = new CountDownLatch(SENDERS);
     for (int i = 0; i < SENDERS; i++) {
@@ -161,8 +199,10 @@ class ClientOutboxTest {
           int block = Math.min(1 + random.nextInt(3), each - number);
           var lines = new ArrayList<String>();
           for (int k = 0; k < block; k++) lines.add(sender + " " + number++ + " " + "x".repeat(1 + random.nextInt(10)));
-          if (block == 1 ? outbox.door.sendMessage(lines.getFirst()) : outbox.door.sendMessages(lines))
+          if (block == 1 ? outbox.door.sendMessage(lines.getFirst()) : outbox.door.sendMessages(lines)) {
             taken.addAndGet(block);
+            accepted.addAll(lines);
+          }
         }
         done.countDown();
       });

@@ -1,7 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.Outcome;
-import io.fibry.UnansweredException;
+import io.fibry.RequestException;
 import io.fibry.store.StoreException;
 import io.fibry.text.Lines;
 
@@ -10,7 +10,7 @@ import io.fibry.text.Lines;
  * and could not be stored itself. The outcome is NOT_DONE if no part of it is stored, UNKNOWN if
  * the store did not say, and WILL_BE_DONE if the request itself is stored and comes again.
  */
-public final class NotStoredException extends UnansweredException {
+public final class NotStoredException extends RequestException {
   private static final long serialVersionUID = 1;
 
   private NotStoredException(String text, String actor, Object request, StoreException cause, Outcome outcome) {

@@ -3,7 +3,6 @@ package io.fibry.durable;
 import io.fibry.MailboxFullException;
 import io.fibry.Outcome;
 import io.fibry.RequestException;
-import io.fibry.UnansweredException;
 import io.fibry.store.Store;
 import io.fibry.text.Lines;
 
@@ -12,7 +11,7 @@ import io.fibry.text.Lines;
  * read, or its time was over. It is handled once all the same, now or later: do not send it again.
  * The cause says why there is no answer.
  */
-public final class RequestStoredException extends UnansweredException {
+public final class RequestStoredException extends RequestException {
   private static final long serialVersionUID = 1;
 
   private RequestStoredException(String text, String actor, Object request, Throwable cause) {

@@ -35,7 +35,7 @@ class SnippetsTest {
   }
 
   @Test
-  void backOff() {
+  void backoff() {
     // @start region="backoff"
     try (var scope = TestScope.fibers()) {
       var tries = new AtomicInteger();

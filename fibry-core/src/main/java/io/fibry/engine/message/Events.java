@@ -133,13 +133,13 @@ public final class Events {
   }
 
   /** A null {@code cause}: another actor failed. */
-  public static void restart(Wait.Party actor, Throwable cause, long backOff) {
+  public static void restart(Wait.Party actor, Throwable cause, long backoff) {
     if (RESTART == null || !RESTART.isEnabled()) return;
     var event = new Restart();
     event.actor = actor.name();
     event.cause = cause == null ? null : cause.getClass();
     event.text = cause == null ? null : text(cause);
-    event.backOff = backOff;
+    event.backoff = backoff;
     event.commit();
   }
 
@@ -245,7 +245,7 @@ public final class Events {
     @Label("Back-off")
     @Description("How long its messages wait before")
     @Timespan
-    long backOff;
+    long backoff;
   }
 
   @Name("fibry.DeadLetter")

@@ -169,8 +169,8 @@ class FailureEventsTest {
   @Promise("15.6")
   @Test
   void aRestartHasActorCauseAndBackOff() {
-    var backOff = Duration.ofMillis(1);
-    var actor = scope.named("restarted").onFailure(FailurePolicy.restart().withBackoff(backOff, backOff).withoutLog())
+    var backoff = Duration.ofMillis(1);
+    var actor = scope.named("restarted").onFailure(FailurePolicy.restart().withBackoff(backoff, backoff).withoutLog())
         .newActor((Object message) -> {
           throw new IllegalStateException("on purpose");
         });
@@ -181,7 +181,7 @@ class FailureEventsTest {
       var event = only(recorder.events("restarted"));
       assertEquals(List.of("java.lang.IllegalStateException", "on purpose"), facts(event, "cause", "text"));
       assertTrue(event.getDuration("backoff").isPositive()
-          && event.getDuration("backoff").compareTo(backOff.multipliedBy(2)) < 0, event::toString);
+          && event.getDuration("backoff").compareTo(backoff.multipliedBy(2)) < 0, event::toString);
     }
   }
 

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
-import io.fibry.UnansweredException;
+import io.fibry.RequestException;
 import io.fibry.cluster.Cluster;
 import io.fibry.cluster.TransportException;
 import io.fibry.durable.Durable;
@@ -387,7 +387,7 @@ class RolesTest {
       }
       try (var asker = join("q", Role.ASKER)) {
         assertEquals(7, asker.actor("till", Count.class).ask(new Count())); // so those before are handled
-        var refused = assertThrows(UnansweredException.class, () -> join("r", Role.NODE).actor("gone", Count.class)
+        var refused = assertThrows(RequestException.class, () -> join("r", Role.NODE).actor("gone", Count.class)
             .ask(new Count()));
         assertTrue(refused.getMessage().contains("no node offers it"), refused::getMessage);
       }
