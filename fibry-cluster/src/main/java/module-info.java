@@ -9,6 +9,7 @@ module io.fibry.cluster {
   requires static org.jspecify;
 
   exports io.fibry.cluster;
+  exports io.fibry.cluster.spi;
 
   opens io.fibry.cluster to io.fibry.durable; // which writes and reads what nodes tell each other
 }

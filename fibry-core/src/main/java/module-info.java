@@ -44,6 +44,7 @@ module io.fibry {
   exports io.fibry.net;
   exports io.fibry.pool;
   exports io.fibry.pubsub;
+  exports io.fibry.spi;
   exports io.fibry.stereotype;
   exports io.fibry.text to io.fibry.cluster, io.fibry.durable, io.fibry.jdbc, io.fibry.nats;
   exports io.fibry.time;

@@ -17,8 +17,8 @@ import java.util.List;
  * @param activity in words that follow its name
  * @param busyFor for how long at least it has been at its message or step, of a pool the longest;
  * zero if at none. The time begins when the library first looks at the message: in a scope with a
- * scheduler of yours, at an inline request, and at a step of your own {@link MultiStepMessage}. So
- * it may be longer
+ * scheduler of yours, at an inline request, and at a step of your own
+ * {@link io.fibry.spi.MultiStepMessage}. So it may be longer
  */
 public record ActorStats(List<String> scopes, String name, String kind, long queued, long handled, long failed,
     String activity, Duration busyFor) {

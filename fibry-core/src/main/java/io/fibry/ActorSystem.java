@@ -1,6 +1,8 @@
 package io.fibry;
 
 import io.fibry.engine.scope.Scope;
+import io.fibry.spi.ForwardingExitable;
+import io.fibry.spi.LastingAddress;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -65,7 +67,7 @@ public final class ActorSystem {
    */
   public static ActorBuilder<Object> beside(Exitable actor) {
     if (actor instanceof LastingAddress address) return address.beside();
-    if (actor instanceof ForwardingExitable<?> block) return beside(block.target());
+    if (actor instanceof ForwardingExitable<?> block) return beside(ForwardingExitable.targetOf(block));
     return Scope.beside(Objects.requireNonNull(actor, "actor"));
   }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.pool.Pools;
+import io.fibry.spi.AskChain;
 import io.fibry.support.Patience;
 import java.util.ArrayList;
 import java.util.List;

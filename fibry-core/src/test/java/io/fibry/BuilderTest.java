@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.Arrays;
@@ -37,13 +38,13 @@ class BuilderTest {
 
     plain.strategy(Strategy.THREAD);
     plain.mailbox(Mailbox.bounded(3, Overflow.REJECT));
-    plain.forBlocks().child("one");
+    BlockBuilder.of(plain).child("one");
     plain.intercept((Object m, Handler.Task next) -> log.add(m));
     plain.protocol(String.class);
 
-    assertSame(Strategy.FIBER, plain.forBlocks().strategy());
-    assertSame(Mailbox.unbounded(), plain.forBlocks().mailbox());
-    assertEquals(Optional.of("plain"), plain.forBlocks().name());
+    assertSame(Strategy.FIBER, BlockBuilder.of(plain).strategy());
+    assertSame(Mailbox.unbounded(), BlockBuilder.of(plain).mailbox());
+    assertEquals(Optional.of("plain"), BlockBuilder.of(plain).name());
     var actor = plain.newActorWithReturn((Object m) -> m);
     assertEquals("x", actor.ask("x"));
     assertEquals(List.of(), log);
@@ -89,16 +90,16 @@ class BuilderTest {
     var bounded = Mailbox.bounded(7, Overflow.REJECT);
     var builder = Variants.scope(o -> o.withStrategy(Strategy.THREAD).withMailbox(bounded)).anonymous();
 
-    assertSame(Strategy.THREAD, builder.forBlocks().strategy());
-    assertSame(bounded, builder.forBlocks().mailbox());
+    assertSame(Strategy.THREAD, BlockBuilder.of(builder).strategy());
+    assertSame(bounded, BlockBuilder.of(builder).mailbox());
     assertFalse(builder.newActorWithReturn((Object m) -> Thread.currentThread().isVirtual()).ask("?"));
   }
 
   @Test
   void orNameHoldsWhereNoNameWasGiven() {
-    assertEquals(Optional.of("otherwise"), scope.anonymous().forBlocks().defaultName("otherwise").name());
-    assertEquals(Optional.of("told"), scope.named("told").forBlocks().defaultName("otherwise").name());
-    assertThrows(IllegalArgumentException.class, () -> scope.anonymous().forBlocks().defaultName(""));
+    assertEquals(Optional.of("otherwise"), BlockBuilder.of(scope.anonymous()).defaultName("otherwise").name());
+    assertEquals(Optional.of("told"), BlockBuilder.of(scope.named("told")).defaultName("otherwise").name());
+    assertThrows(IllegalArgumentException.class, () -> BlockBuilder.of(scope.anonymous()).defaultName(""));
   }
 
   @Test
@@ -106,26 +107,26 @@ class BuilderTest {
     var otherwise = Mailbox.bounded(5, Overflow.BLOCK);
     var told = Mailbox.bounded(7, Overflow.REJECT);
 
-    assertSame(otherwise, scope.anonymous().forBlocks().defaultMailbox(otherwise).mailbox());
-    assertSame(told, scope.anonymous().mailbox(told).forBlocks().defaultMailbox(otherwise).mailbox());
+    assertSame(otherwise, BlockBuilder.of(scope.anonymous()).defaultMailbox(otherwise).mailbox());
+    assertSame(told, BlockBuilder.of(scope.anonymous().mailbox(told)).defaultMailbox(otherwise).mailbox());
     assertSame(Mailbox.unbounded(),
-        scope.anonymous().mailbox(Mailbox.unbounded()).forBlocks().defaultMailbox(otherwise).mailbox());
+        BlockBuilder.of(scope.anonymous().mailbox(Mailbox.unbounded())).defaultMailbox(otherwise).mailbox());
     assertSame(told,
-        Variants.scope(o -> o.withMailbox(told)).anonymous().forBlocks().defaultMailbox(otherwise).mailbox());
+        BlockBuilder.of(Variants.scope(o -> o.withMailbox(told)).anonymous()).defaultMailbox(otherwise).mailbox());
   }
 
   @Test
   void schedulerIsTheScopes() {
     var clock = new Clock();
 
-    assertSame(clock, Variants.scope(o -> o.withScheduler(clock)).anonymous().forBlocks().scheduler());
+    assertSame(clock, BlockBuilder.of(Variants.scope(o -> o.withScheduler(clock)).anonymous()).scheduler());
   }
 
   @Test
   void partNamesAPartOfTheWhole() {
-    assertEquals(Optional.of("orders/3"), scope.named("orders").forBlocks().child("3").name());
-    assertEquals("orders/3", scope.named("orders").forBlocks().child("3").newActor((Object m) -> {}).name());
-    assertEquals(Optional.empty(), scope.anonymous().forBlocks().child("3").name());
+    assertEquals(Optional.of("orders/3"), BlockBuilder.of(scope.named("orders")).child("3").name());
+    assertEquals("orders/3", BlockBuilder.of(scope.named("orders")).child("3").newActor((Object m) -> {}).name());
+    assertEquals(Optional.empty(), BlockBuilder.of(scope.anonymous()).child("3").name());
   }
 
   @Test
@@ -250,7 +251,7 @@ class BuilderTest {
     put(cases, "newActor in context", "handler", () -> builder.newActor((Handler.WithContext<Object>) null));
     put(cases, "newActorWithReturn", "handler",
         () -> builder.newActorWithReturn((Handler.Returning<Object, Object>) null));
-    put(cases, "part", "part", () -> scope.named("whole").forBlocks().child(null));
+    put(cases, "part", "part", () -> BlockBuilder.of(scope.named("whole")).child(null));
     put(cases, "onStop", "hook", () -> stateful.onStop(null));
     put(cases, "rollback", "copy", () -> stateful.rollback(null));
     put(cases, "stateful newActor", "handler", () -> stateful.newActor((Handler.Stateful<String, Object>) null));

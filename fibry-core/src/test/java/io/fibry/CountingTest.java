@@ -13,6 +13,7 @@ import io.fibry.net.TcpConnection;
 import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
 import io.fibry.pubsub.Topic;
+import io.fibry.spi.MultiStepMessage;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.net.InetAddress;

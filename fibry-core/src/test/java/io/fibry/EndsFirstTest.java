@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -17,7 +18,7 @@ class EndsFirstTest {
   @Test
   void aDoorIsToldBeforeThoseMadeAfterItAreWaitedFor() {
     var doorIsShut = new CountDownLatch(1);
-    scope.anonymous().forBlocks().closesFirst().newSink().closeOnExit(doorIsShut::countDown);
+    BlockBuilder.of(scope.anonymous()).closesFirst().newSink().closeOnExit(doorIsShut::countDown);
     var guest = scope.anonymous().newActor((String m) -> {
       doorIsShut.await();
       ended.add(m);
@@ -40,7 +41,7 @@ class EndsFirstTest {
 
   @Test
   void aDoorThatClosesItsScopeItselfIsNotWaitedFor() {
-    var door = scope.anonymous().forBlocks().closesFirst().newSink();
+    var door = BlockBuilder.of(scope.anonymous()).closesFirst().newSink();
 
     door.execAndWait(none -> scope.close());
     door.waitForExit();
@@ -52,7 +53,7 @@ class EndsFirstTest {
   void aDoorOfAScopeBelowIsToldInItsTurn() {
     var below = scope.openScope("below");
     var doorIsShut = new CountDownLatch(1);
-    below.anonymous().forBlocks().closesFirst().newSink().closeOnExit(doorIsShut::countDown);
+    BlockBuilder.of(below.anonymous()).closesFirst().newSink().closeOnExit(doorIsShut::countDown);
     below.anonymous().newActor((String m) -> doorIsShut.await()).sendMessage("waits for the door");
     scope.anonymous().newSink()
         .closeOnExit(() -> ended.add("made later, ended with the door open: " + doorIsShut.getCount()));

@@ -8,6 +8,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
+import io.fibry.spi.MultiStepMessage;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.net.InetAddress;

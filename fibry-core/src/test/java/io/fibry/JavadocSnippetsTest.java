@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.time.ManualScheduler;
 import io.fibry.time.Scheduler;
@@ -289,7 +290,7 @@ class JavadocSnippetsTest {
       tenant.set("acme");
 
       assertEquals("acme asks", actor.ask("asks"));
-      assertEquals("tenant=acme", scope.anonymous().forBlocks().contextText(actor, "asks"));
+      assertEquals("tenant=acme", BlockBuilder.of(scope.anonymous()).contextText(actor, "asks"));
     }
   }
 

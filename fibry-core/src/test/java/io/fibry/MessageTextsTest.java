@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Topic;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -154,6 +155,6 @@ class MessageTextsTest {
     assertEquals("a name such as \"a\\nb\" would break the lines of logs; give one without control characters",
         bad.getMessage());
     assertThrows(IllegalArgumentException.class, () -> scope.openScope("a\tb"));
-    assertEquals("x/a\\nb", scope.named("x").forBlocks().child("a\nb").name().orElseThrow());
+    assertEquals("x/a\\nb", BlockBuilder.of(scope.named("x")).child("a\nb").name().orElseThrow());
   }
 }

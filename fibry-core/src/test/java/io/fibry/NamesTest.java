@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.spi.BlockBuilder;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -101,7 +102,7 @@ class NamesTest {
       var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named(blank));
       assertTrue(refusal.getMessage().contains("anonymous()"), refusal.getMessage());
     }
-    assertThrows(IllegalArgumentException.class, () -> scope.named("whole").forBlocks().child(" "));
+    assertThrows(IllegalArgumentException.class, () -> BlockBuilder.of(scope.named("whole")).child(" "));
   }
 
   @Test

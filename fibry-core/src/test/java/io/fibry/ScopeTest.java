@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import io.fibry.time.ManualScheduler;
@@ -108,8 +109,8 @@ class ScopeTest {
       assertEquals(List.of(Strategy.CALLER, clock, Duration.ofSeconds(3), Duration.ZERO), List
           .of(Scopes.options(inner).strategy(), Scopes.options(inner).scheduler(), Scopes.options(inner).askLimit(),
               Scopes.options(inner).killGrace()));
-      assertEquals(outer.anonymous().forBlocks().mailbox(), inner.anonymous().forBlocks().mailbox());
-      assertSame(Strategy.CALLER, inner.anonymous().forBlocks().strategy());
+      assertEquals(BlockBuilder.of(outer.anonymous()).mailbox(), BlockBuilder.of(inner.anonymous()).mailbox());
+      assertSame(Strategy.CALLER, BlockBuilder.of(inner.anonymous()).strategy());
     }
   }
 
@@ -119,7 +120,7 @@ class ScopeTest {
     try (var outer = ActorSystem.openScope("outer")) {
       outer.openScope("inner", o -> o.withStrategy(Strategy.THREAD));
 
-      assertSame(Strategy.FIBER, outer.anonymous().forBlocks().strategy());
+      assertSame(Strategy.FIBER, BlockBuilder.of(outer.anonymous()).strategy());
     }
   }
 

@@ -98,10 +98,14 @@ class SourceRulesTest {
   @Test
   void noFileIsLong() {
     var tooLong = Stream.of(MAIN, "test").flatMap(where -> sources(where).stream())
-        .filter(file -> lines(file).size() > (ALGORITHMS.containsKey(className(file)) ? 800 : 400))
+        .filter(file -> withoutImports(file) > (ALGORITHMS.containsKey(className(file)) ? 800 : 400))
         .map(ROOT::relativize).toList();
 
-    assertEquals(List.of(), tooLong, "more than 400 lines, or 800 for an algorithm");
+    assertEquals(List.of(), tooLong, "more than 400 lines besides imports, or 800 for an algorithm");
+  }
+
+  private static long withoutImports(Path file) {
+    return lines(file).stream().filter(line -> !line.startsWith("import ")).count();
   }
 
   private static String className(Path file) {

@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.spi.MultiStepMessage;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

@@ -5,6 +5,7 @@ import io.fibry.ActorContext;
 import io.fibry.ExitReason;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import java.time.Duration;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.HashMap;

@@ -2,6 +2,7 @@ package io.fibry.cluster;
 
 import io.fibry.AskCycleException;
 import io.fibry.Request;
+import io.fibry.cluster.spi.WireMessage;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.Actor;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import java.time.Duration;

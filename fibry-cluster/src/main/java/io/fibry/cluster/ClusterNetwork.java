@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.cluster.spi.ClusterTransport;
 import java.time.Duration;
 
 /** The means by which nodes find each other: a server, or this process. */

@@ -2,8 +2,8 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.Exitable;
-import io.fibry.ForwardingExitable;
 import io.fibry.pool.Entities;
+import io.fibry.spi.ForwardingExitable;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.IntFunction;

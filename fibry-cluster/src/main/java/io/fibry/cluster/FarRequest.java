@@ -4,6 +4,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import java.time.Duration;

@@ -2,12 +2,13 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.Exitable;
-import io.fibry.ForwardingExitable;
 import io.fibry.Handler;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Subscription;
 import io.fibry.pubsub.Topic;
+import io.fibry.spi.ForwardingExitable;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;

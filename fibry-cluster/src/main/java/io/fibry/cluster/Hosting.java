@@ -6,6 +6,8 @@ import io.fibry.Done;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.Slot.Stage;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pool.Entities;
 import java.time.Duration;
 import java.util.List;

@@ -7,7 +7,9 @@ import io.fibry.AskTimeoutException;
 import io.fibry.Done;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.pubsub.Subscription;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -107,7 +109,7 @@ final class Lease {
 
   static Lease begin(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options,
       Lives lives) {
-    var lease = new Lease(engine, subjects, options, scope.anonymous().forBlocks().scheduler(), lives);
+    var lease = new Lease(engine, subjects, options, BlockBuilder.of(scope.anonymous()).scheduler(), lives);
     lease.join(scope, subjects.app());
     boolean begun = false;
     try {

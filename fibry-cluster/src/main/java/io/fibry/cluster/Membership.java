@@ -4,8 +4,10 @@ import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.cluster.Cluster.Member;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.pubsub.ObservableValue;
 import io.fibry.pubsub.Subscription;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -54,7 +56,7 @@ final class Membership implements AutoCloseable {
   private final Actor<Object> actor;
 
   Membership(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options, Lives lives) {
-    this.clock = scope.anonymous().forBlocks().scheduler();
+    this.clock = BlockBuilder.of(scope.anonymous()).scheduler();
     this.engine = engine;
     this.lives = lives;
     this.node = options.node();

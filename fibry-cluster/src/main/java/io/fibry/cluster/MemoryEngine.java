@@ -1,5 +1,7 @@
 package io.fibry.cluster;
 
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import io.fibry.text.Lines;

@@ -7,12 +7,15 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Sink;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.codec.Codec;
 import io.fibry.durable.Durable;
 import io.fibry.durable.SharedStoreAccess;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;
 import io.fibry.pubsub.Topic;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.Collections;
@@ -72,7 +75,7 @@ final class Node implements Cluster {
           own -> options.askLimit().map(own::withAskLimit).orElse(own));
       var lease = Optional.<Lease>empty();
       try {
-        var clock = scope.anonymous().forBlocks().scheduler();
+        var clock = BlockBuilder.of(scope.anonymous()).scheduler();
         var lives = new Lives(clock, options.lease());
         lease = Optional.of(Lease.begin(scope, engine, subjects, options, lives));
         var membership = new Membership(scope, engine, subjects, options, lives);
@@ -241,7 +244,7 @@ final class Node implements Cluster {
   public <M, B> Entities<String, M> host(String kind, Class<M> messages, ActorBuilder<B> how, Duration idle,
       BiFunction<ActorBuilder<B>, String, Actor<M>> birth) {
     Objects.requireNonNull(birth, "birth");
-    var named = Objects.requireNonNull(how, "how").forBlocks().defaultName(Subjects.checked("a kind", kind));
+    var named = BlockBuilder.of(Objects.requireNonNull(how, "how")).defaultName(Subjects.checked("a kind", kind));
     Entities.open(named, idle, birth).close(); // checks them
     return host(kind, Protocol.of(messages), false, part -> Entities.open(named, idle, birth));
   }

@@ -5,11 +5,12 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.ForwardingExitable;
-import io.fibry.LastingAddress;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pubsub.Subscription;
+import io.fibry.spi.ForwardingExitable;
+import io.fibry.spi.LastingAddress;
 import io.fibry.time.Scheduler;
 import java.util.Optional;
 

@@ -3,6 +3,7 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.durable.SharedStoreAccess;
 import io.fibry.pool.Entities;
 import io.fibry.pubsub.Subscription;

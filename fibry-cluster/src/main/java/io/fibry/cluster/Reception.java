@@ -2,9 +2,12 @@ package io.fibry.cluster;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.AskChain;
 import io.fibry.Request;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.codec.CodecException;
+import io.fibry.spi.AskChain;
+import io.fibry.spi.BlockBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * thread, so that the actor's carriers capture it
  */
 record Reception<M>(ClusterTransport engine, String what, String life, Protocol<M> protocol, UnderWay underWay,
-    BooleanSupplier mayAnswer, LongSupplier epoch, ActorBuilder.ForBlocks<Object> how) {
+    BooleanSupplier mayAnswer, LongSupplier epoch, BlockBuilder<Object> how) {
 
   /** Returns an empty value if the message cannot be read, which its sender is told. */
   Optional<M> read(WireMessage wire) {
@@ -173,7 +176,7 @@ record Reception<M>(ClusterTransport engine, String what, String life, Protocol<
     if (!mayAnswer.getAsBoolean()) return;
     try {
       long now = epoch.getAsLong();
-      engine.publish(now > 0 ? answer.with(Route.EPOCH, Long.toString(now)) : answer);
+      engine.publish(now > 0 ? answer.withHeader(Route.EPOCH, Long.toString(now)) : answer);
     } catch (TransportException cut) {
       LoggerFactory.getLogger(Cluster.class).debug("an answer of '{}' did not leave", what, cut);
     }

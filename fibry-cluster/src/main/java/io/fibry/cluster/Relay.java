@@ -3,9 +3,11 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
-import io.fibry.AskChain;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
+import io.fibry.cluster.spi.WireMessage;
+import io.fibry.spi.AskChain;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -117,7 +119,7 @@ final class Relay {
   private final Surroundings around;
   private final Route route;
   private final Duration longest; // for requests without a limit, and receipts
-  private final ActorBuilder.ForBlocks<Object> how; // has the carriers
+  private final BlockBuilder<Object> how; // has the carriers
   private final Outbox outbox;
   private final Actor<Object> actor;
 
@@ -128,8 +130,9 @@ final class Relay {
     this.how = around.how();
     this.outbox =
         new Outbox(longest, route.mostTells(), tells -> new FarRequest<>(around, route, tells, longest), around::asked);
-    this.actor = around.scope().named(route.name()).forBlocks().excludedFromAccounts().onFailure(FailurePolicy.resume())
-        .newActor(this::handle);
+    this.actor =
+        BlockBuilder.of(around.scope().named(route.name())).excludedFromAccounts().onFailure(FailurePolicy.resume())
+            .newActor(this::handle);
   }
 
   static Relay begin(Surroundings around, Route route, Duration longest) {

@@ -8,6 +8,7 @@ import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
 import io.fibry.Outcome;
 import io.fibry.RequestException;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.HashMap;

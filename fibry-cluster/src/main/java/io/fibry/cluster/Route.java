@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.cluster.spi.WireMessage;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.cluster.spi.ClusterTransport;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 

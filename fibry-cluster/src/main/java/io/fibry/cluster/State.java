@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.cluster.Cluster.Member;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import java.time.Duration;

@@ -3,6 +3,8 @@ package io.fibry.cluster;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.FailurePolicy;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
@@ -22,22 +24,22 @@ record Surroundings(ActorScope scope, Scheduler clock, ClusterTransport engine, 
   }
 
   /** {@return a builder with the carriers and the clock of the node's scope} */
-  ActorBuilder.ForBlocks<Object> how() {
-    return scope.anonymous().forBlocks();
+  BlockBuilder<Object> how() {
+    return BlockBuilder.of(scope.anonymous());
   }
 
   static ActorBuilder<Object> own(ActorScope scope) {
-    return scope.anonymous().forBlocks().excludedFromAccounts().onFailure(FailurePolicy.resume());
+    return BlockBuilder.of(scope.anonymous()).excludedFromAccounts().onFailure(FailurePolicy.resume());
   }
 
   /** How exceptions name a request of this node. */
   String asked(Object request) {
-    return scope.anonymous().forBlocks().describeRequest(request);
+    return BlockBuilder.of(scope.anonymous()).describeRequest(request);
   }
 
   /** {@return the limit of requests to other nodes that have no limit of their own} */
   Duration askLimit() {
-    return scope.anonymous().forBlocks().askLimit();
+    return BlockBuilder.of(scope.anonymous()).askLimit();
   }
 
   /** Returns the life of this node, until it has to join again. */

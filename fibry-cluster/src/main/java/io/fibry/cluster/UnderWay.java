@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.cluster.spi.WireMessage;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;

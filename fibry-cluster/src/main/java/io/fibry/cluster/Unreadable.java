@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.text.Lines;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -8,6 +8,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.codec.Codec;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;

@@ -5,9 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.durable.Durable;
 import io.fibry.durable.SharedStoreAccess;
 import io.fibry.pool.Entities;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.support.Intercepted;
@@ -40,7 +43,7 @@ class DurablePartTest {
   private final Semaphore begun = new Semaphore(0); // looks at what waits for an actor
   private final Semaphore mayLook = new Semaphore(0);
   private final Store store = watched(Store.class, memory, (method, given) -> {
-    if (!method.equals("waiting") || given != 3) return;
+    if (!method.equals("pending") || given != 3) return;
     begun.release();
     mayLook.acquireUninterruptibly();
   }, (method, given) -> {});
@@ -78,9 +81,10 @@ class DurablePartTest {
   @Test
   void aRequestThatIsKeptIsAnsweredBeforeItsPartIsGiven() {
     var part = Part.hold(
-        new Surroundings(scope, scope.anonymous().forBlocks().scheduler(), engine, null, null, null, "a", LONG, null),
+        new Surroundings(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
+            null),
         "part", new Reception<>(engine, "list", "a.1", PROTOCOL, new UnderWay(), () -> true, () -> 0,
-            ActorSystem.anonymous().forBlocks()),
+            BlockBuilder.of(ActorSystem.anonymous())),
         key -> true, key -> {},
         hand -> {});
     part.open(lists(), true);

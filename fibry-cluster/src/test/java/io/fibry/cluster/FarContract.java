@@ -18,6 +18,7 @@ import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
 import io.fibry.Outcome;
 import io.fibry.Request;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Patience;

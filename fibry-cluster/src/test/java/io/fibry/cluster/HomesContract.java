@@ -13,6 +13,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;

@@ -10,6 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.Request;
 import io.fibry.Strategy;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
@@ -55,7 +56,7 @@ class LastOfferTest {
     b.expose("till", Ping.class, last);
     var engine = network.connect("shop", "watcher");
     var subjects = new Subjects("shop");
-    var clock = scope.anonymous().forBlocks().scheduler();
+    var clock = BlockBuilder.of(scope.anonymous()).scheduler();
     var options = Cluster.Options.defaults(network).withNode("watcher");
     var membership = new Membership(scope, engine, subjects, options, new Lives(clock, options.lease()));
     Patience.eventually(() -> offering(membership) == 2);

@@ -13,6 +13,7 @@ import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Request;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.pool.Entities;
 import io.fibry.support.Intercepted;
 import io.fibry.support.Patience;

@@ -11,6 +11,8 @@ import io.fibry.ActorSystem;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.cluster.Cluster.Member;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.codec.Codec;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;

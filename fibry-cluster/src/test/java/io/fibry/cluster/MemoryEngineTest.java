@@ -3,6 +3,8 @@ package io.fibry.cluster;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,7 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pool.Entities;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
@@ -31,9 +34,10 @@ class PartTest {
   private volatile boolean isAlive = true; // in the eyes of others
   private volatile long epoch; // by which this node owns the part
   private final Part<Pay> part = Part.hold(
-      new Surroundings(scope, scope.anonymous().forBlocks().scheduler(), engine, null, null, null, "a", LONG, null),
+      new Surroundings(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
+          null),
       "part", new Reception<>(engine, "account", "a.1", PROTOCOL, new UnderWay(), () -> isAlive, () -> epoch,
-          ActorSystem.anonymous().forBlocks()),
+          BlockBuilder.of(ActorSystem.anonymous())),
       key -> true,
       key -> {}, handed::add);
 

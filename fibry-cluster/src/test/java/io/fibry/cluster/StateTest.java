@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.cluster.Cluster.Member;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.codec.Codec;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;

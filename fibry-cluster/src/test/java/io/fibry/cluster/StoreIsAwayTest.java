@@ -38,7 +38,7 @@ class StoreIsAwayTest {
   private Store failing(int from, int to) {
     var store = MemoryStore.open();
     return Intercepted.of(Store.class, store, (method, given, call) -> {
-      if (method.getName().equals("waiting") && given.length == 2) {
+      if (method.getName().equals("forEachPending") && given.length == 2) {
         int look = looks.incrementAndGet();
         if (look >= from && look < to) throw new StoreReadException("made up, for a test", null);
       }

@@ -8,6 +8,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.lang.reflect.InvocationTargetException;

@@ -7,6 +7,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.pool.Entities;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;

@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.Map;

@@ -7,6 +7,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.util.List;

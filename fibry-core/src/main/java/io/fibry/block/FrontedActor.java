@@ -1,8 +1,8 @@
 package io.fibry.block;
 
 import io.fibry.Actor;
-import io.fibry.ForwardingExitable;
 import io.fibry.Request;
+import io.fibry.spi.ForwardingExitable;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.fibry.block;
 
 import io.fibry.Exitable;
-import io.fibry.ForwardingExitable;
 import io.fibry.RequestException;
+import io.fibry.spi.ForwardingExitable;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.Objects;

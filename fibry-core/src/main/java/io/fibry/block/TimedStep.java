@@ -3,7 +3,7 @@ package io.fibry.block;
 import io.fibry.engine.jvm.CoarseClock;
 import io.fibry.engine.message.Dated;
 
-/** A step of {@link io.fibry.MultiStepMessage} that knows when it began: when it was made. */
+/** A step of {@link io.fibry.spi.MultiStepMessage} that knows when it began: when it was made. */
 public abstract class TimedStep implements Dated {
   private final long began = CoarseClock.systemTime();
 

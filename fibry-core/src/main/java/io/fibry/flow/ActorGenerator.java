@@ -5,6 +5,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.block.Arguments;
 import io.fibry.block.ChangedCopy;
+import io.fibry.spi.BlockBuilder;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.util.List;
@@ -33,7 +34,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
     var buffer = new ReadAheadBuffer<T>(ahead, producers.size());
     var iteration = new ReadAhead<>(buffer);
     // on the reader's thread a producer could not wait for the reader
-    var threaded = builder.forBlocks().strategy() == Strategy.CALLER ? builder.strategy(Strategy.FIBER) : builder;
+    var threaded = BlockBuilder.of(builder).strategy() == Strategy.CALLER ? builder.strategy(Strategy.FIBER) : builder;
     try {
       for (var producer : producers) buffer.start(threaded, producer);
     } catch (Throwable failure) {

@@ -11,7 +11,8 @@ import io.fibry.block.ChangedCopy;
 import io.fibry.block.Rethrown;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.mailbox.PoolPolicy;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.PoolPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -88,7 +89,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
 
   private ActorBuilder<Object> builder(int number, int room) {
     var mailbox = Mailbox.bounded(room, Overflow.BLOCK);
-    var part = builder.forBlocks().child("" + number);
+    var part = BlockBuilder.of(builder).child("" + number);
     return number == 1 ? part.defaultMailbox(mailbox) : part.mailbox(mailbox);
   }
 
@@ -99,7 +100,8 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
       openOrdered(number, stage, builder, opened);
       return;
     }
-    if (stage.parallel > 1) builder = builder.forBlocks().pooled(PoolPolicy.scaling(stage.parallel, stage.parallel));
+    if (stage.parallel > 1)
+      builder = BlockBuilder.of(builder).pooled(PoolPolicy.scaling(stage.parallel, stage.parallel));
     opened.add(endBefore(next, builder.newActor(message -> pass(message, stage.code.handle(message), number, next))));
   }
 
@@ -122,17 +124,20 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
   private void openOrdered(int number, Stage stage, ActorBuilder<Object> builder, List<Actor<Object>> opened) {
     var next = opened.getLast();
     var pending = new ConcurrentLinkedQueue<PendingResult>();
-    var pool = builder.forBlocks().child("work").mailbox(Mailbox.bounded(stage.parallel + 2, Overflow.BLOCK))
-        .onFailure(FailurePolicy.resume().withoutLog()).forBlocks()
+    var pool = BlockBuilder
+        .of(BlockBuilder.of(builder).child("work").mailbox(Mailbox.bounded(stage.parallel + 2, Overflow.BLOCK))
+            .onFailure(FailurePolicy.resume().withoutLog()))
         .pooled(PoolPolicy.scaling(stage.parallel, stage.parallel))
         .newActorWithReturn(stage.code);
     opened.add(pool);
     var out =
-        builder.forBlocks().child("out").excludedFromAccounts().mailbox(Mailbox.bounded(stage.parallel, Overflow.BLOCK))
+        BlockBuilder.of(builder).child("out").excludedFromAccounts()
+            .mailbox(Mailbox.bounded(stage.parallel, Overflow.BLOCK))
             .newActor((Object message) -> pass(message, result(future(pending, message, pool)), number, next));
     opened.add(endBefore(next, out.closeOnExit(pool::sendPoisonPill)));
     opened.add(endBefore(out,
-        builder.forBlocks().excludedFromAccounts().newActor((Object message) -> start(message, pending, pool, out))));
+        BlockBuilder.of(builder).excludedFromAccounts()
+            .newActor((Object message) -> start(message, pending, pool, out))));
   }
 
   private static void start(Object message, Queue<PendingResult> pending, ActorWithReturn<Object, Object> pool,

@@ -10,6 +10,7 @@ import io.fibry.block.Arguments;
 import io.fibry.block.FrontedActor;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.Objects;
@@ -32,10 +33,10 @@ final class BatchActor<M> extends FrontedActor<M> {
   /** Puts its code outside the user's, which sees neither batches nor timers. */
   private <B> BatchActor(ActorBuilder<Object> builder, BatchKind<M, B> kind, int size, Duration wait,
       Handler<B> handler) {
-    writer = builder.forBlocks().child("batch").excludedFromAccounts().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
+    writer = BlockBuilder.of(builder).child("batch").excludedFromAccounts().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
         .intercept((batch, next) -> write(handler, batch)).newActor(batch -> {});
     try {
-      gatherer = gatherer(builder, new OpenBatch<>(kind, size, wait, builder.forBlocks().scheduler(), writer));
+      gatherer = gatherer(builder, new OpenBatch<>(kind, size, wait, BlockBuilder.of(builder).scheduler(), writer));
     } catch (Throwable refused) {
       writer.askExit();
       throw refused;
@@ -53,11 +54,11 @@ final class BatchActor<M> extends FrontedActor<M> {
     Objects.requireNonNull(handler, "handler");
     Arguments.atLeastOne(size, "a batch of " + size + " messages would never be full");
     Arguments.positive(wait, "wait", "a batch cannot wait " + Durations.text(wait) + " for its messages");
-    if (builder.forBlocks().mailbox().isOrdered()) throw new IllegalArgumentException(
+    if (BlockBuilder.of(builder).mailbox().isOrdered()) throw new IllegalArgumentException(
         "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
-    if (builder.forBlocks().isPooled())
+    if (BlockBuilder.of(builder).isPooled())
       throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors");
-    var bounded = (ActorBuilder<Object>) builder.forBlocks().defaultMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK));
+    var bounded = (ActorBuilder<Object>) BlockBuilder.of(builder).defaultMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK));
     return new BatchActor<>(bounded, kind, size, wait, handler);
   }
 

@@ -7,6 +7,7 @@ import io.fibry.block.Arguments;
 import io.fibry.block.ChangedCopy;
 import io.fibry.block.StackRoom;
 import io.fibry.flow.Circuit.Change;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -67,7 +68,7 @@ public final class CircuitBreaker {
   public static CircuitBreaker of(String name, ActorBuilder<?> builder, UnaryOperator<Options> options) {
     if (Objects.requireNonNull(name, "name").isBlank())
       throw new IllegalArgumentException("a blank name tells nobody anything; name what the breaker protects");
-    return new CircuitBreaker(name, Objects.requireNonNull(builder, "builder").forBlocks().scheduler(),
+    return new CircuitBreaker(name, BlockBuilder.of(Objects.requireNonNull(builder, "builder")).scheduler(),
         ChangedCopy.of(new Options(), options));
   }
 

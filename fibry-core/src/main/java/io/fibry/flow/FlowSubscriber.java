@@ -1,7 +1,7 @@
 package io.fibry.flow;
 
-import io.fibry.LastingAddress;
 import io.fibry.Actor;
+import io.fibry.spi.LastingAddress;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;

@@ -9,6 +9,7 @@ import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.block.Rethrown;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Lines;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -88,7 +89,7 @@ final class GroupRequest<M, R> {
   }
 
   private <A> A ask(CompletableFuture<A> outcome, AnswerHandler<R> handler) {
-    var silent = ActorSystem.beside(actors.getFirst()).forBlocks().inOuterScope().strategy(Strategy.CALLER)
+    var silent = BlockBuilder.of(ActorSystem.beside(actors.getFirst())).inOuterScope().strategy(Strategy.CALLER)
         .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog());
     var asker = silent.newActor((Question<A> question, ActorContext<Question<A>> context) -> {
       for (var actor : actors) {

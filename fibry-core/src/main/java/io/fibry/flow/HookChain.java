@@ -3,6 +3,7 @@ package io.fibry.flow;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.ChangedCopy;
+import io.fibry.spi.BlockBuilder;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -110,14 +111,14 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
 
     @Override
     public String toString() {
-      return "hook " + when + " " + builder.forBlocks().describe(message);
+      return "hook " + when + " " + BlockBuilder.of(builder).describe(message);
     }
   }
 
   /** On an actor of its own. */
   private void start(HookCall call) {
     call.contain(() -> {
-      var actor = builder.forBlocks().child("hook-" + started.incrementAndGet()).newSink();
+      var actor = BlockBuilder.of(builder).child("hook-" + started.incrementAndGet()).newSink();
       actor.execAsync(call);
       actor.sendPoisonPill();
     });

@@ -3,6 +3,7 @@ package io.fibry.flow;
 import io.fibry.ActorBuilder;
 import io.fibry.Sink;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.spi.BlockBuilder;
 import java.util.Iterator;
 import java.util.Objects;
 import java.util.concurrent.Flow;
@@ -37,7 +38,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     Objects.requireNonNull(subscriber, "subscriber");
     Sink<Void> actor;
     try {
-      actor = builder.forBlocks().mailbox(Mailbox.unbounded()).newSink();
+      actor = BlockBuilder.of(builder).mailbox(Mailbox.unbounded()).newSink();
     } catch (IllegalStateException | IllegalArgumentException refused) { // the scope is closed, or has the name
       refuse(subscriber, refused);
       return;

@@ -7,6 +7,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.block.ChangedCopy;
 import io.fibry.block.Rethrown;
+import io.fibry.spi.BlockBuilder;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -80,7 +81,7 @@ final class MapReduceRun<T, R> {
   /** Runs on its actor, but for {@code ended}. */
   private final class Worker {
     private final ActorWithReturn<T, Boolean> actor =
-        builder.forBlocks().child("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
+        BlockBuilder.of(builder).child("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
     private long number; // of the item at hand; written before that is sent
 
     private void begin() {

@@ -1,9 +1,9 @@
 package io.fibry.flow;
 
 import io.fibry.Actor;
-import io.fibry.MultiStepMessage;
 import io.fibry.RequestException;
 import io.fibry.block.TimedMessages;
+import io.fibry.spi.MultiStepMessage;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;

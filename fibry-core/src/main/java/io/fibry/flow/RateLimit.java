@@ -3,6 +3,7 @@ package io.fibry.flow;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.Arguments;
+import io.fibry.spi.BlockBuilder;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -32,7 +33,8 @@ public final class RateLimit {
    */
   public static <M> ActorBuilder<M> around(ActorBuilder<M> builder, int messages, Duration period) {
     Arguments.rate(messages, "messages", period);
-    var bucket = new TokenBucket(Objects.requireNonNull(builder, "builder").forBlocks().scheduler(), messages, period);
+    var bucket =
+        new TokenBucket(BlockBuilder.of(Objects.requireNonNull(builder, "builder")).scheduler(), messages, period);
     Handler.Interceptor<M> limited = (message, next) -> {
       bucket.take();
       next.run();

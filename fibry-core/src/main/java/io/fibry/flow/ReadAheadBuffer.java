@@ -5,6 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.Rethrown;
 import io.fibry.block.StackSafeLock;
+import io.fibry.spi.BlockBuilder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,7 +53,7 @@ final class ReadAheadBuffer<T> {
   }
 
   void start(ActorBuilder<Object> builder, Handler<Generator.Output<T>> producer) {
-    var actor = builder.forBlocks().child("producer-" + NUMBERS.incrementAndGet())
+    var actor = BlockBuilder.of(builder).child("producer-" + NUMBERS.incrementAndGet())
         .newActorWithReturn((ProducerOutput output) -> output.produce());
     // completes once, even if it is retried, killed, or never run
     if (wants(actor)) actor.sendMessageReturn(new ProducerOutput(producer))

@@ -5,6 +5,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.block.Arguments;
 import io.fibry.block.StackRoom;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.Objects;
@@ -32,7 +33,7 @@ public final class TimeLimit {
    * @return a copy
    */
   public static <M> ActorBuilder<M> around(ActorBuilder<M> builder, Duration limit) {
-    var home = Objects.requireNonNull(builder, "builder").forBlocks();
+    var home = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
     Arguments.positive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time for a message");
     Handler.Interceptor<M> limited = (message, next) -> {
       StackRoom.probe(); // the thread must be able to end the limit

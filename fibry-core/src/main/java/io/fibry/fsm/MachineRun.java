@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.AskCycleException;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.util.List;
@@ -29,7 +30,7 @@ final class MachineRun {
   }
 
   private final Function<Class<?>, StateRules> table;
-  private final ActorBuilder.ForBlocks<?> home; // its scope may keep texts to itself
+  private final BlockBuilder<?> home; // its scope may keep texts to itself
   private final Object initial;
   private Object state;
   private StateRules rules;
@@ -38,7 +39,7 @@ final class MachineRun {
   private Scheduler.Timer timer; // sends `timeOver`
   private boolean postponed; // a message waits for another state
 
-  MachineRun(Function<Class<?>, StateRules> table, ActorBuilder.ForBlocks<?> home, Object initial) {
+  MachineRun(Function<Class<?>, StateRules> table, BlockBuilder<?> home, Object initial) {
     this.table = table;
     this.home = home;
     this.initial = initial;

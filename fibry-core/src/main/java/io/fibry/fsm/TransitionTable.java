@@ -10,6 +10,7 @@ import io.fibry.fsm.StateRules.Entering;
 import io.fibry.fsm.StateRules.Leaving;
 import io.fibry.fsm.StateRules.On;
 import io.fibry.fsm.StateRules.Rule;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
@@ -156,7 +157,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   public Actor<M> newActor(ActorBuilder<? super M> how) {
     var builder = (ActorBuilder<Object>) Objects.requireNonNull(how, "how");
     check();
-    var home = builder.forBlocks();
+    var home = BlockBuilder.of(builder);
     var mailbox = home.mailbox();
     boolean begins = rules(initial.getClass()).begins();
     if (mailbox.isOrdered() && (begins || afters().findAny().isPresent()))

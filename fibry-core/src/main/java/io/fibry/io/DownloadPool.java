@@ -4,9 +4,10 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.Exitable;
-import io.fibry.ForwardingExitable;
 import io.fibry.block.ChangedCopy;
 import io.fibry.pool.Pools;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.ForwardingExitable;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -34,7 +35,7 @@ final class DownloadPool extends ForwardingExitable<Downloader> implements Downl
     var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECTING)
         .executor(fibers()).build();
     var budget = new RetryBudget();
-    var clock = how.forBlocks().scheduler();
+    var clock = BlockBuilder.of(how).scheduler();
     try {
       pool = Pools.fixed((ActorBuilder<Object>) how, options.parallel)
           .newActor((DownloadRequest request, ActorContext<DownloadRequest> context) -> {

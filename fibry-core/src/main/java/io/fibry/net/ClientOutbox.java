@@ -7,6 +7,7 @@ import io.fibry.RequestException;
 import io.fibry.Strategy;
 import io.fibry.block.FrontedActor;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.spi.BlockBuilder;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -93,7 +94,7 @@ final class ClientOutbox<M> {
     this.format = format;
     // bytes are bounded instead; dead letters tell of failures
     var quiet =
-        builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog()).forBlocks()
+        BlockBuilder.of(builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog()))
             .countLostAsDisconnected(format.own);
     // not with the user's code around messages
     this.writer =

@@ -1,7 +1,7 @@
 package io.fibry.net;
 
-import io.fibry.MultiStepMessage;
 import io.fibry.block.TimedStep;
+import io.fibry.spi.MultiStepMessage;
 import io.fibry.text.Lines;
 
 /**

@@ -3,6 +3,7 @@ package io.fibry.net;
 import io.fibry.ActorBuilder;
 import io.fibry.block.ChangedCopy;
 import io.fibry.block.FailureStacks;
+import io.fibry.spi.BlockBuilder;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
 final class HttpListener extends Listener<HttpServer> implements HttpServer, HttpConversation.Server {
   private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
 
-  private final ActorBuilder.ForBlocks<?> home;
+  private final BlockBuilder<?> home;
   private final FailureStacks stacks = new FailureStacks();
   private final HttpRoutes routes;
   private final HttpOptions options;
@@ -32,7 +33,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
 
   private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpOptions options) {
     super(builder, port, options.limits(), options.tls.map(tls -> tls.engines("http/1.1")), LOG);
-    this.home = builder.forBlocks();
+    this.home = BlockBuilder.of(builder);
     this.routes = routes;
     this.options = options;
     this.places = new ExchangePermit.Places(options.maxExchanges);

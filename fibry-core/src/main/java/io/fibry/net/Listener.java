@@ -4,11 +4,12 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
-import io.fibry.MultiStepMessage;
 import io.fibry.Strategy;
 import io.fibry.block.FrontedGroup;
 import io.fibry.block.Rethrown;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.MultiStepMessage;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
@@ -76,7 +77,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   Listener(ActorBuilder<?> builder, int port, ListenerLimits limits, Optional<Supplier<SSLEngine>> engines,
       Logger log) {
     this.builder = ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());
-    this.clock = builder.forBlocks().scheduler();
+    this.clock = BlockBuilder.of(builder).scheduler();
     this.limits = limits;
     this.engines = engines;
     this.log = log;
@@ -87,7 +88,8 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
         new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.port(port)), clock, log);
     try {
       this.mainActor =
-          this.builder.strategy(Strategy.FIBER).onFailure(FailurePolicy.resume()).forBlocks().closesFirst().newSink();
+          BlockBuilder.of(this.builder.strategy(Strategy.FIBER).onFailure(FailurePolicy.resume())).closesFirst()
+              .newSink();
     } catch (Throwable refused) {
       serverSocket.shut();
       throw refused;
@@ -165,7 +167,8 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
     Client(ClientSocket socket, long number) {
       this.socket = socket;
       this.number = number;
-      var part = builder.forBlocks().name().isEmpty() ? builder : builder.forBlocks().child(Long.toString(number));
+      var part =
+          BlockBuilder.of(builder).name().isEmpty() ? builder : BlockBuilder.of(builder).child(Long.toString(number));
       this.conversation = conversation(socket, part);
       this.actor = part.newActor(this::run);
     }

@@ -8,6 +8,7 @@ import io.fibry.MailboxFullException;
 import io.fibry.block.Rethrown;
 import io.fibry.block.StackSafeLock;
 import io.fibry.net.ClientOutbox.Format;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
@@ -48,7 +49,7 @@ final class OpenWebSocket implements WebSocketConnection, WebSocketReader.Answer
   OpenWebSocket(OpenExchange exchange, WebSocketOptions options, Optional<String> subprotocol) {
     this.exchange = exchange;
     this.socket = exchange.socket;
-    this.clock = exchange.builder.forBlocks().scheduler();
+    this.clock = BlockBuilder.of(exchange.builder).scheduler();
     this.subprotocol = subprotocol;
     this.reader = new WebSocketReader(exchange.body.in, options, this);
     this.texts = new WebSocketValues<>(reader, text -> text);

@@ -6,12 +6,13 @@ import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
-import io.fibry.ForwardingExitable;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.block.ChangedCopy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.ForwardingExitable;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.net.DatagramPacket;
@@ -49,7 +50,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   private final AtomicLong dropped = new AtomicLong(); // written by the fiber
   private final Actor<UdpPacket> handling;
   private final Actor<UdpReceiver> receiving =
-      ActorSystem.anonymous().forBlocks().excludedFromAccounts().strategy(Strategy.FIBER)
+      BlockBuilder.of(ActorSystem.anonymous()).excludedFromAccounts().strategy(Strategy.FIBER)
           .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.stop()).newActor(UdpReceiver::receive);
 
   @SuppressWarnings("unchecked") // any builder will do
@@ -58,9 +59,9 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
     this.sockets = sockets;
     this.options = options;
     this.port = sockets.in().getLocalPort();
-    this.clock = builder.forBlocks().scheduler();
+    this.clock = BlockBuilder.of(builder).scheduler();
     this.failures = new LogThrottle(clock);
-    this.handling = ((ActorBuilder<Object>) builder).forBlocks().defaultMailbox(MAILBOX)
+    this.handling = BlockBuilder.of(((ActorBuilder<Object>) builder)).defaultMailbox(MAILBOX)
         .newActor((UdpPacket packet) -> handler.handle(this, packet));
   }
 

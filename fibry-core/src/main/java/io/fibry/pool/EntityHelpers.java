@@ -8,6 +8,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.util.concurrent.Executor;
@@ -17,10 +18,10 @@ import java.util.concurrent.Executor;
  * of its clock, its limit, its carriers and its dead letters.
  */
 final class EntityHelpers {
-  private final ActorBuilder.ForBlocks<?> home;
+  private final BlockBuilder<?> home;
   private final ActorScope inside; // of the entities
 
-  EntityHelpers(ActorBuilder.ForBlocks<?> home, ActorScope inside) {
+  EntityHelpers(BlockBuilder<?> home, ActorScope inside) {
     this.home = home;
     this.inside = inside;
   }
@@ -59,8 +60,8 @@ final class EntityHelpers {
         .onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(handler);
   }
 
-  private ActorBuilder.ForBlocks<Object> outside(String name) {
-    return home.scope().named(name).forBlocks().inOuterScope();
+  private BlockBuilder<Object> outside(String name) {
+    return BlockBuilder.of(home.scope().named(name)).inOuterScope();
   }
 
   /**
@@ -70,7 +71,7 @@ final class EntityHelpers {
    */
   void run(Runnable code) {
     var member =
-        inside.anonymous().forBlocks().excludedFromAccounts().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
+        BlockBuilder.of(inside.anonymous()).excludedFromAccounts().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
             .newSink();
     member.execute(code);
     member.sendPoisonPill();

@@ -6,11 +6,12 @@ import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
 import io.fibry.AskCycleException;
 import io.fibry.Exitable;
-import io.fibry.ForwardingExitable;
 import io.fibry.Sink;
 import io.fibry.Strategy;
 import io.fibry.block.StackRoom;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.ForwardingExitable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -50,7 +51,7 @@ final class LiveEntities<K, M, R> extends ForwardingExitable<Entities.WithReturn
   <B> LiveEntities(ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, K, ? extends Actor<M>> birth) {
     Objects.requireNonNull(birth, "birth");
-    var home = Objects.requireNonNull(builder, "builder").forBlocks();
+    var home = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
     this.wheel = new IdleWheel<>(idle, home.scheduler(), this::due, this::passivate);
     var inside = home.inNewScope("entities");
     boolean named = inside.name().isPresent();
@@ -60,7 +61,7 @@ final class LiveEntities<K, M, R> extends ForwardingExitable<Entities.WithReturn
     this.timers = new EntityTimers(helpers);
     this.endings = new EntityEndings(this::toString, helpers.clock());
     this.sweeper =
-        inside.name().map(scope::named).orElseGet(scope::anonymous).forBlocks().excludedFromAccounts()
+        BlockBuilder.of(inside.name().map(scope::named).orElseGet(scope::anonymous)).excludedFromAccounts()
             .strategy(Strategy.FIBER)
             .mailbox(Mailbox.unbounded()).newSink();
     scope.onClosing(this::sendPoisonPill); // comes before the scope's own pills

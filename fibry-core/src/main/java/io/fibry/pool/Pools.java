@@ -1,7 +1,8 @@
 package io.fibry.pool;
 
 import io.fibry.ActorBuilder;
-import io.fibry.mailbox.PoolPolicy;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.PoolPolicy;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
@@ -34,7 +35,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> perMessage(ActorBuilder<M> how) {
-    return Objects.requireNonNull(how, "how").forBlocks().pooled(PoolPolicy.perMessage());
+    return BlockBuilder.of(Objects.requireNonNull(how, "how")).pooled(PoolPolicy.perMessage());
   }
 
   /**
@@ -46,7 +47,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> fixed(ActorBuilder<M> how, int workers) {
-    return Objects.requireNonNull(how, "how").forBlocks().pooled(PoolPolicy.scaling(workers, workers));
+    return BlockBuilder.of(Objects.requireNonNull(how, "how")).pooled(PoolPolicy.scaling(workers, workers));
   }
 
   /**
@@ -59,7 +60,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> scaling(ActorBuilder<M> how, int least, int most) {
-    return Objects.requireNonNull(how, "how").forBlocks().pooled(PoolPolicy.scaling(least, most));
+    return BlockBuilder.of(Objects.requireNonNull(how, "how")).pooled(PoolPolicy.scaling(least, most));
   }
 
   /**
@@ -75,7 +76,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M, N extends M> ActorBuilder<N> weighted(ActorBuilder<M> how, int permits, ToIntFunction<N> weight) {
-    return Objects.requireNonNull(how, "how").forBlocks().pooled(PoolPolicy.weighted(permits, weight));
+    return BlockBuilder.of(Objects.requireNonNull(how, "how")).pooled(PoolPolicy.weighted(permits, weight));
   }
 
   /**
@@ -89,6 +90,6 @@ public final class Pools {
    * @return a builder
    */
   public static <M, N extends M> ActorBuilder<N> byKey(ActorBuilder<M> how, int workers, Function<N, ?> key) {
-    return Objects.requireNonNull(how, "how").forBlocks().pooled(PoolPolicy.byKey(workers, key));
+    return BlockBuilder.of(Objects.requireNonNull(how, "how")).pooled(PoolPolicy.byKey(workers, key));
   }
 }

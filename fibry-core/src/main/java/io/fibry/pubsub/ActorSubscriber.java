@@ -1,7 +1,7 @@
 package io.fibry.pubsub;
 
-import io.fibry.LastingAddress;
 import io.fibry.Actor;
+import io.fibry.spi.LastingAddress;
 
 final class ActorSubscriber<M> extends Subscriber<M> {
   private final Actor<? super M> actor;

@@ -11,6 +11,7 @@ import io.fibry.block.ChangedCopy;
 import io.fibry.block.FrontedGroup;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -68,7 +69,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
 
   @Override
   public String shown(M message) {
-    return builder.forBlocks().describe(message);
+    return BlockBuilder.of(builder).describe(message);
   }
 
   @Override
@@ -83,7 +84,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
 
   @Override
   public Subscription subscribeToLatest(Handler<M> subscriber) {
-    return subscribe(builder.forBlocks().defaultMailbox(LATEST), subscriber);
+    return subscribe(BlockBuilder.of(builder).defaultMailbox(LATEST), subscriber);
   }
 
   @Override
@@ -95,7 +96,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
     Objects.requireNonNull(subscriber, "subscriber");
     if (subscribers == null) throw ended();
     int number = made.incrementAndGet();
-    Actor<M> actor = builder.forBlocks().child(Integer.toString(number)).newActor(subscriber);
+    Actor<M> actor = BlockBuilder.of(builder).child(Integer.toString(number)).newActor(subscriber);
     own.put(number, actor);
     var subscription = new ActorSubscriber<>(this, actor, true);
     actor.onExit().whenComplete((reason, none) -> {

@@ -1,9 +1,9 @@
 package io.fibry.pubsub;
 
-import io.fibry.LastingAddress;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.block.Rethrown;
+import io.fibry.spi.LastingAddress;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;

@@ -5,6 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.StackRoom;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.spi.BlockBuilder;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
@@ -25,15 +26,15 @@ abstract class Follower<E> implements Subscription {
   private static final int BUSY = 1;
   private static final int AGAIN = 2;
 
-  private final ActorBuilder.ForBlocks<?> builder;
+  private final BlockBuilder<?> builder;
   private final Actor<E> actor;
   private final AtomicInteger state = new AtomicInteger();
   private final AtomicReference<E> underWay = new AtomicReference<>(); // null: a thread has it
 
   @SuppressWarnings("unchecked")
   Follower(ActorBuilder<?> builder, int number, Handler<E> handler) {
-    this.builder = builder.forBlocks();
-    var typed = (ActorBuilder<E>) builder.forBlocks().child(Integer.toString(number));
+    this.builder = BlockBuilder.of(builder);
+    var typed = (ActorBuilder<E>) BlockBuilder.of(builder).child(Integer.toString(number));
     actor = typed.<E>mailbox(Mailbox.unbounded()).<E>intercept((news, next) -> {
       try {
         next.run();

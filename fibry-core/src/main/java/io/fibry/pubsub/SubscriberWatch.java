@@ -6,6 +6,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Exitable;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.spi.BlockBuilder;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 
@@ -18,7 +19,7 @@ final class SubscriberWatch extends WeakReference<Subscriber.Home<?>> {
   private static final ReferenceQueue<Subscriber.Home<?>> FORGOTTEN = new ReferenceQueue<>();
 
   private final Actor<Exitable> watcher =
-      ActorSystem.anonymous().forBlocks().excludedFromAccounts().strategy(Strategy.CALLER)
+      BlockBuilder.of(ActorSystem.anonymous()).excludedFromAccounts().strategy(Strategy.CALLER)
           .mailbox(Mailbox.unbounded()).newActor(this::watch);
 
   SubscriberWatch(Subscriber.Home<?> topic) {

@@ -8,6 +8,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -38,7 +39,7 @@ record DirectoryWatch(Path directory, WatchService changes, Actor<Path> handling
     var builder = (ActorBuilder<Object>) how;
     // the builder's `around` is for changes only
     Actor<DirectoryWatch> waiting =
-        builder.forBlocks().child("watch").excludedFromAccounts().mailbox(Mailbox.unbounded())
+        BlockBuilder.of(builder).child("watch").excludedFromAccounts().mailbox(Mailbox.unbounded())
             .strategy(Strategy.FIBER)
             .onFailure(FailurePolicy.stop()).intercept((watch, next) -> ((DirectoryWatch) watch).run())
             .newActor(watch -> {});
@@ -48,7 +49,7 @@ record DirectoryWatch(Path directory, WatchService changes, Actor<Path> handling
       absolute.register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
           StandardWatchEventKinds.ENTRY_DELETE);
       Actor<Path> handling =
-          builder.forBlocks().defaultMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)).newActor(changed);
+          BlockBuilder.of(builder).defaultMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)).newActor(changed);
       handling.closeOnExit(waiting, changes); // the last first
       waiting.sendMessage(new DirectoryWatch(absolute, changes, handling));
       return handling;

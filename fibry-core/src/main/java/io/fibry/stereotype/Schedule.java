@@ -7,6 +7,7 @@ import io.fibry.Handler;
 import io.fibry.block.Arguments;
 import io.fibry.block.TimedMessages;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -58,7 +59,8 @@ final class Schedule {
       throw new IllegalArgumentException(
           "an initial delay of " + Durations.text(initial) + " lies in the past; give zero or more");
     var schedule =
-        new Schedule(how.forBlocks().scheduler(), Durations.nanos(initial), fixedRate, Durations.nanos(time), task);
+        new Schedule(BlockBuilder.of(how).scheduler(), Durations.nanos(initial), fixedRate, Durations.nanos(time),
+            task);
     Actor<Run> actor = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded())
         .newActor((run, context) -> schedule.run(run, context.self()));
     TimedMessages.sendAt(actor, schedule, new Run(1), schedule.due);

@@ -13,7 +13,8 @@ import io.fibry.Handler;
 import io.fibry.Letters;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.PoolPolicy;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.PoolPolicy;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
@@ -98,7 +99,7 @@ class BatchBuilderTest {
   @Test
   void aBuilderOfPoolsIsRefused() {
     var refused = assertThrows(IllegalArgumentException.class,
-        () -> Batch.ofLists(scope.anonymous().forBlocks().pooled(PoolPolicy.scaling(2, 2)), 1, SECOND, seen::add));
+        () -> Batch.ofLists(BlockBuilder.of(scope.anonymous()).pooled(PoolPolicy.scaling(2, 2)), 1, SECOND, seen::add));
 
     assertEquals("the workers of a pool would gather a batch each; give a builder of actors", refused.getMessage());
   }

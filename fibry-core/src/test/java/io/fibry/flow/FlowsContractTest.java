@@ -14,6 +14,7 @@ import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Strategy;
 import io.fibry.Variants;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import java.io.IOException;
 import java.time.Duration;
@@ -130,7 +131,7 @@ class FlowsContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aSequenceIsPublished(String strategy) {
-    var before = ActorSystem.anonymous().forBlocks().strategy();
+    var before = BlockBuilder.of(ActorSystem.anonymous()).strategy();
     var seen = new ArrayList<Integer>();
     var actor = scope.anonymous().newActor((Integer i) -> {
       seen.add(i);

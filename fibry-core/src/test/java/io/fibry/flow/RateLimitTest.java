@@ -16,7 +16,8 @@ import io.fibry.Letters;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.mailbox.PoolPolicy;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.PoolPolicy;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
@@ -222,8 +223,8 @@ class RateLimitTest {
   @ValueSource(booleans = {true, false})
   void theWorkersOfAPoolShareTheLimit(boolean first) {
     var three = PoolPolicy.scaling(3, 3);
-    var builder = first ? RateLimit.around(scope.anonymous(), 2, SECOND).forBlocks().pooled(three)
-        : RateLimit.around(scope.anonymous().forBlocks().pooled(three), 2, SECOND);
+    var builder = first ? BlockBuilder.of(RateLimit.around(scope.anonymous(), 2, SECOND)).pooled(three)
+        : RateLimit.around(BlockBuilder.of(scope.anonymous()).pooled(three), 2, SECOND);
     var pool = builder.newActor(this::passed);
 
     for (int i = 0; i < 5; i++) pool.sendMessage(i);
@@ -254,7 +255,7 @@ class RateLimitTest {
     assertEquals("geo", state.name());
     assertEquals("a", state.ask("a"));
     assertEquals("ab", state.ask("b"));
-    assertEquals(Strategy.CALLER, builder.forBlocks().strategy());
+    assertEquals(Strategy.CALLER, BlockBuilder.of(builder).strategy());
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Promise;
 import io.fibry.StressHarness;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.io.BufferedReader;
@@ -63,7 +64,8 @@ class ClientOutboxTest {
   }
 
   private ClientSocket accept() throws IOException {
-    var client = new ClientSocket(server.accept(), scope.anonymous().forBlocks().scheduler(), LIMITS, Optional.empty());
+    var client =
+        new ClientSocket(server.accept(), BlockBuilder.of(scope.anonymous()).scheduler(), LIMITS, Optional.empty());
     opened.add(client::close);
     return client;
   }

@@ -19,6 +19,7 @@ import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.net.URI;
@@ -98,7 +99,7 @@ class EntitiesInScopeTest {
   void theyEndAfterServersAndWhatWasMadeLater() {
     var ended = new CopyOnWriteArrayList<String>();
     app.named("older").newActor(message -> {}).closeOnExit(() -> ended.add("older"));
-    app.named("door").forBlocks().closesFirst().newActor(message -> {}).closeOnExit(() -> ended.add("door"));
+    BlockBuilder.of(app.named("door")).closesFirst().newActor(message -> {}).closeOnExit(() -> ended.add("door"));
     var customers = named(app);
     customers.actor("ada").ask(new Name());
     customers.actor("ada").closeOnExit(() -> ended.add("ada"));

@@ -17,6 +17,7 @@ import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Logged;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -48,10 +49,10 @@ class PoolAsActorTest extends PoolFixture {
   @Promise("20.9")
   @Test
   void itIsBoundedAndHoldsItsSendersBackUnlessTold() {
-    assertEquals("bounded(1024, BLOCK)", Pools.fixed(how, 2).forBlocks().mailbox().toString());
-    assertEquals("unbounded", Pools.fixed(how.mailbox(Mailbox.unbounded()), 2).forBlocks().mailbox().toString());
+    assertEquals("bounded(1024, BLOCK)", BlockBuilder.of(Pools.fixed(how, 2)).mailbox().toString());
+    assertEquals("unbounded", BlockBuilder.of(Pools.fixed(how.mailbox(Mailbox.unbounded()), 2)).mailbox().toString());
     assertEquals("bounded(7, REJECT)",
-        Pools.fixed(how, 2).mailbox(Mailbox.bounded(7, Overflow.REJECT)).forBlocks().mailbox().toString());
+        BlockBuilder.of(Pools.fixed(how, 2).mailbox(Mailbox.bounded(7, Overflow.REJECT))).mailbox().toString());
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Strategy;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -90,6 +91,6 @@ class BlocksTest {
 
   @Test
   void recipesOfOneBuilderAreOneBuilder() {
-    assertSame(Strategy.THREAD, here.pool(2).forBlocks().strategy());
+    assertSame(Strategy.THREAD, BlockBuilder.of(here.pool(2)).strategy());
   }
 }

@@ -6,6 +6,7 @@ import io.fibry.Exitable;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import io.fibry.pool.Entities;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
 import io.fibry.store.recorder.StoreEvents;
 import io.fibry.text.Lines;
@@ -70,9 +71,9 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   @Override
   public Actor<M> newActor(ActorBuilder<? super M> how, Store store) {
     check(how, store);
-    String key = kind.checkedKey(how.forBlocks().name()
+    String key = kind.checkedKey(BlockBuilder.of(how).name()
         .orElseThrow(() -> kind.refused("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
-    var delivery = new Delivery(store, kind, how.forBlocks(), key::equals);
+    var delivery = new Delivery(store, kind, BlockBuilder.of(how), key::equals);
     var actor = living(how, delivery, key).closeOnExit(delivery);
     start(actor, () -> delivery.start(same -> actor));
     return new DurableActor<>(actor, kind, delivery, key, actor);
@@ -85,12 +86,12 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
 
   Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle, Predicate<String> keys) {
     check(how, store);
-    return entitiesOf(how, new Delivery(store, kind, how.forBlocks(), keys), idle);
+    return entitiesOf(how, new Delivery(store, kind, BlockBuilder.of(how), keys), idle);
   }
 
   private <B> Entities<String, M> entitiesOf(ActorBuilder<B> how, Delivery delivery, Duration idle) {
     Entities<String, Object> entities =
-        Entities.open(how.forBlocks().defaultName(kind.name()), idle,
+        Entities.open(BlockBuilder.of(how).defaultName(kind.name()), idle,
             (ActorBuilder<B> builder, String key) -> living(builder, delivery, key));
     entities.closeOnExit(delivery);
     start(entities, () -> delivery.start(entities::actor));
@@ -112,10 +113,10 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
     Objects.requireNonNull(how, "how");
     Home.checkWhole(store);
     StoreEvents.prepare();
-    if (how.forBlocks().isPooled()) throw kind.refused("a pool handles several messages at a time; make entities");
-    if (how.forBlocks().mailbox().isSelective())
+    if (BlockBuilder.of(how).isPooled()) throw kind.refused("a pool handles several messages at a time; make entities");
+    if (BlockBuilder.of(how).mailbox().isSelective())
       throw kind.refused("what it does with one message is a turn, so its mailbox cannot be selective");
-    if (how.forBlocks().mailbox().isOrdered())
+    if (BlockBuilder.of(how).mailbox().isOrdered())
       throw kind.refused("messages that wait at the store keep their order, so its mailbox cannot have another");
     kind.history().ifPresent(age -> store.setRetention(kind.name(), age));
   }

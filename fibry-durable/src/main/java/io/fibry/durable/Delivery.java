@@ -3,6 +3,7 @@ package io.fibry.durable;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.codec.CodecException;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import java.time.Instant;
@@ -40,7 +41,7 @@ final class Delivery implements AutoCloseable {
   private final Store store;
   private final Home home;
   private final Kinds<?> kind;
-  final ActorBuilder.ForBlocks<?> how; // the clock, and texts
+  final BlockBuilder<?> how; // the clock, and texts
   private final Map<String, Hand> hands = new HashMap<>(); // by key; this and all below under this object's monitor
   private final Set<String> begun = new HashSet<>(); // of messages that waited when the process began
   private final Calendar calendar;
@@ -49,7 +50,7 @@ final class Delivery implements AutoCloseable {
   private Instant start = Instant.MIN; // messages that were due before have waited for this process
   private boolean closed;
 
-  Delivery(Store store, Kinds<?> kind, ActorBuilder.ForBlocks<?> how, Predicate<String> keys) {
+  Delivery(Store store, Kinds<?> kind, BlockBuilder<?> how, Predicate<String> keys) {
     this.store = store;
     this.home = Home.of(store);
     this.kind = kind;

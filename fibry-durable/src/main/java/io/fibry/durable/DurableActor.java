@@ -6,10 +6,11 @@ import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.AskTimeoutException;
 import io.fibry.Exitable;
-import io.fibry.ForwardingExitable;
-import io.fibry.LastingAddress;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.ForwardingExitable;
+import io.fibry.spi.LastingAddress;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;
@@ -163,7 +164,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request) {
-    var limit = beside().forBlocks().askLimit();
+    var limit = BlockBuilder.of(beside()).askLimit();
     if (isKept()) return ask(request, limit);
     var left = awaitOrder(request, limit);
     return left == limit ? front.ask(plain(request)) : front.ask(plain(request), left);

@@ -1,8 +1,8 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
-import io.fibry.ForwardingExitable;
 import io.fibry.pool.Entities;
+import io.fibry.spi.ForwardingExitable;
 
 /** Entities whose addresses keep messages. */
 final class DurableEntities<M> extends ForwardingExitable<Entities<String, M>> implements Entities<String, M> {

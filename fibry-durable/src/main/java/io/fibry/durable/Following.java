@@ -8,6 +8,7 @@ import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
 import io.fibry.store.ViewOffset;
 import io.fibry.text.Lines;
@@ -57,7 +58,7 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler
   @SuppressWarnings("unchecked") // its messages are given here only
   private Actor<FollowReader.Told> begin(ActorBuilder<?> how, Store store, Optional<Store.ActorId> id,
       Handler<StoredEvent<E>> handler) {
-    if (how.forBlocks().isPooled())
+    if (BlockBuilder.of(how).isPooled())
       throw new IllegalArgumentException(this + " gives one event after the other; a pool has no order");
     var actor = ((ActorBuilder<FollowReader.Told>) how)
         .newActor((FollowReader.Told told, ActorContext<FollowReader.Told> context) -> {
@@ -66,7 +67,7 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name, Handler
         });
     boolean begun = false;
     try {
-      actor.closeOnExit(FollowReader.start(this, handler, store, id, how.forBlocks().scheduler(), actor));
+      actor.closeOnExit(FollowReader.start(this, handler, store, id, BlockBuilder.of(how).scheduler(), actor));
       begun = true;
       return actor;
     } finally {

@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Request;
 import io.fibry.codec.Codec;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.store.Store;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -43,7 +44,7 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
   /**
    * Sets the context that the sender's carriers wrote, so that the actor's carriers capture it.
    */
-  <A> A inContext(ActorBuilder.ForBlocks<?> how, Actor<Object> to, Supplier<A> sending) {
+  <A> A inContext(BlockBuilder<?> how, Actor<Object> to, Supplier<A> sending) {
     var answer = new ArrayList<A>(1);
     how.contextExecutor(to, message, mail.context().orElse("")).execute(() -> answer.add(sending.get()));
     return answer.getFirst();

@@ -217,7 +217,7 @@ abstract class AsideContract extends AtADesk {
     ada.sendMessage(new Sent("d"));
 
     eventually(() -> store.pending(new Store.ActorId("till", "ada"), store.clock().instant(), 9).isEmpty());
-    assertEquals(1, Collections.frequency(charged, "Sent[once=d]"));
+    assertEquals(1, Collections.frequency(charged, "Sent[idempotencyKey=d]"));
   }
 
   @Test
@@ -231,6 +231,6 @@ abstract class AsideContract extends AtADesk {
     ada.sendMessage(new Sent("a"));
 
     eventually(() -> store.pending(new Store.ActorId("till", "ada"), Instant.MAX, 9).isEmpty());
-    assertEquals(List.of("Sent[once=a]"), charged);
+    assertEquals(List.of("Sent[idempotencyKey=a]"), charged);
   }
 }

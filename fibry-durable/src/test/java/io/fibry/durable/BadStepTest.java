@@ -141,7 +141,7 @@ class BadStepTest extends AtATurn {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"persist", "sendMessage", "remind", "setRepeatingReminder", "forget", "afterwards", "end", "reply",
+      strings = {"persist", "sendMessage", "setReminder", "setRepeatingReminder", "cancelReminder", "afterCommit", "erase", "reply",
         "replyWhen", "replyFailure"})
   void aStepAddsNothingToItsTurn(String call) {
     assertEquals("step 's' of notes 'ada' failed: java.lang.IllegalStateException: step 's' of notes 'ada' is not run "

@@ -12,6 +12,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.Exitable;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.store.StoreReadException;
@@ -54,8 +55,8 @@ class CourierTest {
   private final Semaphore over = new Semaphore(0); // couriers
   private volatile boolean fails;
   private final Store store = Intercepted.of(Store.class, memory, (method, given, call) -> {
-    if (method.getName().equals("waiting") && given.length == 3) look();
-    if (method.getName().equals("next")) over.release();
+    if (method.getName().equals("pending") && given.length == 3) look();
+    if (method.getName().equals("nextDueTime")) over.release();
     return call.pass();
   });
 
@@ -157,7 +158,7 @@ class CourierTest {
     var gone = new CopyOnWriteArrayList<String>();
     var waits = new CountDownLatch(1);
     var room = new CountDownLatch(1);
-    try (var delivery = new Delivery(store, (Kinds<Add>) KIND, scope.anonymous().forBlocks(), key -> true)) {
+    try (var delivery = new Delivery(store, (Kinds<Add>) KIND, BlockBuilder.of(scope.anonymous()), key -> true)) {
       delivery.start(none -> null); // the actor has no waiting messages
       delivery.told("ada", Instant.MIN);
       Patience.acquired(begun);
@@ -184,7 +185,7 @@ class CourierTest {
 
   @Test
   void afterOneThatFailedTheNextOneComesThoughSomethingIsDueBefore() {
-    try (var delivery = new Delivery(store, (Kinds<Add>) KIND, scope.anonymous().forBlocks(), key -> true)) {
+    try (var delivery = new Delivery(store, (Kinds<Add>) KIND, BlockBuilder.of(scope.anonymous()), key -> true)) {
       delivery.start(none -> null);
       delivery.told("ada", Instant.EPOCH.plusMillis(500));
       delivery.told("ada", Instant.MIN);

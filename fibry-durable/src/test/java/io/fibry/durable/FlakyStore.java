@@ -24,7 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * Thread-safe.
  */
 final class FlakyStore implements InvocationHandler {
-  private static final Set<String> READS = Set.of("load", "waiting", "due", "next");
+  private static final Set<String> READS = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
 
   /** How a write fails. */
   enum How {
@@ -74,7 +74,7 @@ final class FlakyStore implements InvocationHandler {
     String name = method.getName();
     if (name.equals("equals")) return proxy == given[0];
     if (name.equals("append")) return append((Store.Turn) given[0]);
-    if (name.equals("accept"))
+    if (name.equals("enqueue"))
       return call(fault(name), () -> store.enqueue((Store.PendingMessage) given[0], (int) given[1]));
     if (READS.contains(name) && fault(name).isPresent())
       throw new StoreReadException("nothing can be read, as the test has asked for", null);

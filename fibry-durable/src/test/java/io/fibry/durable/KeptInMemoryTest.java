@@ -43,7 +43,7 @@ class KeptInMemoryTest extends KeptContract {
 
   @Override
   Store failing() {
-    var reads = Set.of("load", "waiting", "due", "next");
+    var reads = Set.of("load", "pending", "forEachPending", "dueTime", "nextDueTime");
     return Intercepted.of(Store.class, store, (method, given, call) -> {
       if (!reads.contains(method.getName()) || !away.get()) return call.pass();
       refused.incrementAndGet();

@@ -38,7 +38,7 @@ class LaterInMemoryTest extends LaterContract {
     var jumped = new AtomicBoolean();
     return Intercepted.of(Store.class, store, (method, given, call) -> {
       var answer = call.pass();
-      if (List.of().equals(answer) && method.getName().equals("waiting") && jumped.compareAndSet(false, true))
+      if (List.of().equals(answer) && method.getName().equals("pending") && jumped.compareAndSet(false, true))
         clock.advance(jump);
       return answer;
     });

@@ -29,10 +29,10 @@ class LeaveTest {
     private final Map<Object, SortedSet<Long>> begun = new ConcurrentHashMap<>();
     private final Map<Object, SortedSet<Long>> left = new ConcurrentHashMap<>();
     private final Store store = Intercepted.of(Store.class, kept, (method, given, call) -> {
-      if (method.getName().equals("leave")) note(left, given[0], (long) given[1]);
+      if (method.getName().equals("endLife")) note(left, given[0], (long) given[1]);
       Object answer = call.pass();
       if (answer instanceof Store.LoadedActor loaded) note(begun, given[0], loaded.life());
-      if (method.getName().equals("begin")) note(begun, given[0], (long) answer);
+      if (method.getName().equals("beginLife")) note(begun, given[0], (long) answer);
       return answer;
     });
 

@@ -251,7 +251,7 @@ abstract class OutcomeContract extends AtAStore {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(holding(1), flaky.asStore())) {
       var ada = lists.actor("ada");
-      flaky.failNext("accept", How.REFUSED);
+      flaky.failNext("enqueue", How.REFUSED);
       var refused = new Put("refused");
       check(NotStoredException.class, Outcome.NOT_DONE, assertThrows(NotStoredException.class, () -> ada.ask(refused)),
           refused);
@@ -273,7 +273,7 @@ abstract class OutcomeContract extends AtAStore {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(list(99).state(NONE).handler(OutcomeContract::with), flaky.asStore())) {
       for (var how : List.of(How.LOST_BEFORE, How.LOST_BEHIND)) {
-        flaky.failNext("accept", how);
+        flaky.failNext("enqueue", how);
         var put = new Put(how.name());
         check(NotStoredException.class, Outcome.UNKNOWN,
             assertThrows(NotStoredException.class, () -> lists.actor("ada").ask(put)), put);

@@ -15,7 +15,7 @@ class RawTextsRulesTest {
       Map.entry("FollowReader.java: fact", "the core shows it as a message"),
       Map.entry("Kept.java: message", "the core shows it as a message"),
       Map.entry("LogStore.java: actor", "an id, or a text of the store's"),
-      Map.entry("Recorder.java: store", "a store, or its disk"),
+      Map.entry("StoreEvents.java: store", "a store, or its disk"),
       Map.entry("Scalars.java: value", "is stored"));
 
   @Test

@@ -61,7 +61,7 @@ class TwoLivesTest {
   private Store late() {
     return Intercepted.of(Store.class, store, (method, given, call) -> {
       var answer = call.pass();
-      if (method.getName().equals("accept") && meanwhile.getAndSet(false)) handleElsewhere();
+      if (method.getName().equals("enqueue") && meanwhile.getAndSet(false)) handleElsewhere();
       return answer;
     });
   }

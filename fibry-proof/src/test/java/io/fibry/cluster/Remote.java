@@ -1,6 +1,8 @@
 package io.fibry.cluster;
 
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import io.fibry.time.Scheduler;

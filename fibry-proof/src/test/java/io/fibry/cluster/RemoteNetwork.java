@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.ActorScope;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.ArrayList;

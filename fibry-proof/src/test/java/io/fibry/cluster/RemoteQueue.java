@@ -1,6 +1,7 @@
 package io.fibry.cluster;
 
 import io.fibry.Actor;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.pubsub.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;

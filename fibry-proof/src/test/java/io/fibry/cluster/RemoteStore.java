@@ -33,7 +33,7 @@ final class RemoteStore {
     var way = new RemoteStore(network, machine);
     return Intercepted.of(Store.class, store, (method, given, call) -> switch (method.getName()) {
       case "append" -> way.later("stores", () -> store.append((Store.Turn) given[0]));
-      case "accept" -> way.later("keeps", () -> store.enqueue((Store.PendingMessage) given[0], (int) given[1]));
+      case "enqueue" -> way.later("keeps", () -> store.enqueue((Store.PendingMessage) given[0], (int) given[1]));
       case "load" -> way.now("loads", () -> store.load((Store.ActorId) given[0]));
       default -> call.pass();
     });

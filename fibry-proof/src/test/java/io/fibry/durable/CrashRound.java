@@ -161,7 +161,7 @@ public final class CrashRound {
     var dice = simulation.random().split();
     here.failDiskOperations(operation -> switch (operation) {
       case "create", "write" -> dice.nextInt(60) == 0;
-      case "force" -> dice.nextInt(1_200) == 0;
+      case "sync" -> dice.nextInt(1_200) == 0;
       default -> false;
     });
   }

@@ -80,7 +80,7 @@ public final class SimulatedNode {
    * Lets operations of its disk fail, until it crashes. One that fails changes nothing. A force
    * that fails also forgets what it should have forced, as {@link CrashDisk} says.
    *
-   * @param fails gets "create", "write", "force", "rename", "delete" or "syncDirectory"; must not
+   * @param fails gets "create", "write", "sync", "rename", "delete" or "syncDirectory"; must not
    * wait
    */
   public void failDiskOperations(Predicate<String> fails) {

@@ -177,7 +177,7 @@ class NodeTest {
       var disk = node.disk();
       disk.create("file", 4);
       disk.syncDirectory();
-      node.failDiskOperations("force"::equals);
+      node.failDiskOperations("sync"::equals);
       disk.write("file", 0, ByteBuffer.allocate(4).putInt(7).flip());
       var failed = assertThrows(IOException.class, () -> disk.sync("file"));
       assertEquals("made up: force on the disk of one", failed.getMessage());

@@ -36,7 +36,7 @@ import javax.tools.ToolProvider;
 /** Compiles sources, and looks at the types of what becomes a part of a text. */
 final class RawTextSearch {
   private static final Set<String> SAFE_CLASSES = Set.of("io.fibry.text.Lines", "io.fibry.engine.jvm.Texts");
-  private static final Set<String> SAFE_METHODS = Set.of("shown", "asked");
+  private static final Set<String> SAFE_METHODS = Set.of("shown", "asked", "describe", "describeRequest");
 
   /** Types of the JDK whose texts are one line, and say nothing of a message. */
   private static final List<String> PLAIN = List.of("java.lang.Boolean", "java.lang.Byte", "java.lang.Short",

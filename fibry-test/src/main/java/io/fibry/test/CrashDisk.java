@@ -63,7 +63,7 @@ public final class CrashDisk implements StorageDirectory {
    * Runs code before each operation that changes something. An {@link UncheckedIOException} of it
    * is a failure of the disk.
    *
-   * @param code gets "create", "write", "force", "rename", "delete" or "syncDirectory"
+   * @param code gets "create", "write", "sync", "rename", "delete" or "syncDirectory"
    */
   public synchronized void beforeOperation(Consumer<String> code) {
     before = code;
@@ -134,7 +134,7 @@ public final class CrashDisk implements StorageDirectory {
     var content = content(name);
     var dirty = Set.copyOf(content.dirty);
     content.dirty.clear(); // also if this fails
-    begin("force");
+    begin("sync");
     for (int sector : dirty) content.forced.put(sector, content.unforced.remove(sector).getLast());
     after.run();
   }

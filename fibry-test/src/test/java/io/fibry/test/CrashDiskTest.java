@@ -54,7 +54,7 @@ class CrashDiskTest {
       var counter = COUNTER.newActor(scope.named("home"), store);
       counter.ask(new Count());
       disk.beforeOperation(operation -> {
-        if (operation.equals("force")) throw new UncheckedIOException(new IOException("made up, for a test"));
+        if (operation.equals("sync")) throw new UncheckedIOException(new IOException("made up, for a test"));
       });
 
       assertEquals(Outcome.UNKNOWN, assertThrows(NotStoredException.class, () -> counter.ask(new Count())).outcome());

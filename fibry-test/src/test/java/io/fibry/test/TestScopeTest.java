@@ -14,6 +14,7 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -102,8 +103,8 @@ class TestScopeTest {
     var seven = Mailbox.bounded(7, Overflow.REJECT);
     try (var scope = TestScope.open("mine", o -> o.withScheduler(Scheduler.system()).withMailbox(seven))) {
       assertEquals("mine", scope.name());
-      assertSame(scope.clock(), scope.anonymous().forBlocks().scheduler());
-      assertSame(seven, scope.anonymous().forBlocks().mailbox());
+      assertSame(scope.clock(), BlockBuilder.of(scope.anonymous()).scheduler());
+      assertSame(seven, BlockBuilder.of(scope.anonymous()).mailbox());
     }
   }
 

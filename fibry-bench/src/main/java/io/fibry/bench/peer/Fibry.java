@@ -7,6 +7,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -57,7 +58,7 @@ final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.Priority
   }
 
   private <M> Receiver<M> ours(Actor<M> actor) {
-    return new FibryReceiver<>(actor, builder.forBlocks().strategy().isResident());
+    return new FibryReceiver<>(actor, BlockBuilder.of(builder).strategy().isResident());
   }
 
   @Override

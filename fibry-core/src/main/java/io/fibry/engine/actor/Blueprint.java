@@ -24,7 +24,8 @@ import io.fibry.engine.queue.GuardedQueue;
 import io.fibry.engine.queue.SharedQueue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.mailbox.PoolPolicy;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.PoolPolicy;
 import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
@@ -38,7 +39,7 @@ import java.util.function.Predicate;
 
 /** The one builder. Settings that are null come from the scope when an actor is made. */
 @SuppressWarnings("unchecked") // ActorBuilder checks types
-public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable {
+public final class Blueprint<M> implements BlockBuilder<M>, Cloneable {
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
 
   // written by `with` only, before the copy is published
@@ -128,16 +129,11 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public <N extends M> ForBlocks<N> pooled(PoolPolicy<? super N> sharing) {
+  public <N extends M> BlockBuilder<N> pooled(PoolPolicy<? super N> sharing) {
     Objects.requireNonNull(sharing, "sharing");
     if (isPooled()) throw new IllegalArgumentException(
         "this is a builder of pools already (" + this.sharing + "); make the " + sharing + " of a builder of actors");
     return this.<N>with(copy -> copy.sharing = sharing).defaultMailbox(POOL_MAILBOX);
-  }
-
-  @Override
-  public ForBlocks<M> forBlocks() {
-    return this;
   }
 
   @Override
@@ -146,27 +142,27 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public ForBlocks<M> closesFirst() {
+  public BlockBuilder<M> closesFirst() {
     return changed(copy -> copy.endsFirst = true);
   }
 
   @Override
-  public ForBlocks<M> excludedFromAccounts() {
+  public BlockBuilder<M> excludedFromAccounts() {
     return changed(copy -> copy.uncounted = true);
   }
 
   @Override
-  public ForBlocks<M> countLostAsDisconnected(Predicate<Object> own) {
+  public BlockBuilder<M> countLostAsDisconnected(Predicate<Object> own) {
     return changed(copy -> copy.toClient = Objects.requireNonNull(own, "own"));
   }
 
   @Override
-  public ForBlocks<M> inOuterScope() {
+  public BlockBuilder<M> inOuterScope() {
     return changed(copy -> copy.owner = new Outside(owner));
   }
 
   @Override
-  public ForBlocks<M> inNewScope(String kind) {
+  public BlockBuilder<M> inNewScope(String kind) {
     var part = owner.openPart(Objects.requireNonNull(kind, "kind"), label);
     return changed(copy -> copy.owner = part);
   }
@@ -177,13 +173,13 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public ForBlocks<M> child(String part) {
+  public BlockBuilder<M> child(String part) {
     Objects.requireNonNull(part, "part");
     return label == null ? this : with(copy -> copy.label = label + "/" + Owner.checkedName(Lines.escaped(part)));
   }
 
   @Override
-  public ForBlocks<M> defaultName(String otherwise) {
+  public BlockBuilder<M> defaultName(String otherwise) {
     return label != null ? this : named(Owner.checkedName(otherwise));
   }
 
@@ -203,7 +199,7 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
   }
 
   @Override
-  public ForBlocks<M> defaultMailbox(Mailbox<Object> otherwise) {
+  public BlockBuilder<M> defaultMailbox(Mailbox<Object> otherwise) {
     Objects.requireNonNull(otherwise, "otherwise");
     return mailbox == null && mailbox() == Mailbox.unbounded() ? with(copy -> copy.mailbox = otherwise) : this;
   }

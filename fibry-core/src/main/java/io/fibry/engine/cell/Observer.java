@@ -1,6 +1,5 @@
 package io.fibry.engine.cell;
 
-import io.fibry.MultiStepMessage;
 import io.fibry.engine.cell.Snapshot.QueuePlaces;
 import io.fibry.engine.cell.Snapshot.Seen;
 import io.fibry.engine.cell.Snapshot.Since;
@@ -14,6 +13,7 @@ import io.fibry.engine.message.Diagnosis;
 import io.fibry.engine.message.Diagnosis.HandlerStack;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.world.World;
+import io.fibry.spi.MultiStepMessage;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.ConstantBootstraps;

@@ -1,6 +1,6 @@
 package io.fibry.engine.queue;
 
-import io.fibry.mailbox.PoolPolicy;
+import io.fibry.spi.PoolPolicy;
 
 /** An entry of a {@link SharedQueue}. Guarded by it once offered. */
 final class PoolEntry<E> extends RankedEntry<E> {

@@ -1,7 +1,7 @@
 package io.fibry.engine.queue;
 
 import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.PoolPolicy;
+import io.fibry.spi.PoolPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;

@@ -11,6 +11,7 @@ import io.fibry.CountingCarrier;
 import io.fibry.Promise;
 import io.fibry.TextContextPropagator;
 import io.fibry.Variants;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Logged;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -68,11 +69,11 @@ class CarriedTextTest {
       .newActor((Object message) -> seen.add(message + " " + tenant.capture() + " " + trace.capture()));
 
   private static String textOf(ActorScope scope, Actor<Object> actor) {
-    return scope.anonymous().forBlocks().contextText(actor, "message");
+    return BlockBuilder.of(scope.anonymous()).contextText(actor, "message");
   }
 
   private void send(ActorScope at, String text, Object message) {
-    ActorBuilder.ForBlocks<Object> how = at.anonymous().forBlocks();
+    BlockBuilder<Object> how = BlockBuilder.of(at.anonymous());
     how.contextExecutor(actor, message, text).execute(() -> actor.sendMessage(message));
     assertNull(tenant.capture());
     assertNull(trace.capture());

@@ -14,6 +14,7 @@ import io.fibry.Waits;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
+import io.fibry.spi.BlockBuilder;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.time.Duration;
@@ -76,7 +77,7 @@ class PoolRingStressTest {
       var builder = scope.named("" + number).strategy(strategy).mailbox(
           random.nextInt(3) == 0 ? Mailbox.bounded(1 + random.nextInt(3), Overflow.BLOCK) : Mailbox.unbounded());
       this.kind = List.of("actor", "fixed", "fixed", "scaling", "byKey", "weighted").get(choice) + " " + size + ", "
-          + builder.forBlocks().strategy() + ", " + builder.forBlocks().mailbox();
+          + BlockBuilder.of(builder).strategy() + ", " + BlockBuilder.of(builder).mailbox();
       var made = switch (choice) {
         case 0 -> builder;
         case 1, 2 -> Pools.fixed(builder, size);

@@ -100,7 +100,7 @@ class FolderStoreTest {
     var counting = (StorageDirectory) Proxy.newProxyInstance(StorageDirectory.class.getClassLoader(),
         new Class<?>[] {StorageDirectory.class},
         (self, method, arguments) -> {
-          if (method.getName().equals("force")) forced.incrementAndGet();
+          if (method.getName().equals("sync")) forced.incrementAndGet();
           return method.invoke(files, arguments);
         });
     try (var store = FolderStore.open(counting, options -> options.withSegmentBytes(1 << 14))) {

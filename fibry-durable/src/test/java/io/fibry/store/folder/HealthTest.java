@@ -115,7 +115,7 @@ class HealthTest {
       long life = store.load(ADA).life();
       append(store, ADA, life, 1, 1).get();
       faulty.awaitFile("00000002.log");
-      faulty.hold("force");
+      faulty.hold("sync");
 
       append(store, ADA, life, 2, 1);
       faulty.awaitHeld();

@@ -147,7 +147,7 @@ class RecorderTest {
       try (var store = on(faulty)) {
         long life = store.load(ADA).life();
         faulty.awaitFile("00000002.log"); // otherwise its own force would fail
-        faulty.fail("force");
+        faulty.fail("sync");
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
         assertTrue(store.health().isBroken());

@@ -260,7 +260,7 @@ class RewritingTest {
 
   @Test
   void afterAForceThatFailedTheNextPassDoesIt() throws IOException {
-    fails("force", new IOException("made up, for a test"));
+    fails("sync", new IOException("made up, for a test"));
   }
 
   @Test

@@ -4,7 +4,8 @@ import io.fibry.ActorScope.Options;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.engine.cell.Cell;
-import io.fibry.mailbox.PoolPolicy;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.PoolPolicy;
 import java.util.function.UnaryOperator;
 
 /** Actors for stress tests. They run on the sender's thread, since jcstress brings its own. */
@@ -30,7 +31,8 @@ public final class Stage {
   }
 
   public static Cell pool(int workers, Handler<Object> handler) {
-    return (Cell) SCOPE.anonymous().strategy(Runnable::run).forBlocks().pooled(PoolPolicy.scaling(workers, workers))
+    return (Cell) BlockBuilder.of(SCOPE.anonymous().strategy(Runnable::run))
+        .pooled(PoolPolicy.scaling(workers, workers))
         .newActor(handler);
   }
 }

@@ -9,7 +9,8 @@ import io.fibry.FailurePolicy;
 import io.fibry.Schedules;
 import io.fibry.engine.scope.Stage;
 import io.fibry.engine.scope.Witness;
-import io.fibry.mailbox.PoolPolicy;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.PoolPolicy;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -38,8 +39,8 @@ class PoolTest {
 
     Episode(PoolPolicy<Object> sharing) {
       var scope = Stage.scope(options -> options.withScheduler(new Witness.Never()).withDeadLetters(letter -> bury()));
-      pool = (PoolCell) (Exitable) scope.anonymous().strategy(Runnable::run)
-          .onFailure(FailurePolicy.stop().withoutLog()).forBlocks().pooled(sharing).initialState(this::make)
+      pool = (PoolCell) (Exitable) BlockBuilder.of(scope.anonymous().strategy(Runnable::run)
+          .onFailure(FailurePolicy.stop().withoutLog())).pooled(sharing).initialState(this::make)
           .onStop(this::leave)
           .newActorWithReturn((Integer state, Object message) -> handle(message));
     }

@@ -3,7 +3,7 @@ package io.fibry.engine.queue;
 import io.fibry.Schedules;
 import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.PoolPolicy;
+import io.fibry.spi.PoolPolicy;
 import io.fibry.support.Soak;
 import java.util.ArrayList;
 import java.util.List;

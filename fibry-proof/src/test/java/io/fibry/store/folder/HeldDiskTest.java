@@ -61,7 +61,7 @@ class HeldDiskTest {
     assertEquals(0, counter.ask(new Look())); // all actors that are made at the beginning exist
     handled.drainPermits();
     disk.beforeOperation(operation -> {
-      if (operation.startsWith("force")) pass();
+      if (operation.startsWith("sync")) pass();
     });
   }
 
@@ -120,7 +120,7 @@ class HeldDiskTest {
       assertEquals(1, killed.ask(new Fill(2)));
       handled.drainPermits();
       slow.beforeOperation(operation -> {
-        if (operation.startsWith("force")) pass();
+        if (operation.startsWith("sync")) pass();
       });
       killed.sendMessageReturn(new Fill(6_000)); // is being stored
       killed.sendMessageReturn(new Fill(8_000)); // waits for room

@@ -130,7 +130,7 @@ class JournalTest {
     var gate = new Semaphore(0);
     var journal = open(disk, new ArrayList<>());
     disk.beforeOperation(operation -> {
-      if (operation.equals("force") && forces.getAndIncrement() == 0) gate.acquireUninterruptibly();
+      if (operation.equals("sync") && forces.getAndIncrement() == 0) gate.acquireUninterruptibly();
     });
 
     add(journal, "the first");
@@ -207,7 +207,7 @@ class JournalTest {
     disk.beforeOperation(operation -> {
       count.thread = Thread.currentThread();
       if (operation.equals("write")) count.writes.incrementAndGet();
-      if (operation.equals("force")) count.forces.incrementAndGet();
+      if (operation.equals("sync")) count.forces.incrementAndGet();
     });
     return count;
   }
@@ -218,7 +218,7 @@ class JournalTest {
     var journal = open(disk, new ArrayList<>());
     add(journal, "stored").fate.get();
     disk.beforeOperation(operation -> {
-      if (operation.equals("force")) throw new UncheckedIOException(new IOException("made up, for a test"));
+      if (operation.equals("sync")) throw new UncheckedIOException(new IOException("made up, for a test"));
     });
 
     var lost = add(journal, "perhaps");
@@ -310,7 +310,7 @@ class JournalTest {
     var forces = new AtomicInteger();
     var journal = openWithPause(disk);
     disk.beforeOperation(operation -> {
-      if (operation.equals("force")) forces.incrementAndGet();
+      if (operation.equals("sync")) forces.incrementAndGet();
     });
     add(journal, "written").fate.get();
     assertEquals(0, forces.get());
@@ -349,7 +349,7 @@ class JournalTest {
     var disk = CrashDisk.empty();
     var journal = openWithPause(disk);
     disk.beforeOperation(operation -> {
-      if (operation.equals("force")) throw new UncheckedIOException(new IOException("made up, for a test"));
+      if (operation.equals("sync")) throw new UncheckedIOException(new IOException("made up, for a test"));
     });
     add(journal, "written").fate.get();
 
@@ -363,7 +363,7 @@ class JournalTest {
     var gate = new Semaphore(0);
     var journal = open(disk, new ArrayList<>());
     disk.beforeOperation(operation -> {
-      if (operation.equals("force")) gate.acquireUninterruptibly();
+      if (operation.equals("sync")) gate.acquireUninterruptibly();
     });
     var added = new AtomicInteger();
     var sender = Thread.ofVirtual().start(() -> {

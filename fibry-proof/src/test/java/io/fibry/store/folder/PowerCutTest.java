@@ -118,7 +118,7 @@ class PowerCutTest {
   private static void failForce(CrashDisk disk, int which) {
     var forces = new AtomicInteger();
     disk.beforeOperation(operation -> {
-      if (operation.equals("force") && forces.incrementAndGet() == which)
+      if (operation.equals("sync") && forces.incrementAndGet() == which)
         throw new UncheckedIOException(new IOException("made up, for a test"));
     });
   }

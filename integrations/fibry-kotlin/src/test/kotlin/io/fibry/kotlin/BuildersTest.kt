@@ -25,6 +25,7 @@ import io.fibry.pool.Pools
 import io.fibry.pubsub.ObservableMap
 import io.fibry.pubsub.ObservableValue
 import io.fibry.pubsub.Topic
+import io.fibry.spi.BlockBuilder
 import io.fibry.stereotype.Stereotypes
 import io.fibry.support.Patience
 import java.time.Duration
@@ -90,7 +91,7 @@ class BuildersTest {
     answers(how.strategy { activation -> Thread.ofVirtual().start(activation) }.mailbox(bounded))
     answers(how.strategy(Strategy.of(ForkJoinPool.commonPool())).inlineRequests())
     answers(how.intercept { message: Any, next -> next.run().also { seen += message } })
-    answers(how.forBlocks().defaultMailbox(bounded).mailbox(bounded).intercept { _: Any, next -> next.run() })
+    answers(BlockBuilder.of(how).defaultMailbox(bounded).mailbox(bounded).intercept { _: Any, next -> next.run() })
     assertEquals(listOf<Any>(1), seen.toList())
   }
 
@@ -115,7 +116,7 @@ class BuildersTest {
     answers(bounded(how))
     ended(how)
     answers(listOf(1, 2).fold(how) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })
-    answers(if (how.forBlocks().isPooled) how else how.mailbox(bounded))
+    answers(if (BlockBuilder.of(how).isPooled) how else how.mailbox(bounded))
   }
 
   private fun note(line: String) {

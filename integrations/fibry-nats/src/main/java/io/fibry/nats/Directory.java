@@ -1,8 +1,8 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.ClusterTransport.Entry;
 import io.fibry.cluster.TransportException;
-import io.fibry.cluster.WireMessage;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.codec.Codec;
 import io.fibry.codec.CodecException;
 import java.util.List;

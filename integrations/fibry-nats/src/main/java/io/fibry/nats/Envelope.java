@@ -1,6 +1,6 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.WireMessage;
+import io.fibry.cluster.spi.WireMessage;
 import io.nats.client.Message;
 import io.nats.client.impl.Headers;
 import io.nats.client.impl.NatsMessage;

@@ -1,6 +1,6 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.WireMessage;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.text.Lines;
 import io.nats.client.Message;

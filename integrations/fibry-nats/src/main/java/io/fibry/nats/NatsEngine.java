@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.ClusterTransport;
-import io.fibry.cluster.WireMessage;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.fibry.nats;
 
 import io.fibry.cluster.ClusterNetwork;
-import io.fibry.cluster.ClusterTransport;
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.text.Lines;
 import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;

@@ -1,9 +1,9 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.ClusterTransport;
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
-import io.fibry.cluster.WireMessage;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.WireMessage;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.StoreClosedException;

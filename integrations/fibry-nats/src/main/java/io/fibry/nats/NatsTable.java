@@ -1,9 +1,9 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.ClusterTransport;
-import io.fibry.cluster.ClusterTransport.Entry;
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.nats.NatsNetwork.Role;
 import io.fibry.nats.Watches.Listed;
 import io.fibry.pubsub.Subscription;

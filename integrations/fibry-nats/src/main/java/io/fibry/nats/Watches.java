@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.ClusterTransport.Entry;
 import io.fibry.cluster.TransportException;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.pubsub.Subscription;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,5 +1,6 @@
 package io.fibry.cluster;
 
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.nats.Servers;
 
 class EngineOverNatsTest extends EngineContract {

@@ -3,8 +3,8 @@ package io.fibry.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.cluster.ClusterTransport;
-import io.fibry.cluster.ClusterTransport.Entry;
+import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.support.Patience;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;

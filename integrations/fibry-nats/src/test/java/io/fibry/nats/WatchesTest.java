@@ -2,9 +2,9 @@ package io.fibry.nats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.cluster.ClusterTransport.Entry;
 import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
 import io.fibry.nats.Watches.Listed;
 import io.fibry.support.Patience;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package io.fibry.cluster;
+package io.fibry.cluster.spi;
 
 import io.fibry.text.Lines;
 import java.util.HashMap;
@@ -46,8 +46,8 @@ public record WireMessage(String subject, Optional<String> replyTo, Map<String, 
     return new WireMessage(subject, Optional.of(answers), headers, body);
   }
 
-  /** A copy with another header. */
-  WireMessage with(String name, String text) {
+  /** {@return a copy with another header} */
+  public WireMessage withHeader(String name, String text) {
     var more = new HashMap<>(headers);
     more.put(name, text);
     return new WireMessage(subject, replyTo, more, body);

@@ -1,5 +1,7 @@
-package io.fibry;
+package io.fibry.spi;
 
+import io.fibry.ExitReason;
+import io.fibry.Exitable;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
@@ -16,6 +18,15 @@ public abstract class ForwardingExitable<B extends Exitable> implements Exitable
 
   /** {@return the actor in front} */
   protected abstract Exitable target();
+
+  /**
+   * {@return the actor that a block forwards to}
+   *
+   * @param block the block
+   */
+  public static Exitable targetOf(ForwardingExitable<?> block) {
+    return block.target();
+  }
 
   @Override
   public String name() {

@@ -1,4 +1,4 @@
-package io.fibry.mailbox;
+package io.fibry.spi;
 
 import java.util.Objects;
 import java.util.Optional;

@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.spi;
 
 /**
  * A message that is handled step by step for as long as somebody else likes, such as a connection.

@@ -1,4 +1,7 @@
-package io.fibry;
+package io.fibry.spi;
+
+import io.fibry.ActorBuilder;
+import io.fibry.Exitable;
 
 /**
  * An address, made by a block, that stays valid while the actors behind it come and go, such as an

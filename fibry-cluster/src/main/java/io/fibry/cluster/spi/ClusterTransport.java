@@ -1,5 +1,6 @@
-package io.fibry.cluster;
+package io.fibry.cluster.spi;
 
+import io.fibry.cluster.TransportException;
 import io.fibry.pubsub.Subscription;
 import io.fibry.store.Store;
 import java.time.Duration;
@@ -36,8 +37,8 @@ public interface ClusterTransport extends AutoCloseable {
    *
    * @param message the message
    * @param limit how long at most
-   * @return the answer; or fails with a {@link TransportException}. Completed by a thread of the
-   * engine, which must not be held up
+   * @return the answer; or fails with a {@link TransportException}. Completed by a
+   * thread of the engine, which must not be held up
    * @throws IllegalArgumentException if the message is too large
    */
   CompletionStage<WireMessage> request(WireMessage message, Duration limit);
@@ -118,7 +119,8 @@ public interface ClusterTransport extends AutoCloseable {
    * A store that all nodes have, for durable actors.
    *
    * @return always the same; closed with this engine
-   * @throws TransportException if there is no connection, or the network refuses it
+   * @throws TransportException if there is no connection, or the network refuses
+   * it
    * @throws IllegalStateException if the existing store cannot be used
    */
   Store store();
@@ -130,7 +132,8 @@ public interface ClusterTransport extends AutoCloseable {
    *
    * @param subject of the queue
    * @return for this node
-   * @throws TransportException if there is no connection, or the network refuses it
+   * @throws TransportException if there is no connection, or the network refuses
+   * it
    * @throws IllegalStateException if the existing queue cannot be used
    */
   Queue queue(String subject);

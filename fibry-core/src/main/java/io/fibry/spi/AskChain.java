@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.spi;
 
 import io.fibry.engine.jvm.Behalf;
 import java.util.List;
