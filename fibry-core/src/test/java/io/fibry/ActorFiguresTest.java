@@ -35,7 +35,7 @@ class ActorFiguresTest {
 
   @Promise("19.10")
   @Test
-  void anActorTellsWhatItDoesAndHasDone() {
+  void actorStatsShowActivityAndCounts() {
     var actor = scope.named("worker").onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       if (message instanceof RuntimeException failure) throw failure;
@@ -59,7 +59,7 @@ class ActorFiguresTest {
 
   @Promise("19.10")
   @Test
-  void scopesBelowAreInItAndAPoolIsOneLine() {
+  void actorStatsCoverChildScopesWithOneEntryPerPool() {
     var below = scope.openScope("below");
     below.named("first").newActor(message -> {});
     var pool = Pools.fixed(scope.named("pool"), 2).newActor((Gate gate) -> gate.pass());
@@ -92,7 +92,7 @@ class ActorFiguresTest {
   @Promise("19.10")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void theTimeOfAMessageDoesNotBeginWithTheFirstLook(Variants.Variant variant) {
+  void busyTimeStartsWithMessageNotWithFirstRead(Variants.Variant variant) {
     try (var real = ActorSystem.openScope("real")) {
       var actor = variant.named(real, "stuck").newActor(message -> {
         if (message instanceof Gate gate) gate.pass();
@@ -106,7 +106,7 @@ class ActorFiguresTest {
 
   @Promise("19.10")
   @Test
-  void norDoesThatOfAnExchange() throws IOException {
+  void busyTimeStartsWithHttpExchangeNotWithFirstRead() throws IOException {
     var gate = new Gate();
     var routes = HttpRoutes.none().text("/slow", exchange -> {
       gate.pass();

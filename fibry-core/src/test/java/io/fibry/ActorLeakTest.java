@@ -119,7 +119,7 @@ class ActorLeakTest {
   }
 
   @Test
-  void aTimerThatIsKeptAfterTheEndKeepsNoOther() {
+  void timerHeldAfterExitKeepsNoOtherTimer() {
     var actor = ActorSystem.anonymous().newActor((Object message) -> {});
     var before = actor.sendMessageLater("before", Duration.ofHours(1));
     var message = new WeakReference<>(alarm(actor));
@@ -144,7 +144,7 @@ class ActorLeakTest {
 
   @ParameterizedTest
   @MethodSource("variants")
-  void anIdleActorKeepsNeitherItsLastMessageNorTheFutureItAnswered(Variants.Variant variant) {
+  void idleActorKeepsNoReferenceToLastMessageOrFuture(Variants.Variant variant) {
     var actor = variant.builder(Variants.scope(o -> o)).newActorWithReturn((Object message) -> 1);
     var message = new WeakReference<>(send(actor));
     var future = new WeakReference<>(request(actor));
@@ -178,7 +178,7 @@ class ActorLeakTest {
   }
 
   @Test
-  void aMessageBehindALongOneIsNotKeptByItsPredecessors() {
+  void handledMessagesAreCollectedWhileLongMessageRuns() {
     var gate = new Gate();
     var actor = ActorSystem.anonymous().newActor((Object message) -> {
       if (message instanceof Gate stop) stop.pass();

@@ -59,7 +59,7 @@ class AnswerLimitTest {
   @Promise("4.6")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whatWaitsForTooLongIsNeverHandled(Variant variant) {
+  void requestQueuedBeyondLimitIsNeverHandled(Variant variant) {
     var actor = actor(variant.builder(scope));
     var busy = Patience.elsewhere(() -> actor.sendMessageReturn(gate, Duration.ofHours(1)));
     Patience.await(gate.entered);
@@ -86,7 +86,7 @@ class AnswerLimitTest {
   @Promise("4.6")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void whatIsHandledForTooLongIsHandledToItsEnd(Variant variant) {
+  void handlerFinishesRequestThatExceedsLimit(Variant variant) {
     var actor = actor(variant.builder(scope));
     var answer = new CompletableFuture<CompletableFuture<Object>>();
     var sender = Patience.elsewhere(() -> answer.complete(actor.sendMessageReturn(gate, SECOND)));
@@ -113,7 +113,7 @@ class AnswerLimitTest {
   }
 
   @Test
-  void aCancelledOneLeavesNoTimer() {
+  void cancelledRequestLeavesNoTimer() {
     var actor = actor(scope.anonymous());
     var first = actor.sendMessageReturn(gate, SECOND);
     Patience.await(gate.entered);
@@ -127,7 +127,7 @@ class AnswerLimitTest {
   }
 
   @Test
-  void itCoversTheWaitForRoom() {
+  void limitCoversWaitForMailboxRoom() {
     var actor = actor(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     actor.sendMessage(gate);
     Patience.await(gate.entered);
@@ -147,7 +147,7 @@ class AnswerLimitTest {
   }
 
   @Test
-  void whatIsChainedToItRunsElsewhereAndHoldsUpNoOther() {
+  void blockingCallbackDelaysNoOtherExpiredRequest() {
     var blocking = new CountDownLatch(1);
     var actor = actor(scope.anonymous());
     actor.sendMessage(gate);
@@ -167,7 +167,7 @@ class AnswerLimitTest {
   }
 
   @Test
-  void entitiesHaveItToo() {
+  void entityRequestTimesOutAtLimit() {
     var accounts = Entities.openWithReturn(scope.anonymous(), Duration.ofMinutes(1),
         (how, key) -> how.newActorWithReturn((Object message) -> {
           gate.pass();
@@ -184,7 +184,7 @@ class AnswerLimitTest {
   private record Question(String text) implements Request<Question, String> {}
 
   @Test
-  void aProtocolHasItToo() {
+  void protocolRequestTimesOutAtLimit() {
     var asked = new AtomicInteger();
     Actor<Question> actor = scope.anonymous().newActor((question, context) -> asked.incrementAndGet());
     var promising = scope.anonymous()
@@ -201,7 +201,7 @@ class AnswerLimitTest {
 
   /** In a test that moves the clock, all that follows has been done once the scope is quiet. */
   @Test
-  void aFutureHasFailedWhenTheClockIsMovedAndTheScopeIsQuiet() {
+  void futureHasFailedOnceClockPassesLimitAndScopeIsQuiet() {
     record Question() implements Request<Question, String> {}
     var actor = scope.anonymous().newActor((Question question, ActorContext<Question> context) -> context
         .replyWhen(question, new CompletableFuture<>()));
@@ -218,7 +218,7 @@ class AnswerLimitTest {
 
   /** Settled and not told, for want of memory, a request would wait for ever. */
   @Test
-  void aLimitThatIsOverNeedsNoMemory() {
+  void expiringRequestAllocatesNoMemory() {
     var actor = actor(scope.anonymous());
     var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
     long least = Long.MAX_VALUE;
@@ -253,7 +253,7 @@ class AnswerLimitTest {
    * Uses the system's clock, with limits near the time of the answer, so that both come at once.
    */
   @Test
-  void answersAndLimitsRaceAndEachIsTold() {
+  void racingAnswerOrTimeoutCompletesEachRequest() {
     long seed = StressHarness.seed();
     System.out.println("answers against limits: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

@@ -37,7 +37,7 @@ class AnswerTypeTest {
   record Raw() implements Request {}
 
   @Test
-  void theDeclaredAnswerIsFoundHoweverItIsInherited() {
+  void declaredAnswerTypeIsFoundThroughInheritance() {
     assertEquals(Integer.class, AnswerType.of(new Length("")));
     assertEquals(Optional.class, AnswerType.of(new First(List.of())));
     assertEquals(Long.class, AnswerType.of(new Deep()));
@@ -49,7 +49,7 @@ class AnswerTypeTest {
 
   @Promise("4.15")
   @Test
-  void whoAsksForTheDeclaredAnswerIsToldOfAnother() {
+  void answerOfUndeclaredTypeFailsAskWithClassCastException() {
     var actor = scope.named("confused").newActorWithReturn((Length length) -> "five");
     Actor<Length> byProtocol = actor;
 
@@ -63,7 +63,7 @@ class AnswerTypeTest {
 
   @Promise("4.15")
   @Test
-  void whoAsksForTheAnswerOfTheHandlerGetsIt() {
+  void askerTypedByHandlerGetsHandlersAnswer() {
     var actor = scope.anonymous().newActorWithReturn((Length length) -> "five");
 
     assertEquals("five", actor.ask(new Length("hello")));
@@ -72,7 +72,7 @@ class AnswerTypeTest {
 
   /** Blocks hand requests on as mere messages, and answer something of their own. */
   @Test
-  void requestsArePartsOfBlocks() {
+  void pipelineAcceptsRequestsAsPlainMessages() {
     var seen = new CopyOnWriteArrayList<Length>();
     var lengths = Pipeline.of(scope.anonymous(), (Length length) -> length).then(3, length -> length)
         .into(seen::add);
@@ -84,7 +84,7 @@ class AnswerTypeTest {
   }
 
   @Test
-  void onAFiberOfItsAskerToo() {
+  void answerOfUndeclaredTypeFailsInlineRequest() {
     Actor<Length> inner = scope.anonymous().inlineRequests().newActorWithReturn((Length length) -> "five");
     var outer = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((String text) -> inner.ask(new Length(text)));
@@ -93,7 +93,7 @@ class AnswerTypeTest {
   }
 
   @Test
-  void theDeclaredAnswerIsTaken() {
+  void answerOfDeclaredTypeIsAccepted() {
     Actor<Length> actor = scope.anonymous().newActorWithReturn((Length length) -> length.text().length());
     Actor<Question<?>> any = scope.anonymous().newActorWithReturn(
         (Question<?> question) -> question instanceof First first ? first.all().stream().findFirst() : "any");

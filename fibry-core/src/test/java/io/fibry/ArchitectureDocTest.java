@@ -18,7 +18,7 @@ class ArchitectureDocTest {
   private static final Pattern PICTURE = Pattern.compile("(?ms)^```mermaid\n(.*?)^```$");
 
   @Test
-  void thePictureIsTheOneThatTheCodeDraws() throws Exception {
+  void documentedDiagramMatchesCode() throws Exception {
     var text = Files.readString(DOC);
     var shown = PICTURE.matcher(text).results().map(found -> found.group(1)).findFirst().orElseThrow();
     var drawn = picture(dependencies());

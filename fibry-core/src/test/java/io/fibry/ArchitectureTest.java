@@ -133,7 +133,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void contractsUseTheEngineThroughFourDoors() {
+  void contractsReachEngineThroughFourTypesOnly() {
     var others = new TreeSet<String>();
 
     eachDependency((from, to, text) -> {
@@ -157,7 +157,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void publicTypesAreThoseListedAndExported() throws Exception {
+  void publicTypesMatchListAndExports() throws Exception {
     var exported =
         Pattern.compile("exports ([\\w.]+);").matcher(Files.readString(Path.of("src/main/java/module-info.java")))
             .results().map(found -> found.group(1)).collect(Collectors.toSet());
@@ -200,7 +200,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void engineTypesAreNotMorePublicThanOtherRoomsNeed() {
+  void engineTypesArePublicOnlyIfOtherPackagesUseThem() {
     var needless = new TreeSet<String>();
 
     for (var type : MAIN) {
@@ -246,7 +246,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void knotsAreThoseListed() {
+  void dependencyCyclesMatchList() {
     var needs = new TreeMap<String, Set<String>>();
     eachDependency((from, to, text) -> {
       if (!outermost(from).equals(outermost(to)))

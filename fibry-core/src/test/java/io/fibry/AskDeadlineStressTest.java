@@ -32,7 +32,7 @@ class AskDeadlineStressTest {
   @Promise("4.6")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aClockThatMovesAtTheFirstSightOfTheMessageEndsTheWait(boolean waits) {
+  void clockAdvanceRightAfterHandlingTimesOutAsk(boolean waits) {
     var actor = scope.named("silent").newActor((Question question, ActorContext<Question> context) -> {
       context.replyWhen(question, new CompletableFuture<>());
       question.handled.countDown();

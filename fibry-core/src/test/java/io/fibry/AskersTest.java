@@ -40,7 +40,7 @@ class AskersTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void theHandlerAndWhoeverItAsksHaveThem(Strategy strategy) {
+  void askChainReachesHandlerAndNestedAsks(Strategy strategy) {
     var middle = scope.anonymous().strategy(strategy).<String, List<String>>newActorWithReturn(any -> last.ask(any));
     var first = scope.anonymous().strategy(strategy)
         .<String, List<List<String>>>newActorWithReturn(
@@ -52,7 +52,7 @@ class AskersTest {
   }
 
   @Test
-  void whoIsAskedInlineHasThem() {
+  void askChainReachesInlineHandler() {
     var inline = scope.anonymous().inlineRequests().<String, List<String>>newActorWithReturn(any -> AskChain.current());
     var first = scope.anonymous().<String, List<String>>newActorWithReturn(any -> inline.ask(any));
 
@@ -61,7 +61,7 @@ class AskersTest {
   }
 
   @Test
-  void aMessageThatNobodyWaitsForHasThem() throws Exception {
+  void askChainReachesHandlerOfPlainMessage() throws Exception {
     var seen = new LinkedBlockingQueue<List<String>>();
     var actor = scope.anonymous().newActor((String any) -> seen.add(AskChain.current()));
 
@@ -73,7 +73,7 @@ class AskersTest {
   }
 
   @Test
-  void whoIsNotWaitedForHasNone() {
+  void nestedRequestThatIsNotAwaitedHasEmptyAskChain() {
     var first = scope.anonymous()
         .<String, CompletableFuture<List<String>>>newActorWithReturn(any -> last.sendMessageReturn("x"));
 
@@ -81,7 +81,7 @@ class AskersTest {
   }
 
   @Test
-  void aPoolLeavesItselfOut() {
+  void poolOmitsItselfFromAskChain() {
     var pool = Pools.fixed(scope.anonymous(), 2).<String, List<String>>newActorWithReturn(any -> AskChain.current());
 
     assertEquals(List.of("ada"), onBehalf(BOTH, () -> pool.sendMessageReturn("x")).join());
@@ -89,7 +89,7 @@ class AskersTest {
   }
 
   @Test
-  void aMessageThatIsGivenAgainHasThemAgain() throws Exception {
+  void redeliveredMessageKeepsAskChain() throws Exception {
     var seen = new LinkedBlockingQueue<List<String>>();
     var actor = scope.anonymous().onFailure(FailurePolicy.restart().withRedelivery(1)).newActor((String any) -> {
       seen.add(AskChain.current());
@@ -103,7 +103,7 @@ class AskersTest {
   }
 
   @Test
-  void onBehalfOfOthersEndsWithItsCode() {
+  void runAsRestoresAskChainWhenCodeEnds() {
     assertThrows(IllegalStateException.class, () -> AskChain.runAs(BOTH, () -> {
       throw new IllegalStateException("made up");
     }));

@@ -40,7 +40,7 @@ class BirthOrderTest {
   private static final class Key {}
 
   @Test
-  void timersOfAnActorAreCancelledAsTheyWereSet() {
+  void actorTimersAreCancelledInCreationOrder() {
     var clock = new Noting();
     var actor = Variants.scope(o -> o.withScheduler(clock)).anonymous().newActor((Object m) -> {});
     for (var number : NUMBERS) actor.sendMessageLater(new Key(), number, Duration.ofDays(1));
@@ -52,7 +52,7 @@ class BirthOrderTest {
   }
 
   @Test
-  void timersOfEntitiesAreCancelledAsTheyWereSet() {
+  void entityTimersAreCancelledInCreationOrder() {
     var clock = new Noting();
     var entities = Entities.open(Variants.scope(o -> o.withScheduler(clock)).anonymous(), Duration.ofDays(1),
         (ActorBuilder<Object> how, Integer key) -> how.newActor((Object m) -> {}));
@@ -64,7 +64,7 @@ class BirthOrderTest {
   }
 
   @Test
-  void farewellsBeginAsTheyWereRegistered() {
+  void closeHooksStartInRegistrationOrder() {
     var scope = ActorSystem.openScope("closing");
     var said = new ConcurrentSkipListMap<Long, Integer>(); // a thread started later has a greater id
     for (var number : NUMBERS) scope.onClosing(() -> {

@@ -33,7 +33,7 @@ class BuilderTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @Test
-  void eachStepLeavesTheBuilderItCameFrom() {
+  void builderStepLeavesOriginalBuilderUnchanged() {
     var plain = scope.named("plain");
 
     plain.strategy(Strategy.THREAD);
@@ -52,7 +52,7 @@ class BuilderTest {
   }
 
   @Test
-  void stepsMayComeAfterTheState() {
+  void builderStepsMayFollowInitialState() {
     var seen = new CopyOnWriteArrayList<Object>();
     var actor = scope.named("late").initialState(() -> new int[1]).strategy(Strategy.THREAD)
         .mailbox(Mailbox.bounded(3, Overflow.REJECT)).onFailure(FailurePolicy.restart().withoutLog())
@@ -74,7 +74,7 @@ class BuilderTest {
   }
 
   @Test
-  void oneBuilderMakesManyActorsEachWithAStateOfItsOwn() {
+  void builderGivesEachActorItsOwnState() {
     var builder = scope.anonymous().initialState(() -> new int[1]);
     var one = builder.newActorWithReturn((int[] n, Object m) -> ++n[0]);
     var other = builder.newActorWithReturn((int[] n, Object m) -> ++n[0]);
@@ -86,7 +86,7 @@ class BuilderTest {
   }
 
   @Test
-  void whatTheBuilderLeavesOpenTheScopeSays() {
+  void scopeOptionsFillUnsetBuilderOptions() {
     var bounded = Mailbox.bounded(7, Overflow.REJECT);
     var builder = Variants.scope(o -> o.withStrategy(Strategy.THREAD).withMailbox(bounded)).anonymous();
 
@@ -96,14 +96,14 @@ class BuilderTest {
   }
 
   @Test
-  void orNameHoldsWhereNoNameWasGiven() {
+  void defaultNameAppliesOnlyWhenNameIsUnset() {
     assertEquals(Optional.of("otherwise"), BlockBuilder.of(scope.anonymous()).defaultName("otherwise").name());
     assertEquals(Optional.of("told"), BlockBuilder.of(scope.named("told")).defaultName("otherwise").name());
     assertThrows(IllegalArgumentException.class, () -> BlockBuilder.of(scope.anonymous()).defaultName(""));
   }
 
   @Test
-  void orMailboxHoldsWhereNoMailboxWasGiven() {
+  void defaultMailboxAppliesOnlyWhenMailboxIsUnset() {
     var otherwise = Mailbox.bounded(5, Overflow.BLOCK);
     var told = Mailbox.bounded(7, Overflow.REJECT);
 
@@ -116,21 +116,21 @@ class BuilderTest {
   }
 
   @Test
-  void schedulerIsTheScopes() {
+  void builderUsesSchedulerOfScope() {
     var clock = new Clock();
 
     assertSame(clock, BlockBuilder.of(Variants.scope(o -> o.withScheduler(clock)).anonymous()).scheduler());
   }
 
   @Test
-  void partNamesAPartOfTheWhole() {
+  void childNameStartsWithParentName() {
     assertEquals(Optional.of("orders/3"), BlockBuilder.of(scope.named("orders")).child("3").name());
     assertEquals("orders/3", BlockBuilder.of(scope.named("orders")).child("3").newActor((Object m) -> {}).name());
     assertEquals(Optional.empty(), BlockBuilder.of(scope.anonymous()).child("3").name());
   }
 
   @Test
-  void theLastAroundIsTheOutermost() {
+  void lastInterceptorIsOutermost() {
     var actor = scope.anonymous().intercept((Object m, Handler.Task next) -> surround("inner", next))
         .intercept((Object m, Handler.Task next) -> surround("outer", next)).newActorWithReturn((Object m) -> {
           log.add(m);
@@ -150,14 +150,14 @@ class BuilderTest {
 
   @Promise("4.8")
   @Test
-  void anAroundThatDoesNotGoOnLeavesTheRequestUnanswered() {
+  void interceptorThatSkipsHandlerLeavesRequestUnanswered() {
     var actor = scope.anonymous().intercept((Object m, Handler.Task next) -> {}).newActorWithReturn((Object m) -> m);
 
     assertThrows(NoReplyException.class, () -> actor.ask("skipped"));
   }
 
   @Test
-  void whatTheHandlerThrowsGoesThroughTheAround() {
+  void handlerExceptionPassesThroughInterceptor() {
     var failure = new IllegalStateException("bad");
     var actor =
         scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).intercept((Object m, Handler.Task next) -> {
@@ -177,7 +177,7 @@ class BuilderTest {
   }
 
   @Test
-  void tasksPassTheAroundBy() {
+  void tasksBypassInterceptor() {
     var actor =
         scope.anonymous().intercept((Object m, Handler.Task next) -> log.add("around")).newActor((Object m) -> {});
 
@@ -198,7 +198,7 @@ class BuilderTest {
   }
 
   @Test
-  void everyShapeOfHandlerIsTaken() {
+  void everyHandlerShapeIsAccepted() {
     var builder = scope.anonymous();
     var stateful = builder.initialState(() -> "s");
 
@@ -282,7 +282,7 @@ class BuilderTest {
   }
 
   @TestFactory
-  Stream<DynamicTest> numbersThatMakeNoSenseAreRefused() {
+  Stream<DynamicTest> invalidNumbersAreRefused() {
     var actor = scope.anonymous().newActorWithReturn((Object m) -> m);
     var options = ActorScope.Options.defaults();
     var cases = new LinkedHashMap<String, Map.Entry<String, Executable>>();

@@ -54,7 +54,7 @@ class BusyCarriersJvmTest {
 
   @Promise("6.10")
   @Test
-  void actorsOfOtherThreadsAndTimersAreServed() throws Exception {
+  void platformThreadsAndTimersAreServedWhileCarriersAreBusy() throws Exception {
     try (var child = Child.java(List.of("-XX:ActiveProcessorCount=1"), Busy.class)) {
       assertEquals("asked from main: 49\na timer\na limit: over\na scope: []", child.ended(0));
     }

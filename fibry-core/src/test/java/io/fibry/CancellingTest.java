@@ -86,7 +86,7 @@ class CancellingTest {
 
   @Promise("4.10")
   @Test
-  void aRequestCancelledWhileItIsHandledGoesOnAndCanSeeIt() {
+  void handlerOfCancelledRequestContinuesAndSeesCancellation() {
     var gate = new Gate();
     var saw = new CompletableFuture<Boolean>();
     var actor = scope.anonymous().newActorWithReturn((Object m, ActorContext<Object> context) -> {
@@ -172,7 +172,7 @@ class CancellingTest {
 
   @Promise("4.13")
   @Test
-  void anInterruptedWaitIsACancellationAndTheFlagIsKept() {
+  void interruptedWaitThrowsCancellationAndKeepsInterruptFlag() {
     var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
 
@@ -196,7 +196,7 @@ class CancellingTest {
 
   @Promise("4.13")
   @Test
-  void anInterruptedAskForRoomIsACancellation() {
+  void interruptedAskWaitingForRoomThrowsCancellation() {
     var actor = Echo.actor(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     Gate.occupy(actor);
     actor.sendMessage("fills it");
@@ -224,7 +224,7 @@ class CancellingTest {
   }
 
   @Test
-  void anInterruptedGetIsThatOfAnyFuture() {
+  void interruptedGetBehavesLikeCompletableFuture() {
     var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("waits");

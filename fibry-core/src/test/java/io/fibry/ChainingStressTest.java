@@ -33,7 +33,7 @@ class ChainingStressTest {
    * thread that has to answer.
    */
   @Test
-  void cancelsOnEveryCarrierEndThoughChainedAnswersComeFromAnotherThread() {
+  void cancelOfChainedRequestFinishesWithAllCarriersBusy() {
     try (var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())) {
       long seed = StressHarness.seed();
       System.out.println("cancels against chained answers: -Dfibry.seed=" + seed);
@@ -58,7 +58,7 @@ class ChainingStressTest {
   }
 
   @Test
-  void chainingDoesNotWaitForWhatStandsBehindAllOf() {
+  void chainingDoesNotWaitForCallbackBehindAllOf() {
     var actor = Variants.scope(o -> o).anonymous().newActorWithReturn((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       return 1;

@@ -19,7 +19,7 @@ class ChaosTest {
 
   @Promise("19.1")
   @Test
-  void whateverHappensTheAccountsAddUpAndNothingIsLeftBehind() throws InterruptedException {
+  void chaosLeavesConsistentCountsAndNoLeaks() throws InterruptedException {
     long seed = StressHarness.seed();
     System.out.println("chaos: -Dfibry.seed=" + seed);
     var scopes = new ArrayList<WeakReference<Object>>();

@@ -19,7 +19,7 @@ class CommitSubjectsTest {
   private static final Pattern SUBJECT = Pattern.compile("[a-z][a-z0-9-]*(, [a-z][a-z0-9-]*)*: [a-z`].*[^. ]");
 
   @Test
-  void newCommitsHaveSubjectsOfTheForm() {
+  void newCommitSubjectsMatchRequiredForm() {
     try (var git = Child.start(List.of("git", "-C", Repository.ROOT.toString(), "log", "--no-merges",
         "--format=%s", RULE_BEGINS + "..HEAD"))) {
       int status = git.exitCode();
@@ -31,7 +31,7 @@ class CommitSubjectsTest {
   }
 
   @Test
-  void subjectsOfOtherFormsAreFound() {
+  void malformedCommitSubjectsAreFound() {
     assertTrue(isGood("cluster: expire requests by their remaining time on arrival"));
     assertTrue(isGood("nats, jdbc: name the table in refusals"));
     assertFalse(isGood("Let a late request be late where it arrives, too"));

@@ -45,7 +45,7 @@ class ComparatorFaultTest {
   }
 
   @Test
-  void aRequestThatTheComparatorKeptInItsMailboxIsSkipped() {
+  void cancelledRequestStuckInMailboxIsSkipped() {
     var actor = gated();
     var gate = Gate.occupy(actor);
     actor.sendMessageReturn("b");
@@ -61,7 +61,7 @@ class ComparatorFaultTest {
   }
 
   @Test
-  void anAskThatExpiresComparesOnNoTimerThread() {
+  void expiringAskNeverComparesOnTimerThread() {
     var actor = gated();
     Gate.occupy(actor);
     actor.sendMessage("b");
@@ -74,7 +74,7 @@ class ComparatorFaultTest {
   }
 
   @Test
-  void aMessageOfATimerIsComparedOnNoTimerThread() {
+  void timerMessageIsNeverComparedOnTimerThread() {
     var actor = gated();
     var gate = Gate.occupy(actor);
     actor.sendMessage("b");
@@ -88,7 +88,7 @@ class ComparatorFaultTest {
   }
 
   @Test
-  void aDeadLetterOfATimerIsToldOnNoTimerThread() {
+  void deadLetterOfTimerIsNeverReportedOnTimerThread() {
     var scope = Variants.scope(o -> o.withDeadLetters(letter -> threads.add(Thread.currentThread().getName())));
     Actor<Object> actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
@@ -103,7 +103,7 @@ class ComparatorFaultTest {
   }
 
   @Test
-  void aRepeatingTimerGoesOnAfterTheComparatorThrew() {
+  void repeatingTimerContinuesAfterComparatorThrows() {
     var ticks = new AtomicInteger();
     Actor<Object> actor =
         Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(order())).newActor((Object message) -> {

@@ -52,7 +52,7 @@ class ContractEndingTest {
   @Promise("7.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aPillHandlesWhatWaitedWhenItWasSent(Variant variant) {
+  void poisonPillStopsActorAfterQueuedMessages(Variant variant) {
     var actor = actor(variant);
     var gate = Gate.occupy(actor);
     actor.sendMessage("before");
@@ -72,7 +72,7 @@ class ContractEndingTest {
   @Promise({"4.4", "7.2"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void askExitEndsAfterTheMessageAtHand(Variant variant) {
+  void askExitStopsActorAfterCurrentMessage(Variant variant) {
     var actor = actor(variant);
     var gate = Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -95,7 +95,7 @@ class ContractEndingTest {
   @Promise({"7.3", "13.2"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void closeHandlesWhatWaitsAndWaits(Variant variant) {
+  void closeHandlesQueuedMessagesAndWaitsForExit(Variant variant) {
     var actor = actor(variant);
     for (int i = 0; i < 10; i++) actor.sendMessage(i);
 
@@ -108,7 +108,7 @@ class ContractEndingTest {
   @Promise("7.6")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void anActorEndedBeforeItEverWorkedEndsAllTheSame(Variant variant) {
+  void unusedActorEndsWhenStopped(Variant variant) {
     var asked = actor(variant);
     var killed = actor(variant);
     var poisoned = actor(variant);
@@ -142,7 +142,7 @@ class ContractEndingTest {
   @Promise("7.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void killInterruptsWhatObeysOnOwnThreads(Variant variant) {
+  void killInterruptsHandlerOnActorsOwnThread(Variant variant) {
     var actor = actor(variant);
     var gate = Gate.occupy(actor);
     var waiting = actor.sendMessageReturn("waits");
@@ -160,7 +160,7 @@ class ContractEndingTest {
   @Promise({"4.4", "7.5"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whatIgnoresTheKillIsCutOffAfterTheGraceAndWaitersAreTold(Variant variant) {
+  void handlerIgnoringKillIsCutOffAfterGracePeriod(Variant variant) {
     var actor = deafActor(variant);
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(gate));
@@ -180,7 +180,7 @@ class ContractEndingTest {
   @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void theRequestBeingHandledIsToldWhenItsHandlerIsCutOff(Variant variant) {
+  void handledRequestFailsWhenHandlerIsCutOff(Variant variant) {
     var actor = deafActor(variant);
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
@@ -201,7 +201,7 @@ class ContractEndingTest {
   @Promise("7.7")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whatItClosesIsClosedLastOneFirstBeforeItsEndIsAnnounced(Variant variant) {
+  void closeOnExitResourcesCloseInReverseOrderBeforeExit(Variant variant) {
     var log = new CopyOnWriteArrayList<String>();
     var actor = variant.builder(scope).initialState(() -> "state").onStop(s -> log.add("onStop"))
         .newActor((String s, Object m) -> {});
@@ -217,7 +217,7 @@ class ContractEndingTest {
   @Promise("7.6")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void waitForExitTellsWhetherItEnded(Variant variant) {
+  void waitForExitReturnsWhetherActorEnded(Variant variant) {
     var actor = actor(variant);
 
     boolean before = actor.waitForExit(Duration.ofMillis(1));
@@ -231,7 +231,7 @@ class ContractEndingTest {
   @Promise({"5.1", "5.3"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void anEndedActorTakesNothingAndNeverThrowsOnSend(Variant variant) {
+  void endedActorRefusesMessagesWithoutThrowing(Variant variant) {
     var actor = actor(variant);
     actor.close();
 
@@ -262,7 +262,7 @@ class ContractEndingTest {
   @Promise("8.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void thePolicyStopEndsItWithWhatWasThrown(Variant variant) {
+  void stopPolicyEndsActorWithThrownFailure(Variant variant) {
     var bad = new IllegalStateException("bad");
     var actor = variant.builder(scope).onFailure(FailurePolicy.stop().withoutLog()).newActor((Object m) -> {
       throw bad;
@@ -325,7 +325,7 @@ class ContractEndingTest {
   @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
-  void stashedRequestsAreToldWhenTheHandlerIsCutOff(Variant variant) {
+  void stashedRequestFailsWhenHandlerIsCutOff(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Gate gate) gate.passDeaf();
       else context.stash();
@@ -345,7 +345,7 @@ class ContractEndingTest {
   @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
-  void whatTheHandlerReceivedIsToldWhenItIsCutOff(Variant variant) {
+  void receivedRequestFailsWhenHandlerIsCutOff(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (!(m instanceof Gate gate)) return;
       context.receive(ContractTest.Get.class, Patience.LONG);

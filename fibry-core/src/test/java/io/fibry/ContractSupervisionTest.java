@@ -74,7 +74,7 @@ class ContractSupervisionTest {
   @Promise("17.3")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void duringTheBackOffMessagesWaitAndThenAreHandledInTheirOrder(Variant variant) {
+  void messagesQueuedDuringBackoffAreHandledInOrder(Variant variant) {
     var actor = suspended(variant);
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
     var before = List.copyOf(log);
@@ -89,7 +89,7 @@ class ContractSupervisionTest {
   @Promise("17.5")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aKillDuringTheBackOffEndsItAtOnce(Variant variant) {
+  void killDuringBackoffEndsActorAtOnce(Variant variant) {
     var actor = suspended(variant);
     actor.sendMessage("waits");
 
@@ -102,7 +102,7 @@ class ContractSupervisionTest {
   @Promise("17.5")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void askExitDuringTheBackOffEndsItAtOnce(Variant variant) {
+  void askExitDuringBackoffEndsActorAtOnce(Variant variant) {
     var actor = suspended(variant);
     var request = Cells.sendRequest(actor, "waits");
 
@@ -115,7 +115,7 @@ class ContractSupervisionTest {
   @Promise("16.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void itsScopeClosesWithWhatWaits(Variant variant) {
+  void closingScopeHandlesQueuedMessages(Variant variant) {
     var actor = actor(variant, RESTART);
     var gate = Gate.occupy(actor);
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
@@ -132,7 +132,7 @@ class ContractSupervisionTest {
   @Promise("16.5")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aCloseWithoutPatienceEndsItDuringTheBackOff(Variant variant) {
+  void closeWithZeroLimitEndsActorDuringBackoff(Variant variant) {
     var actor = suspended(variant);
     actor.sendMessage("waits");
 

@@ -43,7 +43,7 @@ class ContractTest {
   @Promise("2.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void handlesInTheOrderSent(Variant variant) {
+  void actorHandlesMessagesInSendOrder(Variant variant) {
     var seen = new ArrayList<Object>();
     var actor = variant.builder(scope).newActor((Object m) -> seen.add(m));
 
@@ -56,7 +56,7 @@ class ContractTest {
   @Promise({"1.1", "1.2"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void handlesOneAtATimeAndEachSeesWhatTheOneBeforeWrote(Variant variant) {
+  void actorHandlesOneMessageAtATimeWithVisibleWrites(Variant variant) {
     var inside = new AtomicInteger();
     var most = new AtomicInteger();
     var count = new int[1]; // plain: a race would lose some
@@ -78,7 +78,7 @@ class ContractTest {
   @Promise("2.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void keepsTheOrderOfEachSender(Variant variant) {
+  void actorKeepsOrderOfEachSender(Variant variant) {
     var seen = Collections.synchronizedList(new ArrayList<int[]>());
     var actor = variant.builder(scope).newActor((Object m) -> seen.add((int[]) m));
 
@@ -99,7 +99,7 @@ class ContractTest {
   @Promise("4.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void askAnswers(Variant variant) {
+  void askReturnsHandlersAnswer(Variant variant) {
     var square = variant.builder(scope).newActorWithReturn((Object n) -> (Integer) n * (Integer) n);
 
     assertEquals(49, square.ask(7));
@@ -109,7 +109,7 @@ class ContractTest {
   @Promise("4.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void theFutureHasTheAnswer(Variant variant) {
+  void requestFutureCompletesWithAnswer(Variant variant) {
     var square = variant.builder(scope).newActorWithReturn((Object n) -> (Integer) n * (Integer) n);
 
     var answers = IntStream.range(0, 20).mapToObj(square::sendMessageReturn).toList();
@@ -148,7 +148,7 @@ class ContractTest {
   @Promise("4.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void promisedAnswersComeWithTheStage(Variant variant) {
+  void promisedAnswerArrivesWhenStageCompletes(Variant variant) {
     var stage = new CompletableFuture<String>();
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Get get) context.replyWhen(get, stage);
@@ -203,7 +203,7 @@ class ContractTest {
   @Promise("2.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void blocksAreHandledWithNothingBetween(Variant variant) {
+  void messageBlockIsHandledWithoutInterleaving(Variant variant) {
     var seen = Collections.synchronizedList(new ArrayList<>());
     var actor = variant.builder(scope).newActor((Object m) -> seen.add(m));
     if (variant.priority()) {
@@ -224,7 +224,7 @@ class ContractTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void timersSendLaterAndAgain(Variant variant) {
+  void timersSendOnceAndRepeatedly(Variant variant) {
     var seen = new CopyOnWriteArrayList<Object>();
     var actor = variant.builder(scope).newActor((Object m) -> seen.add(m));
 
@@ -243,7 +243,7 @@ class ContractTest {
   @Promise("1.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void theStateIsMadeOnceAtTheFirstMessageAndLeftAtTheEnd(Variant variant) {
+  void stateIsCreatedOnFirstMessageAndReleasedAtExit(Variant variant) {
     var log = new CopyOnWriteArrayList<String>();
     var actor = variant.builder(scope).initialState(() -> {
       log.add("made");
@@ -262,7 +262,7 @@ class ContractTest {
   @Promise("8.3")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void rollbackPutsTheCopyInPlaceOfTheState(Variant variant) {
+  void rollbackRestoresStateCopyAfterFailure(Variant variant) {
     var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog())
         .initialState(() -> new ArrayList<Object>()).rollback(ArrayList::new)
         .newActorWithReturn((ArrayList<Object> list, Object m) -> {
@@ -280,7 +280,7 @@ class ContractTest {
   @Promise("10.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void ownThreadsBearTheNameAndOthersKeepTheirs(Variant variant) {
+  void onlyOwnThreadsGetActorName(Variant variant) {
     var actor = variant.named(scope, "bearer").newActorWithReturn((Object m) -> Thread.currentThread().getName());
 
     String name = actor.ask("who");
@@ -293,7 +293,7 @@ class ContractTest {
   @Promise("9.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aStrayInterruptLeaksIntoTheNextMessageOnlyOnForeignThreads(Variant variant) {
+  void strayInterruptReachesNextMessageOnlyOnForeignThreads(Variant variant) {
     var gate = new Gate();
     var leaked = new CompletableFuture<Boolean>();
     var actor = variant.builder(scope).newActor((Object m) -> {
@@ -314,7 +314,7 @@ class ContractTest {
   @Promise({"3.3", "8.1"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aFailureIsADeadLetterAndTheNextMessageIsHandled(Variant variant) {
+  void failedMessageIsDeadLetterAndNextMessageIsHandled(Variant variant) {
     var handled = new CountDownLatch(1);
     var bad = new IllegalStateException("bad");
     var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {
@@ -353,7 +353,7 @@ class ContractTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aContextIsRefusedElsewhereAndAfterwards(Variant variant) {
+  void contextThrowsAfterHandlerReturns(Variant variant) {
     var context = variant.builder(scope).newActorWithReturn((Object m, ActorContext<Object> c) -> c).ask("give");
 
     var refusal = assertThrows(IllegalStateException.class, context::self);
@@ -364,7 +364,7 @@ class ContractTest {
   @Promise("3.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void everyMessageHasOneOutcomeAndTheAccountsAddUp(Variant variant) {
+  void reportCountsEveryMessageExactlyOnce(Variant variant) {
     var actor = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       if (m.equals("bad")) throw new IllegalStateException("bad");

@@ -50,7 +50,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void aBatchIsNoMessageNorIsItsTimer() {
+  void batchAndItsTimerAreNotCountedAsMessages() {
     var seen = new AtomicInteger(); // a slow sender makes more batches
     var numbers = Batch.<Integer>ofLists(scope.named("batch"), 2, Duration.ofMillis(20),
         batch -> seen.addAndGet(batch.size()));
@@ -62,7 +62,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void puttingEntitiesAwayIsNoMessage() {
+  void passivationIsNotCountedAsMessage() {
     var entities = Entities.<Integer, String, Object>open(scope.anonymous(), Duration.ofMillis(20),
         (builder, key) -> builder.newActor((String message) -> {}));
     for (int i = 0; i < 9; i++) entities.actor(i % 3).sendMessage("hello");
@@ -73,7 +73,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void theEndOfEntitiesLeavesNoDeadLetterOfTheirOwn() {
+  void endingEntitiesLeaveNoInternalDeadLetters() {
     for (int round = 0; round < 30; round++) {
       var inner = scope.openScope("inner", o -> o.withKillGrace(Patience.LONG));
       var entities = Entities.<Integer, String, Object>open(inner.anonymous(), Duration.ofSeconds(1),
@@ -89,7 +89,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void aStageWithSeveralWorkersCountsOnce() {
+  void stageWithSeveralWorkersCountsEachMessageOnce() {
     var seen = new CopyOnWriteArrayList<Integer>();
     var numbers = Pipeline.of(scope.named("numbers"), (Integer n) -> n).then(3, n -> n + 1).into(seen::add);
     for (int i = 0; i < 9; i++) numbers.sendMessage(i);
@@ -101,7 +101,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void eachSubscribersMessageCounts() {
+  void topicCountsMessageOfEachSubscriber() {
     var topic = Topic.<String>open(scope.anonymous());
     topic.subscribeToLatest(message -> {});
     topic.subscribeToLatest(message -> {});
@@ -112,7 +112,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void exchangesCountAlsoWhileTheirConnectionLives() throws Exception {
+  void exchangesAreCountedWhileConnectionIsOpen() throws Exception {
     var server = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().text("/", exchange -> "hello"), o -> o);
     try (var client = HttpClient.newHttpClient()) {
       var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/")).build();
@@ -136,7 +136,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void linesCountAlsoWhileTheirConnectionLives() throws Exception {
+  void linesAreCountedWhileConnectionIsOpen() throws Exception {
     var server = open(client -> {
       for (var line : client.lines()) line.length();
     });
@@ -150,7 +150,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void aConversationOfBytesCountsOnce() throws Exception {
+  void byteConversationCountsAsOneMessage() throws Exception {
     var server = open(client -> client.inputStream().readAllBytes());
 
     connect(server, "abc").close();
@@ -160,7 +160,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void aLineToAClientCountsOnce() throws Exception {
+  void lineSentToClientCountsOnce() throws Exception {
     var server = open(client -> {
       for (int i = 0; i < 9; i++) client.lineActor().sendMessage("hello");
       client.lines().forEach(line -> {});
@@ -174,7 +174,7 @@ class CountingTest {
 
   @Promise("19.15")
   @Test
-  void whatAClientThatHasGoneDoesNotReadIsNoFailure() throws Exception {
+  void lineToDisconnectedClientIsNotCountedAsFailure() throws Exception {
     var connected = new CompletableFuture<Actor<String>>();
     var server = open(client -> {
       connected.complete(client.lineActor());
@@ -199,7 +199,7 @@ class CountingTest {
   /** Its message ends, and enters the accounts, while somebody is at reading them. */
   @Promise("19.14")
   @Test
-  void whatEndsDuringAReportCountsOnce() {
+  void messageEndingDuringReportIsCountedOnce() {
     var gate = new Gate();
     var asked = new AtomicBoolean();
     class OneStep implements MultiStepMessage {
@@ -227,7 +227,7 @@ class CountingTest {
   /** A meter that goes back looks like a new process. */
   @Promise("20.1")
   @Test
-  void whatAPoolHandledDoesNotGoBackAsItsWorkersGo() {
+  void poolHandledCountNeverDecreasesWhenWorkersRetire() {
     var clock = new Clock();
     try (var retiring = scope.openScope("retiring", options -> options.withScheduler(clock))) {
       var pool = Pools.perMessage(retiring.<Integer>named("pool")).newActor((Integer number) -> {});
@@ -249,7 +249,7 @@ class CountingTest {
 
   @Promise("19.14")
   @Test
-  void stepsThatEndedCountAlsoIfALaterOneFails() {
+  void completedStepsCountEvenIfLaterStepFails() {
     record ThreeSteps() implements MultiStepMessage {
       @Override
       public Object currentStep() {

@@ -30,7 +30,7 @@ class CutOffFaultTest {
   }
 
   @Test
-  void aKillEndsAnActorWhoseResourceHangsInItsClose() {
+  void killEndsActorWhoseResourceCloseHangs() {
     var close = new Gate();
     var actor = impatient().anonymous().newActor((Object message) -> {});
     actor.closeOnExit(close::passDeaf);
@@ -43,7 +43,7 @@ class CutOffFaultTest {
   }
 
   @Test
-  void aKillEndsAnActorWhoseResourceNeedsWhatTheHandlerHolds() {
+  void killEndsActorWhoseResourceNeedsHandlersLock() {
     var lock = new ReentrantLock();
     var actor = holding(lock);
     actor.closeOnExit(lock::lock);
@@ -55,7 +55,7 @@ class CutOffFaultTest {
   }
 
   @Test
-  void aKillFailsTheRequestsOfAnActorWhoseResourceNeedsWhatTheHandlerHolds() {
+  void killFailsRequestsWhenResourceNeedsHandlersLock() {
     var lock = new ReentrantLock();
     var actor = holding(lock);
     actor.closeOnExit(lock::lock);
@@ -69,7 +69,7 @@ class CutOffFaultTest {
 
   /** The context throws as soon as the actor is cut off, perhaps before its asker is told. */
   @Test
-  void anAskerIsToldOfTheCutOffAndNotOfWhatTheHandlerThrowsThen() {
+  void askerGetsCutOffInsteadOfLaterHandlerException() {
     record Question() implements Request<Question, Integer> {}
     var scope = Variants.scope(o -> o.withKillGrace(Duration.ZERO));
     for (int i = 0; i < 500; i++) {
@@ -97,7 +97,7 @@ class CutOffFaultTest {
   }
 
   @Test
-  void aKillEndsAnActorWhoseResourceClosesIt() {
+  void killEndsActorWhoseResourceClosesActor() {
     var actor = impatient().anonymous().newActor((Object message) -> {
       if (message instanceof Gate gate) gate.passDeaf();
     });
@@ -110,7 +110,7 @@ class CutOffFaultTest {
   }
 
   @Test
-  void anActorEndsWhoseTimersThrowWhenCancelled() {
+  void actorEndsWhenTimerCancelThrows() {
     var scope = Variants.scope(o -> o.withScheduler(new Stubborn()));
     var actor = scope.anonymous().newActor((Object message) -> {});
     actor.sendMessageLater("late", Duration.ofHours(1));
@@ -121,7 +121,7 @@ class CutOffFaultTest {
   }
 
   @Test
-  void aKillFailsTheRequestsOfAResidentThatWaitsForAThread() {
+  void killFailsRequestsOfResidentActorWithoutThread() {
     var gate = new Gate();
     oneThread.execute(gate::passDeaf);
     var actor = impatient().anonymous().strategy(resident()).newActorWithReturn((Object message) -> 1);
@@ -133,7 +133,7 @@ class CutOffFaultTest {
   }
 
   @Test
-  void aThreadThatServedAResidentIsNotTakenForItAfterItsEnd() {
+  void threadOfEndedResidentIsNotMistakenForActor() {
     var actor = impatient().anonymous().strategy(resident()).newActorWithReturn((Object message) -> 1);
     actor.ask("once");
     actor.askExit();
@@ -145,7 +145,7 @@ class CutOffFaultTest {
   }
 
   @Test
-  void killsThatMeetTheStopHookInterruptItOrCameBeforeThePill() {
+  void killDuringStopHookInterruptsHook() {
     int slept = 0;
     for (int i = 0; i < 300; i++) if (sleptOn(i * 300 % 100_000)) slept++;
 

@@ -32,7 +32,7 @@ class DeadLetterTest {
 
   @Promise("3.3")
   @Test
-  void aFailureTellsActorMessageAndCause() {
+  void deadLetterOfFailureHasActorMessageAndCause() {
     var failure = new IllegalStateException("bad");
     var actor = builder.newActor((Object m) -> {
       throw failure;
@@ -59,7 +59,7 @@ class DeadLetterTest {
 
   @Promise("3.3")
   @Test
-  void aTaskIsItsOwnMessage() {
+  void deadLetterOfTaskHasTaskAsMessage() {
     Runnable task = () -> {
       throw new IllegalStateException("bad task");
     };
@@ -72,7 +72,7 @@ class DeadLetterTest {
 
   @Promise("3.3")
   @Test
-  void aRequestIsCountedAndNoDeadLetter() {
+  void failedRequestIsCountedWithoutDeadLetter() {
     var actor = builder.newActorWithReturn((Object m) -> {
       throw new IllegalStateException("bad");
     });
@@ -87,7 +87,7 @@ class DeadLetterTest {
   }
 
   @Test
-  void resendSendsItAgain() {
+  void resendSendsMessageAgain() {
     var seen = new CopyOnWriteArrayList<Object>();
     var actor = builder.newActor((Object m) -> {
       seen.add(m);
@@ -156,7 +156,7 @@ class DeadLetterTest {
 
   @Promise("3.4")
   @Test
-  void aDeadLetterMadeInsideTheListenerIsCountedOnly() {
+  void deadLetterFromListenerIsCountedButNotReported() {
     var target = new AtomicReference<Actor<Object>>();
     var seen = new CopyOnWriteArrayList<Object>();
     var nested = Variants.scope(o -> o.withDeadLetters(letter -> {
@@ -173,7 +173,7 @@ class DeadLetterTest {
   }
 
   @Test
-  void aListenerSetLaterSeesWhatComesThen() {
+  void listenerSetLaterReceivesLaterDeadLetters() {
     var actor = builder.newActor((Object m) -> {});
     actor.close();
     var later = new Letters();
@@ -186,7 +186,7 @@ class DeadLetterTest {
   }
 
   @Test
-  void aMessageWhoseTextThrowsDoesNoHarm() {
+  void messageWithThrowingToStringDoesNoHarm() {
     var rude = new Object() {
       @Override
       public String toString() {

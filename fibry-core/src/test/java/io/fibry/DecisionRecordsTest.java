@@ -49,7 +49,7 @@ class DecisionRecordsTest {
   }
 
   @Test
-  void theListOfRecordsHasTheirTitles() throws IOException {
+  void recordListMatchesRecordTitles() throws IOException {
     var rows = new ArrayList<String>();
     for (var file : records()) {
       var title = Files.readAllLines(file).get(0).replaceFirst("# \\d+\\. ", "");
@@ -61,7 +61,7 @@ class DecisionRecordsTest {
   }
 
   @Test
-  void recordsNameTypesAndMembersThatExist() throws IOException {
+  void recordsReferToExistingTypesAndMembers() throws IOException {
     var declared = declaredTypes();
     var ofTheJdk = typesOfTheJdk();
     var wrong = new ArrayList<String>();

@@ -72,7 +72,7 @@ class DerivedStageTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("stages")
-  void aRingThroughStagesIsTold(How how, Stage stage) {
+  void cycleThroughStagesIsDetected(How how, Stage stage) {
     var rings = new CopyOnWriteArrayList<AskCycleException>();
     var second = new CompletableFuture<ActorWithReturn<String, Object>>();
     ActorWithReturn<String, Object> first =
@@ -100,7 +100,7 @@ class DerivedStageTest {
   @Promise("4.18")
   @ParameterizedTest
   @EnumSource
-  void aRingThroughEndsIsTold(How how) {
+  void cycleThroughExitFuturesIsDetected(How how) {
     var gate = new Gate();
     var rings = new AtomicInteger();
     var other = new CompletableFuture<Actor<String>>();
@@ -132,7 +132,7 @@ class DerivedStageTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoWaitsForItsOwnEndIsTold(How how) {
+  void waitForOwnExitIsDetectedAsCycle(How how) {
     var rings = new AtomicInteger();
     Actor<Actor<?>> actor = scope.anonymous().newActor((Actor<?> self) -> {
       waitForEnd(how, self, rings);
@@ -149,7 +149,7 @@ class DerivedStageTest {
   }
 
   @Test
-  void codeThatRunsBehindAnAnswerIsNoRing() {
+  void callbackAfterAnswerIsNoCycle() {
     var gate = new Gate();
     var asker = new CompletableFuture<ActorWithReturn<String, String>>();
     ActorWithReturn<String, String> quick = scope.named("quick").newActorWithReturn(text -> text + "!");
@@ -169,7 +169,7 @@ class DerivedStageTest {
   }
 
   @Test
-  void theDumpShowsWhatIsWaitedFor() {
+  void dumpShowsAwaitedActor() {
     var gate = new Gate();
     var slow = scope.named("slow").newActorWithReturn((String text) -> {
       gate.pass();
@@ -183,7 +183,7 @@ class DerivedStageTest {
   }
 
   @Test
-  void elsewhereStagesAreAsEver() throws Exception {
+  void derivedStageWorksOutsideActors() throws Exception {
     var echo = scope.anonymous().newActorWithReturn((String text) -> text);
     var stage = echo.sendMessageReturn("hello").thenApply(text -> text + "!").thenApply(text -> text + "?");
 

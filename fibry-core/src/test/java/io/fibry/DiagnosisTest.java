@@ -88,7 +88,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void itSaysWhatTheActorIsDoingSinceWhenAndWhere(Variants.Variant variant) {
+  void timeoutTextShowsCurrentMessageDurationAndStack(Variants.Variant variant) {
     var actor = Job.worker(variant.named(scope, "x"));
     occupy(actor, "Slow[1]");
 
@@ -105,7 +105,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void theCauseIsWhereTheHandlerWas() {
+  void timeoutCauseHasStackOfHandler() {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
 
@@ -119,7 +119,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itCountsThoseBefore() {
+  void timeoutTextShowsQueuePosition() {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
@@ -130,7 +130,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itCountsThoseBeforeInAGuardedMailboxToo() {
+  void timeoutTextShowsQueuePositionInBoundedMailbox() {
     var actor = Job.worker(builder.mailbox(Mailbox.bounded(100, Overflow.BLOCK)));
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
@@ -140,7 +140,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itCountsToAThousand() {
+  void queuePositionIsCountedUpToAThousand() {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 1000; i++) actor.sendMessage(i);
@@ -149,7 +149,7 @@ class DiagnosisTest {
   }
 
   @Test
-  void itCountsAgainForLaterRequests() {
+  void queuePositionIsCountedAgainForLaterRequest() {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     var first = ask(actor, "first");
@@ -164,7 +164,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itSaysThatItHadBegun() {
+  void timeoutTextShowsThatHandlingHadBegun() {
     var actor = Job.worker(builder);
     var gate = new Gate();
 
@@ -177,7 +177,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itSaysThatTheAnswerWasPromised() {
+  void timeoutTextShowsPromisedAnswer() {
     var promised = new CountDownLatch(1);
     var actor = builder.newActor((Object m, ActorContext<Object> context) -> {
       context.replyWhen((Call) m, new CompletableFuture<>());
@@ -207,7 +207,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itSaysWhatTheActorWaitsForItself() {
+  void timeoutTextShowsActorThatHandlerWaitsFor() {
     var actor = Job.worker(builder);
     var other = Job.worker(scope.named("y"));
     occupy(other, "Slow[2]");
@@ -216,12 +216,12 @@ class DiagnosisTest {
 
     assertSays(late(ask(actor, "Get")),
         "the actor has been handling Slow[1] for at least 5 s, where it waits for 'y' (\"Inner[7]\")",
-        ". The handler is at io.fibry.DiagnosisTest.lambda$itSays");
+        ". The handler is at io.fibry.DiagnosisTest.lambda$timeoutTextShows");
   }
 
   @Promise("4.17")
   @Test
-  void itSaysThatTheRequestWaitedForRoom() {
+  void timeoutTextShowsWaitForMailboxRoom() {
     var actor = Job.worker(builder.mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     occupy(actor, "Slow[1]");
     actor.sendMessage("fits");
@@ -233,7 +233,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itSaysThatTheActorHasNoThreadYet() {
+  void timeoutTextShowsActorWithoutThread() {
     var actor = Job.worker(builder.strategy(Strategy.of(new Lazy())));
 
     assertSays(late(ask(actor, "Get")),
@@ -252,7 +252,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itSaysThatTheRequestWasStashed() {
+  void timeoutTextShowsStashedRequest() {
     var actor =
         builder.mailbox(Mailbox.unbounded().selective())
             .newActorWithReturn((Object m, ActorContext<Object> context) -> {
@@ -268,7 +268,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itSaysThatTheActorIsSuspended() {
+  void timeoutTextShowsSuspendedActor() {
     var suspended =
         builder.onFailure(FailurePolicy.restart().withBackoff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog())
             .newActorWithReturn((Object m) -> {
@@ -312,7 +312,7 @@ class DiagnosisTest {
   /** Uses the machine's clock: the cost is one snapshot per tenth of a second. */
   @Promise("4.17")
   @Test
-  void aHundredThousandMayTimeOutTogether() {
+  void hundredThousandRequestsMayTimeOutTogether() {
     var stuck = Job.worker(Variants.scope(o -> o).named("stuck"));
     var gate = occupy(stuck, "Slow[1]");
     var actor = (Cell) stuck;
@@ -334,7 +334,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void aMessageWhoseTextDoesNotComeDelaysNoSender() {
+  void messageWithBlockingToStringDelaysNoSender() {
     var gate = new Gate();
     var mute = new Object() {
       @Override
@@ -359,7 +359,7 @@ class DiagnosisTest {
   }
 
   @Test
-  void ofHandlersNestedOnOneThreadEachHasItsOwnPartOfTheStack() {
+  void nestedHandlersOnOneThreadShowOwnPartsOfStack() {
     var outer = Job.worker(builder);
     var inner = Job.worker(scope.named("y").strategy(Strategy.CALLER));
     var gate = new Gate();
@@ -379,7 +379,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itKeepsNothingOfWhatTheActorWasHandling() {
+  void timeoutKeepsNoReferenceToHandledMessage() {
     var actor = Job.worker(builder.strategy(Strategy.RESIDENT_FIBER));
     var message = new Object[1];
     var gate = new Gate();

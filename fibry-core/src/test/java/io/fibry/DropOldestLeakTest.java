@@ -23,7 +23,7 @@ class DropOldestLeakTest {
   }
 
   @Test
-  void droppedRequestsAreNotKeptByThoseThatDroppedThem() {
+  void droppedRequestsAreNotKeptByNewerRequests() {
     var actor = ActorSystem.anonymous().mailbox(Mailbox.bounded(CAPACITY, Overflow.DROP_OLDEST))
         .newActorWithReturn((Object message) -> {
           if (message instanceof Gate gate) gate.pass();

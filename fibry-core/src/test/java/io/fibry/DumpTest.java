@@ -43,7 +43,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void theTreeIsIndentedAndInTheOrderItWasMade() {
+  void dumpTreeIsIndentedInCreationOrder() {
     actor(scope.named("a"));
     var inner = scope.openScope("inner");
     actor(inner.named("b"));
@@ -56,7 +56,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void countsAreThoseOfScopeAndActor() {
+  void dumpShowsCountsOfScopeAndActor() {
     var actor = actor(scope.named("clerk"));
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
     actor.sendMessage(new IOException("planned"));
@@ -68,7 +68,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void aBusyActorShowsItsMessageAndWhatWaits() {
+  void dumpShowsMessageAndQueueSizeOfBusyActor() {
     var actor = actor(scope.named("clerk"));
     Gate.occupy(actor);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
@@ -78,7 +78,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void aSuspendedActorSaysSo() {
+  void dumpShowsSuspendedActor() {
     var actor = scope.named("tired")
         .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
         .newActor((Object m) -> {
@@ -93,7 +93,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void anActorThatWaitsForAThreadSaysSo() {
+  void dumpShowsActorWithoutThread() {
     var actor = actor(scope.named("starved").strategy(Strategy.of(task -> {})));
     actor.sendMessage(1);
 
@@ -102,7 +102,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void anActorThatWasCutOffAndRunsOnSaysSo() {
+  void dumpShowsCutOffActorThatStillRuns() {
     var actor = actor(scope.named("zombie"));
     Gate.occupy(actor);
     actor.kill();
@@ -114,7 +114,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void aScopeThatIsBeingClosedSaysSo() {
+  void dumpShowsClosingScope() {
     var inner = scope.openScope("inner");
     var gate = Gate.occupy(actor(scope.named("clerk")));
     actor(inner.named("helper"));
@@ -128,7 +128,7 @@ class DumpTest {
   }
 
   @Test
-  void anActorOfASelectiveMailboxAndAResidentOneAreShownToo() {
+  void dumpShowsActorOfEveryVariant() {
     for (var variant : Variants.all().toList()) actor(variant.builder(scope));
 
     assertEquals(Variants.all().count() + 1, lines().size());

@@ -16,7 +16,7 @@ class EndsFirstTest {
 
   @Promise("16.16")
   @Test
-  void aDoorIsToldBeforeThoseMadeAfterItAreWaitedFor() {
+  void closesFirstActorEndsBeforeYoungerActorsAreAwaited() {
     var doorIsShut = new CountDownLatch(1);
     BlockBuilder.of(scope.anonymous()).closesFirst().newSink().closeOnExit(doorIsShut::countDown);
     var guest = scope.anonymous().newActor((String m) -> {
@@ -31,7 +31,7 @@ class EndsFirstTest {
   }
 
   @Test
-  void theOthersEndInReverseOrder() {
+  void otherActorsEndInReverseCreationOrder() {
     for (String name : List.of("first", "second")) scope.anonymous().newSink().closeOnExit(() -> ended.add(name));
 
     scope.close();
@@ -40,7 +40,7 @@ class EndsFirstTest {
   }
 
   @Test
-  void aDoorThatClosesItsScopeItselfIsNotWaitedFor() {
+  void closesFirstActorMayCloseItsOwnScope() {
     var door = BlockBuilder.of(scope.anonymous()).closesFirst().newSink();
 
     door.execAndWait(none -> scope.close());
@@ -50,7 +50,7 @@ class EndsFirstTest {
   }
 
   @Test
-  void aDoorOfAScopeBelowIsToldInItsTurn() {
+  void closesFirstActorOfChildScopeEndsInTurn() {
     var below = scope.openScope("below");
     var doorIsShut = new CountDownLatch(1);
     BlockBuilder.of(below.anonymous()).closesFirst().newSink().closeOnExit(doorIsShut::countDown);

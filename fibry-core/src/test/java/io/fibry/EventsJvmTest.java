@@ -39,7 +39,7 @@ class EventsJvmTest {
 
   @Promise("15.8")
   @Test
-  void withoutARecorderAllIsAsEver() throws Exception {
+  void actorsWorkWithoutFlightRecorder() throws Exception {
     try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class)) {
       assertEquals("1\nfalse", child.ended(0));
     }
@@ -47,7 +47,7 @@ class EventsJvmTest {
 
   @Promise("15.8")
   @Test
-  void aRecordingStartedWithTheProgramHasThem(@TempDir Path directory) throws Exception {
+  void recordingStartedWithJvmHasEvents(@TempDir Path directory) throws Exception {
     Recorder.assumePresent();
     var file = directory.resolve("program.jfr");
 

@@ -24,7 +24,7 @@ class FailureTest {
 
   @Promise("8.1")
   @Test
-  void aFailureIsLoggedWithActorAndMessageUnlessThePolicySaysNot() {
+  void failureIsLoggedWithActorAndMessageUnlessDisabled() {
     try (var logged = new Logged()) {
       var loud = scope.named("loud").newActor((Object m) -> {
         throw new IllegalStateException("loud failure");
@@ -79,7 +79,7 @@ class FailureTest {
 
   @Promise("8.6")
   @Test
-  void aStateThatCannotBeMadeFailsTheMessageAndTheNextTriesAgain() {
+  void failedStateCreationFailsMessageAndIsRetried() {
     var tries = new AtomicInteger();
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).initialState(() -> {
       if (tries.incrementAndGet() < 3) throw new IOException("not yet");
@@ -97,7 +97,7 @@ class FailureTest {
 
   @Promise("8.6")
   @Test
-  void aStateOfNullSaysSo() {
+  void nullInitialStateIsNamedInFailure() {
     var actor = scope.named("hollow").onFailure(FailurePolicy.resume().withoutLog()).initialState(() -> (String) null)
         .newActorWithReturn((String s, Object m) -> m);
 
@@ -109,7 +109,7 @@ class FailureTest {
 
   @Promise("8.3")
   @Test
-  void aCopyThatCannotBeMadeFailsTheMessage() {
+  void failedRollbackCopyFailsMessage() {
     var actor =
         scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).initialState(() -> "state").rollback(s -> {
           throw new IllegalStateException("no copy");

@@ -30,7 +30,7 @@ class FarewellTest {
   @SuppressWarnings("try")
   @Promise("16.18")
   @Test
-  void aLongConversationEndsInTimeBecauseItIsTold() throws Exception {
+  void closeHookEndsLongConversationInTime() throws Exception {
     var server = TcpAcceptor.open(scope.openScope("chat").anonymous(), 0, connection -> {
       var over = new CountDownLatch(1);
       try (var farewell = scope.onClosing(over::countDown)) {
@@ -51,7 +51,7 @@ class FarewellTest {
 
   @Promise("16.18")
   @Test
-  void itIsSaidOnceAndInScopesInsideAtTheSameTime() {
+  void closeHooksRunOnceAndAtTheSameTimeInChildScopes() {
     var inner = scope.openScope("inner");
     inner.onClosing(said::incrementAndGet);
     scope.onClosing(said::incrementAndGet);
@@ -68,7 +68,7 @@ class FarewellTest {
 
   @Promise("16.18")
   @Test
-  void aScopeThatHasBegunToCloseSaysItAtOnce() {
+  void closeHookOfClosedScopeRunsAtOnce() {
     scope.close();
 
     scope.onClosing(said::incrementAndGet);
@@ -78,7 +78,7 @@ class FarewellTest {
 
   @Promise("16.18")
   @Test
-  void oneThatIsForgottenIsNotSaid() {
+  void removedCloseHookDoesNotRun() {
     var heard = new CountDownLatch(1);
     scope.onClosing(said::incrementAndGet).close();
     scope.onClosing(heard::countDown);
@@ -91,7 +91,7 @@ class FarewellTest {
 
   @Promise("16.18")
   @Test
-  void oneThatHangsOrFailsHoldsUpNobody() {
+  void hangingOrFailingCloseHookBlocksNothing() {
     var gate = new Gate();
     var heard = new CountDownLatch(1);
     scope.named("doorkeeper").newActor(message -> {});
@@ -116,7 +116,7 @@ class FarewellTest {
   }
 
   @Test
-  void aClosedScopeSaysSo() {
+  void closedScopeRefusesNewActors() {
     scope.close();
 
     assertTrue(scope.isClosed());

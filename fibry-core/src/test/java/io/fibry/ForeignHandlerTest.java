@@ -14,7 +14,7 @@ class ForeignHandlerTest {
 
   @Promise("4.17")
   @Test
-  void aTimeOutShowsItsStackFromTheTop() {
+  void timeoutShowsStackOfJdkHandlerFromTop() {
     try (var scope = ActorSystem.openScope("foreign")) {
       ActorWithReturn<CompletableFuture<String>, String> actor =
           scope.anonymous().strategy(Strategy.THREAD).newActorWithReturn(CompletableFuture::join);

@@ -48,7 +48,7 @@ class ForkJoinTest {
 
   @Promise("6.11")
   @Test
-  void aWaitForRoomLetsAnotherThreadMakeIt() {
+  void waitForRoomLetsAnotherPoolThreadMakeRoom() {
     var handled = new CopyOnWriteArrayList<Object>();
     var receiver = narrow(on(pool), handled);
     var sender = on(pool)
@@ -62,7 +62,7 @@ class ForkJoinTest {
 
   @Promise("6.11")
   @Test
-  void aWaitForAMessageLetsAnotherThreadSendIt() {
+  void receiveLetsAnotherPoolThreadSendMessage() {
     var chooser = on(pool).mailbox(Mailbox.unbounded().selective())
         .newActorWithReturn((Object message, ActorContext<Object> context) -> {
           var self = context.self();
@@ -88,7 +88,7 @@ class ForkJoinTest {
    * wake-up.
    */
   @Test
-  void aWakeUpThatThePoolTakesIsNotMissed() {
+  void wakeUpConsumedByPoolIsNotLost() {
     var handled = new CopyOnWriteArrayList<Object>();
     var gate = new Gate();
     var receiver = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> {
@@ -120,7 +120,7 @@ class ForkJoinTest {
 
   @Promise("6.11")
   @Test
-  void aPoolThatMayMakeNoMoreThreadsKeepsTheOneThatWaits() {
+  void senderWaitsForRoomInPoolWithoutSpareThreads() {
     var handled = new CopyOnWriteArrayList<Object>();
     var gate = new Gate();
     var receiver = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> {
@@ -147,7 +147,7 @@ class ForkJoinTest {
    * handled the interrupt.
    */
   @Test
-  void inAPoolThatWasToldToStopAHandlerWaitsAllTheSame() {
+  void handlerStillWaitsForRoomInStoppedPool() {
     var handled = new CopyOnWriteArrayList<Object>();
     var gate = new Gate();
     var receiver = narrow(scope.anonymous(), handled);
@@ -178,7 +178,7 @@ class ForkJoinTest {
    */
   @Promise("6.11")
   @Test
-  void rowsOfActorsThatWaitForOneAnotherComeToAnEnd() {
+  void chainsOfWaitingActorsFinishOnSmallPool() {
     System.out.println("ForkJoinTest: -Dfibry.seed=" + SEED);
     var seeds = new Random(SEED);
     long begun = System.nanoTime();

@@ -40,7 +40,7 @@ class FullMailboxFaultTest {
   }
 
   @Test
-  void itsOwnTimersAreDroppedAndThoseOfOthersGoOn() {
+  void fullMailboxDropsOwnTimersOnly() {
     var rung = new CountDownLatch(3);
     var other = scope.anonymous().newActor((Object message) -> rung.countDown());
 
@@ -54,7 +54,7 @@ class FullMailboxFaultTest {
   }
 
   @Test
-  void theSchedulerGoesOn() {
+  void schedulerContinuesWhileMailboxIsFull() {
     full.sendMessageEvery("tick", Duration.ofMillis(1));
     var ran = new CountDownLatch(1);
 
@@ -65,7 +65,7 @@ class FullMailboxFaultTest {
   }
 
   @Test
-  void itCanBeAskedToExit() {
+  void actorWithFullMailboxCanBeAskedToExit() {
     full.askExit();
 
     Patience.joined(blocked);
@@ -75,7 +75,7 @@ class FullMailboxFaultTest {
   }
 
   @Test
-  void itCanBeKilled() {
+  void actorWithFullMailboxCanBeKilled() {
     full.kill();
 
     Patience.ended(full::waitForExit);
@@ -84,7 +84,7 @@ class FullMailboxFaultTest {
   }
 
   @Test
-  void itCanBeClosed() {
+  void actorWithFullMailboxCanBeClosed() {
     var closer = Patience.elsewhere(full::close);
     Patience.parked(closer);
 
@@ -97,7 +97,7 @@ class FullMailboxFaultTest {
   }
 
   @Test
-  void otherActorsGoOn() {
+  void otherActorsContinueWhileMailboxIsFull() {
     try (var other = scope.anonymous().newActorWithReturn((Integer i) -> i + 1)) {
       int answer = other.ask(1);
 

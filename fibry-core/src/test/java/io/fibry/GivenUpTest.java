@@ -43,7 +43,7 @@ class GivenUpTest {
 
   @Promise("4.10")
   @Test
-  void aFutureThatIsCancelledIs() {
+  void cancelledRequestRunsGivenUpCallbackOnce() {
     var future = actor.sendMessageReturn(new Work());
     Patience.await(promised);
     assertFalse(told.isDone());
@@ -58,7 +58,7 @@ class GivenUpTest {
   }
 
   @Test
-  void anAskerThatIsInterruptedDoes() throws Exception {
+  void interruptedAskRunsGivenUpCallback() throws Exception {
     var failure = new CompletableFuture<Throwable>();
     var asker = Thread.ofVirtual().start(() -> failure.complete(assertThrows(CancellationException.class,
         () -> actor.ask(new Work()))));
@@ -71,7 +71,7 @@ class GivenUpTest {
   }
 
   @Test
-  void anAskerWhoseLimitIsOverDoes() {
+  void timedOutAskRunsGivenUpCallback() {
     var failure = new CompletableFuture<Throwable>();
     Patience.elsewhere(() -> failure.complete(assertThrows(AskTimeoutException.class,
         () -> actor.ask(new Work(), LIMIT))));
@@ -86,7 +86,7 @@ class GivenUpTest {
   }
 
   @Test
-  void aFutureWhoseLimitIsOverIsToldOnAThreadOfItsOwn() {
+  void timedOutFutureRunsGivenUpCallbackOnOwnThread() {
     var asker = Thread.currentThread();
 
     var future = actor.sendMessageReturn(new Work(), LIMIT);
@@ -99,7 +99,7 @@ class GivenUpTest {
   }
 
   @Test
-  void anAnswerThatCameIsNotGivenUp() {
+  void givenUpCallbackDoesNotRunAfterAnswer() {
     answer.complete("there");
 
     var future = actor.sendMessageReturn(new Work());
@@ -111,7 +111,7 @@ class GivenUpTest {
   }
 
   @Test
-  void whoGivesUpWhileItIsPromisedIsSeen() {
+  void givenUpCallbackRunsWhenCancelRacesWithPromise() {
     long seed = StressHarness.seed();
     System.out.println("promises that are given up: -Dfibry.seed=" + seed);
     var random = new Random(seed);

@@ -53,13 +53,13 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void aFiberGoesOnWithTheActorThatItWoke() {
+  void fiberContinuesWithActorThatItWoke() {
     assertEquals("seen", seenNext(() -> {}, () -> "seen"));
   }
 
   @Promise("6.13")
   @Test
-  void nameLoaderAndInterruptsStayBehind() {
+  void threadNameLoaderAndInterruptDoNotReachNextActor() {
     var loader = new ClassLoader() {};
     var seen = seenNext(() -> {
       Thread.currentThread().setName("mine");
@@ -73,7 +73,7 @@ class HandOverTest {
 
   @Promise("6.13")
   @Test
-  void whatIsLeftInAThreadLocalIsSeenByTheNextActor() {
+  void threadLocalValueIsVisibleToNextActor() {
     assertEquals("left", seenNext(() -> local.set("left"), local::get));
   }
 
@@ -113,7 +113,7 @@ class HandOverTest {
   @Promise("6.12")
   @ParameterizedTest
   @EnumSource
-  void aWakerThatDoesNotReturnHoldsUpNobody(Way way) {
+  void wokenActorStartsWhileWakerStillRuns(Way way) {
     var begun = new CountDownLatch(1);
     var returned = new CountDownLatch(1);
     var other = scope.anonymous().newActor((String message) -> begun.countDown());
@@ -158,13 +158,13 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void anAskStartsIt() {
+  void askStartsWokenActor() {
     isStartedBy(slow -> slow.ask(() -> {}));
   }
 
   @Promise("6.12")
   @Test
-  void aReceiveStartsIt() {
+  void receiveStartsWokenActor() {
     isNotAlwaysLate(() -> {
       var received = new CompletableFuture<Boolean>();
       var waker = new AtomicReference<Actor<Object>>();
@@ -183,7 +183,7 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void aWaitForRoomStartsIt() {
+  void waitForRoomStartsWokenActor() {
     isStartedBy(slow -> {
       slow.sendMessage(() -> {});
       slow.sendMessage(() -> {});
@@ -192,7 +192,7 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void aWaitForAnEndStartsIt() {
+  void waitForExitStartsWokenActor() {
     isStartedBy(slow -> {
       slow.sendPoisonPill();
       assertTrue(slow.waitForExit(Patience.LONG));
@@ -201,7 +201,7 @@ class HandOverTest {
 
   @Promise("6.12")
   @Test
-  void theNextMessageStartsIt() {
+  void nextMessageOfWakerStartsWokenActor() {
     var begun = new CountDownLatch(1);
     var returned = new CountDownLatch(1);
     var other = scope.anonymous().newActor((String message) -> begun.countDown());
@@ -237,7 +237,7 @@ class HandOverTest {
   }
 
   @Test
-  void aHandlerThatWasLateToReturnStartsFibersForAWhile() {
+  void lateHandlerStartsNewFibersForAWhile() {
     var other = scope.anonymous().newActor((CountDownLatch begun) -> begun.countDown());
     var late = new CompletableFuture<Integer>();
     var self = new AtomicReference<Actor<String>>();
@@ -257,7 +257,7 @@ class HandOverTest {
   /** Its processor time does not grow while it is parked without a limit. */
   @Promise("12.4")
   @Test
-  void theMonitorSleepsWhileNothingIsHandedOver() throws Exception {
+  void monitorSleepsWhileNoHandOverIsPending() throws Exception {
     try (var jvm = Child.java(List.of(), Sleeps.class)) {
       jvm.ended(0);
     }
@@ -279,7 +279,7 @@ class HandOverTest {
   }
 
   @Test
-  void aKillWhileItLiesThereEndsIt() {
+  void killEndsWokenActorBeforeItsStart() {
     var other = scope.anonymous().newActor((String message) -> {});
     var returned = new CompletableFuture<Boolean>();
     scope.anonymous().newActor((String message) -> {

@@ -65,7 +65,7 @@ class HandlerFaultTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void anActorGoesOnAfterWhateverItsHandlerThrows(Variants.Variant variant) {
+  void actorContinuesAfterAnyThrowable(Variants.Variant variant) {
     long seed = StressHarness.seed();
     System.out.println(variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -101,7 +101,7 @@ class HandlerFaultTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void anActorGoesOnThoughWhatItThrowsCannotBeLogged(Variants.Variant variant) {
+  void actorContinuesWhenFailureCannotBeLogged(Variants.Variant variant) {
     try (var logged = new Logged()) {
       var scope = Variants.scope(o -> o);
       var actor = variant.builder(scope).newActorWithReturn(
@@ -120,7 +120,7 @@ class HandlerFaultTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void anOutOfMemoryErrorStopsTheActorAndTellsItsRequests(Variants.Variant variant) {
+  void outOfMemoryErrorStopsActorAndFailsRequests(Variants.Variant variant) {
     try (var logged = new Logged()) {
       var gate = new Gate();
       var actor = variant.builder(Variants.scope(o -> o)).newActorWithReturn((Object message) -> {
@@ -144,7 +144,7 @@ class HandlerFaultTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void anOverflowInTheHandlerAtAnyDepthIsItsFailureAlone(Variants.Variant variant) {
+  void stackOverflowInHandlerFailsOnlyItsMessage(Variants.Variant variant) {
     var scope = Variants.scope(o -> o);
     var other = variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> 1);
     var actor =
@@ -178,7 +178,7 @@ class HandlerFaultTest {
   }
 
   @Test
-  void anOverflowInTheStopHookEndsNothingElse() {
+  void stackOverflowInStopHookDoesNotPreventExit() {
     try (var logged = new Logged()) {
       var closed = new CountDownLatch(1);
       var actor =
@@ -195,7 +195,7 @@ class HandlerFaultTest {
 
   /** It would cost each request that comes too late a thread. */
   @Test
-  void aRefusalMakesNoTextUntilItIsRead() {
+  void refusalTextIsBuiltOnlyWhenRead() {
     var texts = new AtomicInteger();
     class Counted extends IllegalStateException {
       private static final long serialVersionUID = 1;

@@ -51,7 +51,7 @@ class HandlingCountTest {
   @Promise("19.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void theMessageThatIsHandledAndThoseBeforeItCount(Variants.Variant variant) {
+  void reportCountsCurrentAndEarlierMessages(Variants.Variant variant) {
     var actor = variant.builder(scope).newActor(Gate::passOrThrow);
     var first = Gate.occupy(actor);
     var second = new Gate();
@@ -71,7 +71,7 @@ class HandlingCountTest {
 
   @Promise("19.1")
   @Test
-  void whatAnActorHandledBeforeItWasCutOffCounts() {
+  void messagesHandledBeforeCutOffAreCounted() {
     var actor = scope.named("deaf").newActor(Gate::passOrThrow);
     var first = Gate.occupy(actor);
     var second = new Gate();
@@ -90,7 +90,7 @@ class HandlingCountTest {
 
   @Promise("19.1")
   @Test
-  void whatFailsIsCountedOnceForItsListener() {
+  void failedMessageIsCountedOnceForListener() {
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor(Gate::passOrThrow);
     for (Object message : List.of("a", new IOException("planned"), "b")) actor.sendMessage(message);
 
@@ -104,7 +104,7 @@ class HandlingCountTest {
 
   @Promise("19.3")
   @Test
-  void whatWasPutAsideOrIsGivenAgainWaits() {
+  void stashedMessageCountsAsQueued() {
     var seen = new CopyOnWriteArrayList<Report>();
     var aside = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> {
@@ -119,7 +119,7 @@ class HandlingCountTest {
 
   @Promise("19.14")
   @Test
-  void anExchangeThatTheEndOfItsServerCutsOffWasNotHandled() throws Exception {
+  void exchangeCutOffByServerCloseIsNotHandled() throws Exception {
     var gate = new Gate();
     var routes = HttpRoutes.none().text("/quick", exchange -> "hello").text("/slow", exchange -> {
       gate.pass();
@@ -154,7 +154,7 @@ class HandlingCountTest {
 
   @Promise("19.14")
   @Test
-  void theStepsOfAMessageThatFailsCountOnce() {
+  void stepsOfFailedMessageCountOnce() {
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((TenSteps steps) -> {
       assertCounts(report(), 10, 1, 0);
       throw new IOException("planned");
@@ -202,7 +202,7 @@ class HandlingCountTest {
   @Promise("19.1")
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})
-  void atNoMomentAreThereMoreThanWereSent(int way) {
+  void reportNeverCountsMoreMessagesThanWereSent(int way) {
     var sent = new AtomicLong();
     var over = new AtomicBoolean();
     var most = new ConcurrentLinkedQueue<String>();

@@ -67,7 +67,7 @@ class HeldEndTest {
   @Promise({"7.5", "16.5"})
   @ParameterizedTest
   @ValueSource(strings = {"the handled request", "a waiting request", "both, behind allOf"})
-  void codeChainedToARequestHoldsNoCutOff(String chainedTo) {
+  void blockingRequestCallbackDoesNotDelayCutOff(String chainedTo) {
     var gate = new Gate();
     var actor = builder(false).newActorWithReturn((String message) -> {
       gate.passDeaf();
@@ -92,7 +92,7 @@ class HeldEndTest {
   @Promise("7.5")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aTextThatNeedsALockHoldsNoCutOff(boolean pool) {
+  void blockingToStringDoesNotDelayCutOff(boolean pool) {
     var gate = new Gate();
     var actor = keeper(builder(pool), gate);
     var document = new Document();
@@ -110,7 +110,7 @@ class HeldEndTest {
   @Promise("4.6")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aTextThatNeedsALockHoldsNoLimit(boolean waits) {
+  void blockingToStringDoesNotDelayAskLimit(boolean waits) {
     var gate = new Gate();
     var actor = keeper(builder(false), gate);
     var document = new Document();
@@ -125,7 +125,7 @@ class HeldEndTest {
   @Promise("7.8")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void codeChainedToAnEndHoldsNoneThatWaitForIt(boolean closes) {
+  void blockingExitCallbackDoesNotDelayWaiters(boolean closes) {
     var actor = scope.anonymous().newActor((Object message) -> {});
     var other = new CountDownLatch(1);
     for (int i = 0; i < 3; i++) actor.onExit().thenRun(never::passDeaf);
@@ -140,7 +140,7 @@ class HeldEndTest {
 
   @Promise("18.1")
   @Test
-  void codeChainedToAnEndHoldsNoWatcher() {
+  void blockingExitCallbackDoesNotDelayWatcher() {
     var told = new CountDownLatch(1);
     var watched = scope.anonymous().newActor((Object message) -> {});
     var slow =
@@ -164,7 +164,7 @@ class HeldEndTest {
 
   @Promise("22.4")
   @Test
-  void codeChainedToAPipelinesEndHoldsNotTheKillOfItsStages() {
+  void blockingExitCallbackDoesNotDelayKillOfPipelineStages() {
     var gate = new Gate();
     var interrupted = new CountDownLatch(1);
     var stages =
@@ -187,7 +187,7 @@ class HeldEndTest {
 
   @Promise("12.1")
   @Test
-  void aTimerCallsNoDeadLetterListener() {
+  void timerThreadCallsNoDeadLetterListener() {
     var listening = new AtomicReference<Thread>();
     var done = new CountDownLatch(1);
     try (var letters = ActorSystem.openScope("letters",
@@ -209,7 +209,7 @@ class HeldEndTest {
   /** The place of a request is found out after its time, and while that takes, its turn comes. */
   @Promise("4.17")
   @Test
-  void aRequestThatIsToldThatItsTurnHadNotComeIsNeverHandled() {
+  void requestTimedOutBeforeItsTurnIsNeverHandled() {
     var gate = new Gate();
     var paid = new AtomicInteger();
     var bank = scope.anonymous().newActorWithReturn((Object message) -> {
@@ -234,7 +234,7 @@ class HeldEndTest {
   }
 
   @Test
-  void theTextOfARequestIsMadeWhenItIsRead() {
+  void requestTextIsBuiltWhenRead() {
     var texts = new AtomicInteger();
     var request = new Object() {
       @Override

@@ -104,7 +104,7 @@ class HttpSnippetsTest {
   }
 
   @Test
-  void oneLine() throws Exception {
+  void singleLineServer() throws Exception {
     try (var server = Stereotypes.def().embeddedHttpServer(0, exchange -> "Hello World!")) {
       assertEquals("Hello World!", get(server, "/any/path"));
     }

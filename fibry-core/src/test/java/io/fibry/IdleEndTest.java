@@ -52,7 +52,7 @@ class IdleEndTest {
   @Promise("7.3")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theCloseOfAScopeNeedsNone(boolean bounded) {
+  void scopeCloseNeedsNoThread(boolean bounded) {
     var mailbox = bounded ? Mailbox.bounded(2, Overflow.BLOCK) : Mailbox.unbounded();
     var actor = builder.mailbox(mailbox).newActorWithReturn(message -> message);
     actor.ask(1);
@@ -80,19 +80,19 @@ class IdleEndTest {
 
   @Promise("7.3")
   @Test
-  void aResourceIsClosedOnItsThread() {
+  void resourceIsClosedOnThreadOfActor() {
     runsElsewhere(close -> builder.newActor(message -> {}).closeOnExit(close::run));
   }
 
   @Promise("7.3")
   @Test
-  void aStopHookRunsOnItsThread() {
+  void stopHookRunsOnThreadOfActor() {
     runsElsewhere(stop -> builder.initialState(() -> 1).onStop(state -> stop.run())
         .newActor((Integer state, Object message) -> {}).sendMessage("makes the state"));
   }
 
   @Test
-  void withoutAStateThereIsNoHookToRun() {
+  void stopHookDoesNotRunWithoutState() {
     var actor = builder.initialState(() -> 1).onStop(state -> letters.all.clear())
         .newActor((Integer state, Object message) -> {});
 
@@ -102,7 +102,7 @@ class IdleEndTest {
   }
 
   @Test
-  void aTimerThatIsNotDueIsStillTold() {
+  void pendingTimerBecomesDeadLetterOnClose() {
     var actor = builder.newActor(message -> {});
     actor.sendMessageLater("tea", Duration.ofDays(1));
 
@@ -113,7 +113,7 @@ class IdleEndTest {
   }
 
   @Test
-  void watchersAndCallbacksAreTold() {
+  void closeNotifiesWatchersAndCallbacks() {
     var told = new CompletableFuture<Object>();
     var called = new CompletableFuture<Thread>();
     var actor = builder.newActor(message -> {});
@@ -133,7 +133,7 @@ class IdleEndTest {
   }
 
   @Test
-  void theFlagOfTheClosingThreadIsKept() {
+  void closeKeepsInterruptFlagOfCaller() {
     var actor = builder.newActor(message -> {});
     Thread.currentThread().interrupt();
 
@@ -144,7 +144,7 @@ class IdleEndTest {
   }
 
   @Test
-  void itsNameIsFreeAtOnce() {
+  void nameOfClosedActorIsFreeAtOnce() {
     scope.named("clerk").newActor(message -> {}).close();
 
     assertTrue(scope.named("clerk").protocol(String.class).newActor(message -> {}).sendMessage("welcome"));
@@ -152,7 +152,7 @@ class IdleEndTest {
 
   /** Near the end of a stack a close does all, or throws and has done nothing. */
   @Test
-  void aCloseThatOverflowsLeavesNoHalfEndedActor() {
+  void stackOverflowInCloseLeavesNoHalfEndedActor() {
     long seed = StressHarness.seed();
     System.out.println("closes that overflow: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));
@@ -173,7 +173,7 @@ class IdleEndTest {
 
   /** Senders, resources and a kill race with the close; all have one outcome. */
   @Test
-  void nothingIsLostInARace() {
+  void racingCloseLosesNoMessage() {
     long seed = StressHarness.seed();
     System.out.println("ends of idle actors: -Dfibry.seed=" + seed);
     var random = new Random(seed);

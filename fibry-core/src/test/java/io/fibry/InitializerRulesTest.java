@@ -49,7 +49,7 @@ class InitializerRulesTest {
       + "(java.util.function.BooleanSupplier, java.lang.Object) calls LockSupport.park");
 
   @Test
-  void noneWaits() {
+  void initializersWaitOnlyWhereAllowed() {
     assertEquals(ALLOWED, waits(ArchitectureTest.MAIN));
   }
 
@@ -58,7 +58,7 @@ class InitializerRulesTest {
    * at such moments.
    */
   @Test
-  void noTextIsLinked() throws IOException {
+  void noClassUsesStringConcatFactory() throws IOException {
     var linked = new TreeSet<String>();
     for (var type : ArchitectureTest.MAIN)
       try (var code = type.getSource().orElseThrow().getUri().toURL().openStream()) {
@@ -70,7 +70,7 @@ class InitializerRulesTest {
   }
 
   @Test
-  void oneThatWaitsIsFound() {
+  void waitingInitializerIsFound() {
     assertTrue(waits(new ClassFileImporter().importClasses(Waiting.class)).toString().contains("CountDownLatch.await"));
   }
 

@@ -65,7 +65,7 @@ class InlineTest {
 
   /** Whose limit is over looks for an actor that got no thread. This one has its asker's. */
   @Test
-  void aLimitThatEndsGivesItNoSecondThread() {
+  void expiredAskGivesInlineActorNoSecondThread() {
     var handled = new CopyOnWriteArrayList<Object>();
     var actor = ActorSystem.anonymous().inlineRequests().newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.passDeaf();
@@ -88,7 +88,7 @@ class InlineTest {
 
   @Promise("6.9")
   @Test
-  void aPlatformThreadNeverRunsIt() {
+  void platformThreadNeverRunsInlineActor() {
     var actor = threadActor(inline);
 
     assertNotEquals(Thread.currentThread(), actor.ask("who"));
@@ -96,14 +96,14 @@ class InlineTest {
 
   @Promise("6.9")
   @Test
-  void aRequestWithALimitOfItsOwnIsNeverInline() {
+  void requestWithOwnLimitIsNeverInline() {
     var actor = threadActor(inline);
 
     assertFalse(onVirtualThread(() -> actor.ask("who", Patience.LONG) == Thread.currentThread()));
   }
 
   @Test
-  void withoutTheOptionNothingIsInline() {
+  void requestIsNotInlineWithoutOption() {
     var actor = threadActor(scope.anonymous());
 
     assertFalse(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
@@ -124,7 +124,7 @@ class InlineTest {
 
   @Promise("6.9")
   @Test
-  void theHandlersExceptionArrivesAsItself() {
+  void inlineAskThrowsHandlersException() {
     var failure = new IOException("gone");
     var actor = inline.newActorWithReturn((Object m) -> {
       throw failure;
@@ -135,7 +135,7 @@ class InlineTest {
   }
 
   @Test
-  void repliesPromisesAndMissingAnswersAreAsEver() {
+  void inlineAskHandlesReplyPromiseAndMissingAnswer() {
     var stage = new CompletableFuture<String>();
     var actor = inline.newActor((Object m, ActorContext<Object> context) -> {
       var get = (Get) m;
@@ -154,7 +154,7 @@ class InlineTest {
   }
 
   @Test
-  void aPromisedAnswerEndsByTheLimitOfTheScope() {
+  void promisedAnswerTimesOutAtScopeLimit() {
     var actor = inline
         .newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Get) m, new CompletableFuture<>()));
     var failure = new CompletableFuture<Throwable>();
@@ -171,7 +171,7 @@ class InlineTest {
 
   @Promise("6.9")
   @Test
-  void whatComesMeanwhileIsHandledOnAThreadOfTheActorsOwn() {
+  void messagesDuringInlineAskRunOnActorsOwnThread() {
     var others = new CopyOnWriteArrayList<Thread>();
     var actor = inline.newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
@@ -191,7 +191,7 @@ class InlineTest {
   }
 
   @Test
-  void theAskerDoesNotRunTheHooksOfAnActorThatEndsMeanwhile() {
+  void inlineAskerDoesNotRunHooksOfEndingActor() {
     var hook = new Gate();
     var actor = threadActor(inline).closeOnExit(hook::pass);
     var gate = new Gate();
@@ -208,7 +208,7 @@ class InlineTest {
 
   @Promise("6.9")
   @Test
-  void atMost32RunOneInsideTheOther() {
+  void inlineAsksNestAtMost32Deep() {
     var threads = new ArrayList<Thread>();
     var chain = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < 100; i++) {
@@ -228,7 +228,7 @@ class InlineTest {
 
   @Promise("4.7")
   @Test
-  void aRingThroughInlineRequestsIsFound() {
+  void cycleThroughInlineRequestsIsDetected() {
     var both = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < 2; i++) {
       int other = 1 - i;
@@ -241,7 +241,7 @@ class InlineTest {
 
   @Promise("9.1")
   @Test
-  void theInterruptOfTheAskerIsSeenAndLeft() {
+  void inlineHandlerSeesAndKeepsAskersInterrupt() {
     var actor = inline.newActorWithReturn((Object m) -> Thread.currentThread().isInterrupted());
 
     var seen = onVirtualThread(() -> {
@@ -253,14 +253,14 @@ class InlineTest {
   }
 
   @Test
-  void aSinkIsAskedInlineToo() {
+  void sinkAnswersInline() {
     Sink<StringBuilder> sink = inline.initialState(StringBuilder::new).newSink();
 
     assertTrue(onVirtualThread(() -> sink.ask(s -> Thread.currentThread()) == Thread.currentThread()));
   }
 
   @Test
-  void guardedMailboxesAnswerInlineWhileIdle() {
+  void idleActorWithAnyMailboxAnswersInline() {
     for (var mailbox : Variants.MAILBOXES.values()) {
       var actor = threadActor(scope.anonymous().mailbox(mailbox).inlineRequests());
 

@@ -28,7 +28,7 @@ class InterruptFaultTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void anInterruptOfABlockedSenderLeavesNeitherAPhantomNorALostMessage(boolean virtual) throws InterruptedException {
+  void interruptOfBlockedSenderLosesOrAddsNoMessage(boolean virtual) throws InterruptedException {
     long seed = StressHarness.seed();
     System.out.println("blocked senders, virtual " + virtual + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -67,7 +67,7 @@ class InterruptFaultTest {
   }
 
   @Test
-  void anInterruptOfAnAskerEndsItsWaitAndKeepsTheFlag() throws InterruptedException {
+  void interruptEndsAskAndKeepsInterruptFlag() throws InterruptedException {
     long seed = StressHarness.seed();
     System.out.println("interrupts: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -107,7 +107,7 @@ class InterruptFaultTest {
 
   @ParameterizedTest
   @MethodSource("own")
-  void aStrayInterruptOfAHandlerNeitherLeaksNorKills(Strategy strategy) throws InterruptedException {
+  void strayInterruptNeitherLeaksNorKillsActor(Strategy strategy) throws InterruptedException {
     long seed = StressHarness.seed();
     System.out.println("interrupts: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -148,7 +148,7 @@ class InterruptFaultTest {
   }
 
   @Test
-  void aHandlerThatIsInterruptedWhileItAsksCanGoOn() {
+  void actorContinuesAfterInterruptDuringNestedAsk() {
     var gate = new Gate();
     var slow = ActorSystem.anonymous().newActorWithReturn((Integer i) -> {
       gate.pass();

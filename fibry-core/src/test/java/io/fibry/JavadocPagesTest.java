@@ -23,7 +23,7 @@ class JavadocPagesTest {
   private static final Pattern REPOSITORY = Pattern.compile("(?s)<scm.*<url>(.*?)</url>.*</scm>");
 
   @Test
-  void frontPageLinksToTheRepositoryAndToFilesInIt() throws Exception {
+  void frontPageLinksToRepositoryAndGuide() throws Exception {
     var found = REPOSITORY.matcher(Files.readString(Path.of("../pom.xml")));
     assertTrue(found.find());
     var repository = found.group(1);
@@ -35,7 +35,7 @@ class JavadocPagesTest {
   }
 
   @Test
-  void everyBlockIsOnThePageOfItsPackage() throws Exception {
+  void everyBlockIsLinkedFromItsPackagePage() throws Exception {
     var missing = new ArrayList<String>();
 
     for (var part : BlocksDocTest.PACKAGES) {

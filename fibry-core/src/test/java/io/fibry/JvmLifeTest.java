@@ -89,7 +89,7 @@ class JvmLifeTest {
 
   @Promise("13.3")
   @Test
-  void aSignalEndsAMainThatWaitsAndAShutdownHookCanClose() throws Exception {
+  void signalRunsShutdownHookAndEndsWaitingMain() throws Exception {
     try (var child = Child.java(List.of(), Waits.class)) {
       child.awaitLine("ready");
 
@@ -113,7 +113,7 @@ class JvmLifeTest {
 
   /** At the edge of a stack it would fail for ever, and no fiber could park (Java 21). */
   @Test
-  void theJdksClassThatParksFibersIsInitializedBeforeTheFirstPark() throws Exception {
+  void fiberParkingClassIsInitializedBeforeFirstPark() throws Exception {
     try (var child = Child.java(List.of("-Xlog:class+init=info"), Caller.class)) {
       String printed = child.ended(0);
 

@@ -20,7 +20,7 @@ class LeakProbeLeakTest {
   }
 
   @Test
-  void aLeakOfEachRoundIsFound() {
+  void leakInEveryRoundIsFound() {
     var failure =
         assertThrows(AssertionError.class, () -> LeakProbe.assertLeavesAtMost(8L * TIMES, () -> keep(16 * TIMES)));
 
@@ -30,7 +30,7 @@ class LeakProbeLeakTest {
   }
 
   @Test
-  void whatIsKeptOnceIsNoLeak() {
+  void memoryKeptOnceIsNoLeak() {
     LeakProbe.assertLeavesAtMost(8L * TIMES, () -> keep(rounds < 2 ? 16 * TIMES : 0));
 
     assertEquals(3, rounds);

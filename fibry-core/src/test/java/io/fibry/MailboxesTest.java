@@ -56,7 +56,7 @@ class MailboxesTest {
 
   @Promise("3.2")
   @Test
-  void rejectRefusesOneTooMany() {
+  void rejectRefusesMessageBeyondCapacity() {
     var actor = full(Overflow.REJECT);
 
     boolean taken = actor.sendMessage(3);
@@ -69,7 +69,7 @@ class MailboxesTest {
 
   @Promise("3.2")
   @Test
-  void dropNewestDropsOneTooMany() {
+  void dropNewestDropsMessageBeyondCapacity() {
     var actor = full(Overflow.DROP_NEWEST);
 
     boolean taken = actor.sendMessage(3);
@@ -95,7 +95,7 @@ class MailboxesTest {
 
   @Promise("4.5")
   @Test
-  void dropOldestTellsTheAskerOfTheDroppedRequest() {
+  void dropOldestFailsDroppedRequest() {
     var actor = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST));
     Gate.occupy(actor);
     var oldest = actor.sendMessageReturn("oldest");
@@ -156,7 +156,7 @@ class MailboxesTest {
 
   @Promise("4.13")
   @Test
-  void anInterruptedSenderTakesItsMessageBackAndKeepsTheFlag() {
+  void interruptedSenderWithdrawsMessageAndKeepsFlag() {
     var actor = full(Overflow.BLOCK);
     var flag = new CompletableFuture<Boolean>();
     var sender =
@@ -173,7 +173,7 @@ class MailboxesTest {
 
   @Promise("5.1")
   @Test
-  void theEndSendsBlockedSendersAway() {
+  void exitReleasesBlockedSenders() {
     var actor = full(Overflow.BLOCK);
     var taken = new CompletableFuture<Boolean>();
     var asked = new CompletableFuture<Throwable>();
@@ -189,7 +189,7 @@ class MailboxesTest {
 
   @Promise("4.6")
   @Test
-  void anAskThatWaitsForRoomEndsByItsLimit() {
+  void askWaitingForRoomTimesOutAtLimit() {
     var actor = full(Overflow.BLOCK);
     var asked = new CompletableFuture<Throwable>();
     Patience.parked(Patience
@@ -236,7 +236,7 @@ class MailboxesTest {
   @Promise("3.5")
   @ParameterizedTest
   @EnumSource(Overflow.class)
-  void aFullMailboxStopsNeitherTimersNorTheEnd(Overflow overflow) {
+  void fullMailboxBlocksNeitherTimersNorExit(Overflow overflow) {
     var actor = full(overflow);
     actor.sendMessageLater("late", Duration.ofMinutes(1));
 
@@ -251,7 +251,7 @@ class MailboxesTest {
 
   @Promise("5.3")
   @Test
-  void aTaskThatIsRefusedIsHeardOf() {
+  void refusedTaskThrowsRejectedExecutionException() {
     var actor = full(Overflow.REJECT);
 
     var failure = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> {}));
@@ -265,7 +265,7 @@ class MailboxesTest {
   @Promise("2.2")
   @ParameterizedTest
   @EnumSource(value = Overflow.class, names = {"REJECT", "DROP_NEWEST"})
-  void aBlockIsRefusedWhole(Overflow overflow) {
+  void messageBlockIsRefusedAsAWhole(Overflow overflow) {
     var actor = actor(Mailbox.bounded(3, overflow));
     Gate.occupy(actor);
     actor.sendMessages(List.of(1, 2));
@@ -279,7 +279,7 @@ class MailboxesTest {
   }
 
   @Test
-  void aBlockDropsAsManyOfTheOldestAsItNeeds() {
+  void messageBlockDropsOldestMessagesToFit() {
     var actor = actor(Mailbox.bounded(3, Overflow.DROP_OLDEST));
     Gate.occupy(actor);
     actor.sendMessages(List.of(1, 2, 3));
@@ -294,7 +294,7 @@ class MailboxesTest {
 
   @Promise("2.2")
   @Test
-  void aBlockWaitsForRoomForAllOfIt() {
+  void messageBlockWaitsForRoomForAllMessages() {
     var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
     Gate.occupy(actor);
     actor.sendMessage(1);
@@ -310,7 +310,7 @@ class MailboxesTest {
   }
 
   @Test
-  void aBlockThatNeverFitsSaysSo() {
+  void oversizedMessageBlockIsRefusedWithReason() {
     var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
 
     var failure = assertThrows(IllegalArgumentException.class, () -> actor.sendMessages(List.of(1, 2, 3)));
@@ -320,7 +320,7 @@ class MailboxesTest {
   }
 
   @Test
-  void anEmptyBlockIsTakenWhereMessagesAre() {
+  void emptyMessageBlockIsAcceptedUntilActorEnds() {
     var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
 
     assertTrue(actor.sendMessages(List.of()));
@@ -332,7 +332,7 @@ class MailboxesTest {
 
   @Promise("2.3")
   @Test
-  void prioritySortsAndKeepsTheOrderOfEqualOnes() {
+  void priorityMailboxKeepsOrderOfEqualMessages() {
     var actor = actor(Mailbox.priority(Comparator.comparing(m -> m instanceof String s ? s.length() : 0)));
     Gate.occupy(actor);
     for (String m : new String[] {"ccc", "bb", "a", "dd", "e"}) actor.sendMessage(m);
@@ -344,7 +344,7 @@ class MailboxesTest {
 
   @Promise("2.3")
   @Test
-  void aPillComesAfterAllThatWaitedAndBeforeWhatComesLater() {
+  void poisonPillFollowsQueuedAndPrecedesLaterMessages() {
     var actor = actor(Mailbox.priority(Comparator.comparing(m -> m instanceof String s ? s.length() : 0)));
     Gate.occupy(actor);
     actor.sendMessage("waited");
@@ -359,7 +359,7 @@ class MailboxesTest {
 
   @Promise("2.3")
   @Test
-  void tasksComeBeforeTheMessagesOfAPriorityMailbox() {
+  void tasksPrecedeMessagesInPriorityMailbox() {
     var actor = actor(Mailbox.priority(Comparator.comparing(Object::toString)));
     Gate.occupy(actor);
     actor.sendMessage("a");
@@ -371,7 +371,7 @@ class MailboxesTest {
   }
 
   @Test
-  void aComparatorThatThrowsThrowsAtTheSenderAndNothingWasSent() {
+  void throwingComparatorFailsSenderAndSendsNothing() {
     var actor = scope.anonymous().mailbox(Mailbox.<Object>priority((a, b) -> {
       if (a.equals("bad")) throw new IllegalStateException("bad order");
       return 0;

@@ -97,7 +97,7 @@ class MdcJvmTest {
 
   @Promise("14.8")
   @Test
-  void theMdcReachesTheHandlerOnEveryStrategyAndIsGoneAfterwards() throws Exception {
+  void mdcReachesHandlerOnEveryStrategyAndIsCleared() throws Exception {
     try (var child = Child.java(List.of("-Dslf4j.provider=" + WithMdc.class.getName()), Program.class)) {
       var lines = child.ended(0).lines().filter(line -> !line.startsWith("SLF4J")).toList();
 
@@ -109,7 +109,7 @@ class MdcJvmTest {
 
   @Promise("14.8")
   @Test
-  void whereThereIsNoMdcNothingHappens() {
+  void mdcPropagatorWorksWithoutMdc() {
     assertNull(MDC.getCopyOfContextMap());
     var actor =
         Variants.scope(o -> o.withContextPropagator(ContextPropagator.mdc())).anonymous()

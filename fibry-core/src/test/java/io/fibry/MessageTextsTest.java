@@ -63,7 +63,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void whatAnAskerIsThrown() {
+  void askExceptionsHideMessageContents() {
     var actor = stuck("safe", Mailbox.bounded(1, Overflow.REJECT));
     var late = actor.sendMessageReturn(new Pin(), LIMIT);
     texts.add(Patience.failure(actor.sendMessageReturn(new Pin())).getMessage());
@@ -77,7 +77,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void noNameStandsForTheTextOfAMessage() {
+  void placeholderInActorNameIsNotReplaced() {
     var actor = scope.named("safe {request} and {reason}").newActorWithReturn((Pin pin) -> 1);
     actor.close();
 
@@ -89,7 +89,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void dumpsWatchdogsAndDeadLetters() {
+  void dumpWatchdogAndDeadLettersHideMessageContents() {
     var actor = stuck("safe", Mailbox.unbounded());
     texts.add(scope.dump());
     texts.add(time.logged(LIMIT.multipliedBy(2)));
@@ -103,7 +103,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void whatIsLoggedOfFailures() {
+  void failureLogHidesMessageContents() {
     try (var logged = new Logged()) {
       var actor = scope.named("safe").onFailure(FailurePolicy.resume()).newActor((Pin pin) -> {
         throw new IllegalStateException();
@@ -118,7 +118,7 @@ class MessageTextsTest {
 
   @Promise("19.13")
   @Test
-  void whatBlocksLog() {
+  void topicLogHidesMessageContents() {
     var topic = Topic.<Pin>open(scope.named("news"));
     Executor here = Runnable::run;
     topic.subscribeOn(here, pin -> {
@@ -133,7 +133,7 @@ class MessageTextsTest {
   }
 
   @Test
-  void scopesInsideDoTheSameUnlessTold() {
+  void childScopesInheritHiddenMessageContents() {
     var like = scope.openScope("like");
     var open = scope.openScope("open", o -> o.withMessageContents(true));
     for (var one : List.of(like, open)) {
@@ -149,7 +149,7 @@ class MessageTextsTest {
   /** A message or a key from outside must not look like a line of the log. */
   @Promise("19.12")
   @Test
-  void namesAreOneLine() {
+  void namesWithControlCharactersAreRefusedOrEscaped() {
     var bad = assertThrows(IllegalArgumentException.class, () -> scope.named("a\nb"));
 
     assertEquals("a name such as \"a\\nb\" would break the lines of logs; give one without control characters",

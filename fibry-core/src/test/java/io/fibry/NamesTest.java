@@ -79,7 +79,7 @@ class NamesTest {
 
   @Promise("10.3")
   @Test
-  void whoLooksForAnActorWithoutAProtocolIsTold() {
+  void findOfActorWithoutProtocolThrows() {
     scope.named("loose").newActor((Object m) -> {});
 
     assertEquals(
@@ -88,7 +88,7 @@ class NamesTest {
   }
 
   @Test
-  void theRootScopeFindsToo() {
+  void rootScopeFindsActors() {
     try (var shop = ActorSystem.named("NamesTest").protocol(Shop.class).newActor((Shop m) -> {})) {
       assertSame(shop, ActorSystem.find("NamesTest", Shop.class).orElseThrow());
       assertSame(shop, ActorSystem.root().find("NamesTest", Shop.class).orElseThrow());
@@ -106,7 +106,7 @@ class NamesTest {
   }
 
   @Test
-  void anActorWithoutANameHasAMadeUpOne() {
+  void anonymousActorGetsGeneratedName() {
     var one = scope.anonymous().newActor((Object m) -> {});
     var other = scope.anonymous().newActor((Object m) -> {});
 

@@ -17,7 +17,7 @@ class OracleTest {
   private static final Duration PLAY = Soak.ON ? Duration.ofHours(1) : Duration.ofSeconds(2);
 
   @Test
-  void whatSendersAreToldIsWhatWasDone() throws InterruptedException {
+  void senderOutcomesMatchHandledMessages() throws InterruptedException {
     long seed = StressHarness.seed();
     System.out.println("oracle: -Dfibry.seed=" + seed);
 

@@ -66,7 +66,7 @@ class OutcomeTest {
 
   @Test
   @Promise("4.19")
-  void timeOutIsNotDoneOnlyBeforeTheHandlerBegan() {
+  void timedOutRequestIsNotDoneOnlyBeforeHandling() {
     var worker = worker(Mailbox.unbounded());
     var asking = new ArrayList<Thread>();
     var failures = new ConcurrentHashMap<Object, Throwable>();
@@ -87,7 +87,7 @@ class OutcomeTest {
 
   @Test
   @Promise("4.19")
-  void exceptionOfAnotherRequestSaysNothing() {
+  void exceptionOfOtherRequestGivesUnknownOutcome() {
     var full = worker(Mailbox.bounded(1, Overflow.REJECT));
     Gate.occupy(full);
     full.sendMessage("waits");
@@ -105,7 +105,7 @@ class OutcomeTest {
   /** Attacks the races of a begin with a kill, a limit and a drop. */
   @Test
   @Promise("4.19")
-  void clientThatRepeatsOnlyWhatIsNotDoneDoesNothingTwice() throws Exception {
+  void retryingNotDoneRequestsHandlesNoneTwice() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("outcomes of requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);

@@ -26,7 +26,7 @@ class ParkFaultTest {
 
   @Promise("8.5")
   @Test
-  void aMessageThatWaitsForRoomIsNotSent() throws Exception {
+  void messageIsNotSentWhenWaitForRoomFails() throws Exception {
     var begun = new CountDownLatch(1);
     var handled = new ConcurrentLinkedQueue<String>();
     var actor = ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).<String>newActor(text -> {
@@ -51,7 +51,7 @@ class ParkFaultTest {
 
   @Promise("8.5")
   @Test
-  void anActorAnswersAfterAnAskThatFailed() {
+  void actorAnswersAfterFailedAsk() {
     var actor = ActorSystem.anonymous().newActorWithReturn((Integer number) -> {
       if (number == 0) Patience.await(gate);
       return number;
@@ -68,7 +68,7 @@ class ParkFaultTest {
 
   @Promise("8.5")
   @Test
-  void anActorHandlesTheNextMessageAfterAReceiveThatFailed() {
+  void actorHandlesNextMessageAfterFailedReceive() {
     var actor =
         ActorSystem.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.resume().withoutLog())
             .newActorWithReturn((Object levels, ActorContext<Object> context) -> StackEdge.ranBelow((Integer) levels,
@@ -82,7 +82,7 @@ class ParkFaultTest {
 
   @Promise("16.5")
   @Test
-  void aScopeWhoseCloseFailedHasNoActorLeft() {
+  void failedScopeCloseLeavesNoActor() {
     var scope = ActorSystem.openScope("deep");
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog())
         .<Integer>newActor(number -> Patience.await(gate));
@@ -96,7 +96,7 @@ class ParkFaultTest {
 
   @Promise("23.6")
   @Test
-  void aKeyIsBornAndPassivatedAfterAUseThatFailed() {
+  void entityIsCreatedAndPassivatedAfterFailedUse() {
     var entities = Entities.open(ActorSystem.anonymous(), Duration.ofMillis(20), (how, key) -> {
       Patience.await(gate);
       return how.newActor((Integer number) -> {});
@@ -114,7 +114,7 @@ class ParkFaultTest {
 
   @Promise("22.5")
   @Test
-  void aReaderMayGoOnAfterAWaitThatFailed() {
+  void generatorReaderContinuesAfterFailedWait() {
     var iteration = Generator.<Integer>of(ActorSystem.anonymous(), 1, out -> {
       Patience.await(gate);
       out.yield(1);
@@ -129,7 +129,7 @@ class ParkFaultTest {
 
   @Promise("22.5")
   @Test
-  void othersThatYieldDoNotWaitForOneThatFailed() {
+  void failedYieldDoesNotBlockOtherYields() {
     var read = new ArrayList<Integer>();
     var generator = Generator.<Integer>of(ActorSystem.anonymous(), 1, out -> {
       out.yield(1);

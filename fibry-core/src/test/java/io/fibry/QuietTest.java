@@ -53,7 +53,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void whileAHandlerRunsItIsNot() {
+  void scopeIsNotQuietWhileHandlerRuns() {
     var gate = Gate.occupy(actor());
 
     assertFalse(scope.awaitQuiescence(SOON));
@@ -64,7 +64,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void whileAHandlerRunsBelowItIsNot() {
+  void scopeIsNotQuietWhileChildScopeHandlerRuns() {
     var inner = scope.openScope("inner").openScope("innermost");
     var gate = Gate.occupy(inner.anonymous().newActor((Object m) -> ((Gate) m).pass()));
 
@@ -76,7 +76,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void whileAHookRunsItIsNot() {
+  void scopeIsNotQuietWhileExitHookRuns() {
     var gate = new Gate();
     actor().closeOnExit(gate::pass).askExit();
     Patience.await(gate.entered);
@@ -89,7 +89,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void whatAHookSendsIsHandledBefore() {
+  void quiescenceWaitsForMessagesSentByExitHook() {
     for (int i = 0; i < 200; i++) {
       log.clear();
       var other = actor();
@@ -103,7 +103,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void aSuspendedActorIsQuietOnlyByAClockThatTheProgramMoves() {
+  void suspendedActorIsQuietOnlyWithManualClock() {
     var real = ActorSystem.openScope("real");
     fail(real, Duration.ofMinutes(10));
     fail(scope, Duration.ofSeconds(1));
@@ -124,7 +124,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void theCloseOfAScopeBelowAfterAFailureIsWaitedFor() {
+  void quiescenceWaitsForChildScopeCloseAfterFailure() {
     for (int round = 0; round < 500; round++) {
       log.clear();
       var inner = scope.openScope("inner");
@@ -142,7 +142,7 @@ class QuietTest {
 
   @Promise("19.6")
   @Test
-  void aCloseThatWaitsForAHandlerThatSleepsByTheClockIsQuiet() {
+  void closeWaitingForHandlerAsleepOnManualClockIsQuiet() {
     var inner = scope.openScope("inner", o -> o.withDrainLimit(Duration.ofMinutes(1)));
     inner.anonymous().newActor((Object m) -> log.add("made first")).sendMessage("a");
     var sleeper = inner.anonymous().newActor((Object m) -> clock.sleepUntil(clock.nanoTime() + 1_000_000_000));
@@ -166,7 +166,7 @@ class QuietTest {
 
   @Promise("19.6")
   @Test
-  void aTimerThatIsNotDueDoesNotCount() {
+  void pendingTimerDoesNotPreventQuiescence() {
     actor().sendMessageLater("later", Duration.ofSeconds(1));
 
     assertTrue(scope.awaitQuiescence(Duration.ZERO));
@@ -177,7 +177,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void whatATimerOfTheSystemsClockSendsIsWaitedForOnceItIsDue() {
+  void quiescenceWaitsForDueSystemTimer() {
     var real = ActorSystem.openScope("real");
     for (int i = 0; i < 200; i++) {
       // timers send to a guarded mailbox on another thread
@@ -199,7 +199,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void codeChainedToAnAnswerIsWaitedFor() {
+  void quiescenceWaitsForCodeChainedToAnswer() {
     for (int round = 0; round < 500; round++) {
       log.clear();
       var gate = new Gate();
@@ -218,7 +218,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void aListenerToTheDeadLetterOfATimerIsWaitedFor() {
+  void quiescenceWaitsForDeadLetterListenerOfTimer() {
     var listening = new Gate();
     try (var real = ActorSystem.openScope("real", o -> o.withDeadLetters(letter -> {
       if (letter.message().equals("refused")) listening.passDeaf();
@@ -242,7 +242,7 @@ class QuietTest {
 
   @Promise("19.6")
   @Test
-  void aPromiseDoesNotCount() {
+  void promisedAnswerDoesNotPreventQuiescence() {
     var promised = new CompletableFuture<String>();
     var actor = scope.anonymous().protocol(Get.class)
         .newActor((Get get, ActorContext<Get> context) -> context.replyWhen(get, promised));
@@ -257,7 +257,7 @@ class QuietTest {
 
   @Promise("19.6")
   @Test
-  void stashedMessagesDoNotCount() {
+  void stashedMessageDoesNotPreventQuiescence() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> context.stash());
     actor.sendMessage("aside");
@@ -268,7 +268,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void aMessageThatGoesRoundIsWaitedFor() {
+  void quiescenceWaitsForMessageForwardedBetweenActors() {
     long seed = StressHarness.seed();
     System.out.println("quiet scopes: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -300,7 +300,7 @@ class QuietTest {
    * outcome must change the total.
    */
   @Test
-  void aTurnWithoutAnOutcomeIsSeenToo() {
+  void turnWithoutOutcomeChangesTotalCount() {
     var accounts = Scopes.accounts(scope);
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> context.stash());
@@ -315,7 +315,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void anInterruptEndsTheWait() {
+  void interruptEndsAwaitQuiescence() {
     Gate.occupy(actor());
     var thrown = new CompletableFuture<Boolean>();
     var waiter = Patience.elsewhere(() -> {

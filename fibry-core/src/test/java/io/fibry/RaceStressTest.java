@@ -46,7 +46,7 @@ class RaceStressTest {
 
   @ParameterizedTest
   @MethodSource("variants")
-  void endingsAtOnceAgreeAndTheStopHookRunsOnce(Variants.Variant variant) {
+  void concurrentStopsAgreeAndRunStopHookOnce(Variants.Variant variant) {
     long seed = StressHarness.seed();
     System.out.println("ends at once on " + variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

@@ -21,7 +21,7 @@ class RawTextsRulesTest {
       Map.entry("TcpListener.java: kind", "a text of the library's, or an object of its own"));
 
   @Test
-  void textsOfUsersAreMadeSafe() throws IOException {
+  void userObjectTextsAreWrittenSafely() throws IOException {
     assertEquals(REASONS.keySet(), RawTexts.in(Path.of("src/main/java")),
         "write the text of a user's object by Texts, Lines, shown or asked; or give a reason here");
   }

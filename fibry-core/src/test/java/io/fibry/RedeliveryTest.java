@@ -75,7 +75,7 @@ class RedeliveryTest {
   @Promise("17.19")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whileItIsDownNothingIsLostAndNothingOvertakes(Variant variant) {
+  void redeliveryKeepsAllMessagesInOrderDuringRestarts(Variant variant) {
     good = 4;
     var actor = actor(variant, LATER);
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
@@ -94,7 +94,7 @@ class RedeliveryTest {
   @Promise("17.20")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whoGoesOnKeepsItsStateAndLosesNothing(Variant variant) {
+  void resumedActorKeepsStateAndRedeliversMessages(Variant variant) {
     var calls = new AtomicInteger();
     var policy = FailurePolicy.resume().withBackoff(SECOND, SECOND).withRedelivery(3).withoutLog();
     var actor = variant.builder(scope).onFailure(policy).initialState(connections::incrementAndGet)
@@ -114,7 +114,7 @@ class RedeliveryTest {
   @Promise("17.20")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whoGoesOnGivesUpAMessageAfterSoManyTimes(Variant variant) {
+  void resumedActorFailsMessageAfterMaxRedeliveries(Variant variant) {
     var policy = FailurePolicy.resume().withRedelivery(2).withoutLog();
     var actor = variant.builder(scope).onFailure(policy).newActor((Object message) -> {
       log.add(message);
@@ -131,7 +131,7 @@ class RedeliveryTest {
 
   @Promise("17.20")
   @Test
-  void anActorThatGoesOnRestsForItsBackOff() {
+  void resumedActorWaitsForBackoff() {
     var actor = scope.named("teller").onFailure(FailurePolicy.resume().withBackoff(SECOND, SECOND))
         .newActor((Object message) -> {
           log.add(message);
@@ -155,7 +155,7 @@ class RedeliveryTest {
   /** What a full or late actor refused may be asked again later, with nothing lost. */
   @Promise("17.20")
   @Test
-  void aRequestThatWasRefusedIsMadeAgainLater() {
+  void refusedNestedRequestIsRetriedByRedelivery() {
     var payments = scope.named("payments").mailbox(Mailbox.bounded(1, Overflow.REJECT))
         .newActorWithReturn((Object message) -> {
           if (message instanceof Gate gate) gate.pass();
@@ -179,7 +179,7 @@ class RedeliveryTest {
   @Promise("17.19")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void afterSoManyTimesTheMessageHasFailedAndTheNextIsHandled(Variant variant) {
+  void messageFailsAfterMaxRedeliveriesAndNextIsHandled(Variant variant) {
     good = 5;
     var actor = actor(variant, AT_ONCE);
     var gate = Gate.occupy(actor);
@@ -196,7 +196,7 @@ class RedeliveryTest {
   @Promise("17.19")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void theAskerGetsTheAnswerOfTheRestartedOne(Variant variant) {
+  void askerGetsAnswerOfRestartedActor(Variant variant) {
     good = 3;
     var actor = answering(variant.builder(scope).onFailure(LATER));
 
@@ -212,7 +212,7 @@ class RedeliveryTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whoNoLongerWaitsIsNotAnswered(Variant variant) {
+  void cancelledRequestIsNotRedelivered(Variant variant) {
     var actor = answering(variant.builder(scope).onFailure(LATER));
     var first = actor.sendMessageReturn("a");
     var second = actor.sendMessageReturn("b");
@@ -229,7 +229,7 @@ class RedeliveryTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whatWasToBeGivenAgainIsUndeliveredAtTheEnd(Variant variant) {
+  void messageAwaitingRedeliveryIsUndeliveredAtExit(Variant variant) {
     good = 99;
     var actor = actor(variant, LATER);
     var asked = answering(variant.builder(scope).onFailure(LATER));
@@ -249,7 +249,7 @@ class RedeliveryTest {
   }
 
   @Test
-  void whatWasPutAsideComesBeforeIt() {
+  void stashedMessagePrecedesRedeliveredMessage() {
     var mailbox = Mailbox.unbounded().selective();
     var actor = scope.anonymous().mailbox(mailbox).onFailure(LATER).initialState(connections::incrementAndGet)
         .newActor((Integer state, Object message, ActorContext<Object> context) -> {
@@ -264,7 +264,7 @@ class RedeliveryTest {
   }
 
   @Test
-  void anInlineRequestIsGivenAgainToo() {
+  void inlineRequestIsRedelivered() {
     good = 3;
     var actor = answering(scope.anonymous().inlineRequests().onFailure(AT_ONCE));
     var slow = answering(scope.anonymous().inlineRequests().onFailure(LATER));
@@ -284,7 +284,7 @@ class RedeliveryTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aPoolKeepsTheOrderOfAKey(boolean pause) {
+  void keyedPoolKeepsOrderOfKeyDuringRedelivery(boolean pause) {
     good = 4; // one worker: each connection is its
     var pool = Pools.byKey(scope.anonymous().onFailure(pause ? LATER : AT_ONCE), 1, Object::hashCode)
         .initialState(connections::incrementAndGet).newActor(this::handle);
@@ -298,7 +298,7 @@ class RedeliveryTest {
   }
 
   @Test
-  void aScopeMayDecideAboutTheRestart() {
+  void escalatedFailureIsRedeliveredAfterScopeRestart() {
     var below = scope.openScope("below",
         o -> o.withFailurePolicy(FailurePolicy.restart().withBackoff(SECOND, SECOND)));
     var actor = below.anonymous().onFailure(FailurePolicy.escalate().withRedelivery(1).withoutLog())
@@ -312,7 +312,7 @@ class RedeliveryTest {
   }
 
   @Test
-  void aChoiceMayBeIt() {
+  void choosePolicyMaySelectRedelivery() {
     good = 3;
     var policy =
         FailurePolicy.choose(failure -> failure instanceof IOException ? LATER : FailurePolicy.resume()).withoutLog();
@@ -325,7 +325,7 @@ class RedeliveryTest {
   }
 
   @Test
-  void aTimeOutTellsOfIt() {
+  void timeoutTextShowsPendingRedelivery() {
     var actor =
         answering(scope.anonymous().onFailure(LATER.withBackoff(SECOND.multipliedBy(9), SECOND.multipliedBy(9))));
     var thrown = new CompletableFuture<Throwable>();
@@ -341,7 +341,7 @@ class RedeliveryTest {
   }
 
   @Test
-  void theLogCountsTheTimes() {
+  void logCountsRedeliveries() {
     good = 3;
     var actor = answering(scope.named("teller").onFailure(FailurePolicy.restart().withRedelivery(5)));
     try (var logged = new Logged()) {
@@ -353,7 +353,7 @@ class RedeliveryTest {
   }
 
   @Test
-  void anInterruptOfTheHandlerIsNoReasonToLoseIt() {
+  void cancellationInHandlerDoesNotPreventRedelivery() {
     var gate = new Gate();
     var actor = scope.anonymous().onFailure(AT_ONCE).newActorWithReturn((Object message) -> {
       if (connections.incrementAndGet() == 1) throw new CancellationException("planned");

@@ -80,7 +80,7 @@ class RefusedFibersJvmTest {
 
   @Promise({"6.10", "7.5"})
   @Test
-  void limitsAndGracesEnd() throws Exception {
+  void limitAndKillGraceExpireWhenFibersAreRefused() throws Exception {
     try (var child = Child.java(List.of("--add-opens=java.base/java.lang=ALL-UNNAMED"), Refused.class)) {
       assertEquals("limit: AskTimeoutException\ngrace: Killed", String.join("\n",
           child.ended(0).lines().filter(line -> line.startsWith("limit") || line.startsWith("grace")).toList()));

@@ -56,7 +56,7 @@ class ReplyTest {
   }
 
   @Test
-  void theHandlerMayGoOnAfterItsAnswer() {
+  void handlerMayContinueAfterReply() {
     var gate = new Gate();
     Actor<Account> account = builder.newActor((message, context) -> {
       if (message instanceof Balance b) context.reply(b, 1L);
@@ -71,7 +71,7 @@ class ReplyTest {
 
   @Promise("4.12")
   @Test
-  void aThreadThatKeepsAPromiseRunsNoCodeOfTheAsker() {
+  void threadCompletingPromiseRunsNoAskerCallback() {
     var promise = new CompletableFuture<Long>();
     var promised = new CompletableFuture<Boolean>();
     Actor<Account> account = builder.newActor((message, context) -> {
@@ -89,7 +89,7 @@ class ReplyTest {
 
   @Promise("4.14")
   @Test
-  void equalRequestsAreToldApartByIdentity() {
+  void equalRequestsAreDistinguishedByIdentity() {
     var kept = new ArrayList<Balance>();
     var actor = scope.anonymous().newActor((Object m, ActorContext<Object> context) -> {
       var balance = (Balance) m;
@@ -133,7 +133,7 @@ class ReplyTest {
 
   @Promise("4.14")
   @Test
-  void answeringTooLateIsRefusedAndTheAskerWasTold() {
+  void replyAfterHandlerReturnedIsRefused() {
     var kept = new CopyOnWriteArrayList<ActorContext<Account>>();
     Actor<Account> account = builder.newActor((message, context) -> {
       kept.add(context);
@@ -161,7 +161,7 @@ class ReplyTest {
   }
 
   @Test
-  void replyFailureIsThrownByAskAndIsNoFailureOfTheActor() {
+  void replyFailureIsThrownByAskWithoutFailingActor() {
     var failure = new IOException("no such account");
     Actor<Account> account = builder.newActor((message, context) -> context.replyFailure((Balance) message, failure));
 
@@ -174,7 +174,7 @@ class ReplyTest {
 
   @Promise("8.9")
   @Test
-  void anAnswerBeforeAFailureCounts() {
+  void replyBeforeFailureReachesAsker() {
     Actor<Account> account = builder.newActor((message, context) -> {
       context.reply((Balance) message, 1L);
       throw new IllegalStateException("after the answer");
@@ -198,7 +198,7 @@ class ReplyTest {
   }
 
   @Test
-  void anAnswerThatIsNotAwaitedVanishes() {
+  void replyToCancelledRequestIsIgnored() {
     var gate = new Gate();
     var answered = new CompletableFuture<Boolean>();
     Actor<Account> account = builder.newActor((message, context) -> {
@@ -260,7 +260,7 @@ class ReplyTest {
   }
 
   @Test
-  void promisingAndAnsweringIsRefused() {
+  void replyAfterPromiseIsRefused() {
     Actor<Account> account = builder.newActor((message, context) -> {
       context.replyWhen((Balance) message, CompletableFuture.completedFuture(5L));
       assertThrows(IllegalArgumentException.class, () -> context.reply((Balance) message, 6L));
@@ -270,7 +270,7 @@ class ReplyTest {
   }
 
   @Test
-  void cancellingAPromisedRequestForgetsIt() {
+  void promisedRequestStaysCancelledWhenStageCompletes() {
     var stage = new CompletableFuture<Long>();
     Actor<Account> account = builder.newActor((message, context) -> {
       if (message instanceof Balance b) context.replyWhen(b, stage);
@@ -287,7 +287,7 @@ class ReplyTest {
   }
 
   @Test
-  void aStageThatComesAfterTheEndChangesNothing() {
+  void stageCompletedAfterExitChangesNothing() {
     var stage = new CompletableFuture<Long>();
     Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage));
     var promised = account.sendMessageReturn(new Balance());

@@ -36,7 +36,7 @@ class RequestLeakTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void cancelledRequestsKeepNothingOnceTheHandlerBeforeHasEnded(boolean guarded) {
+  void cancelledRequestsKeepNoMemoryAfterBusyHandlerEnds(boolean guarded) {
     long grown = LeakProbe.growth(4L * REQUESTS, () -> {
       var entered = new CountDownLatch(1);
       var gate = new CountDownLatch(1);
@@ -68,7 +68,7 @@ class RequestLeakTest {
   }
 
   @Test
-  void requestsWhoseTimeIsOverKeepAtMost64BytesEach() throws InterruptedException {
+  void expiredRequestsKeepAtMost64BytesEach() throws InterruptedException {
     int requests = Soak.ON ? 50_000 : 15_000;
     var entered = new CountDownLatch(1);
     var gate = new CountDownLatch(1);

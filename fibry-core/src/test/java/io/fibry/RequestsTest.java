@@ -43,7 +43,7 @@ class RequestsTest {
 
   @Promise("4.3")
   @Test
-  void askAddsTheAskersStackToWhatTheHandlerThrew() {
+  void askAddsAskersStackToHandlerException() {
     var echo = Echo.actor(quiet);
     var failure = new IOException("gone");
 
@@ -57,7 +57,7 @@ class RequestsTest {
 
   @Promise("4.3")
   @Test
-  void oneExceptionThrownForEverKeepsFourOfItsAskers() {
+  void reusedExceptionKeepsAtMostFourAskerStacks() {
     var echo = Echo.actor(quiet);
     var failure = new IOException("again");
 
@@ -68,7 +68,7 @@ class RequestsTest {
 
   @Promise("4.2")
   @Test
-  void anErrorOfTheHandlerArrivesAsItself() {
+  void askRethrowsHandlersError() {
     var echo = Echo.actor(quiet);
     var failure = new StackOverflowError("deep");
 
@@ -78,7 +78,7 @@ class RequestsTest {
 
   @Promise("4.2")
   @Test
-  void theJdksOwnExceptionsArriveAsTheHandlerThrewThem() {
+  void jdkExceptionsOfHandlerArriveUnwrapped() {
     var echo = Echo.actor(quiet);
     var completion = new CompletionException("mine", new IOException());
     var cancellation = new CancellationException("mine");
@@ -101,7 +101,7 @@ class RequestsTest {
 
   @Promise("4.15")
   @Test
-  void answeringNullFailsWithATextThatSaysOptional() {
+  void nullAnswerFailsWithHintAtOptional() {
     var actor = quiet.newActorWithReturn((Object m) -> (Object) null);
 
     var failure = assertThrows(NullPointerException.class, () -> actor.ask("what"));
@@ -115,7 +115,7 @@ class RequestsTest {
 
   @Promise("4.5")
   @Test
-  void aFullMailboxSaysSo() {
+  void fullMailboxFailsRequestWithDetails() {
     var actor = Echo.actor(scope.named("small").mailbox(Mailbox.bounded(2, Overflow.REJECT)));
     Gate.occupy(actor);
     actor.sendMessage(1);
@@ -134,7 +134,7 @@ class RequestsTest {
 
   @Promise("4.6")
   @Test
-  void aRequestWhoseTurnNeverCameTimesOutAndIsNeverHandled() {
+  void requestExpiredInQueueIsNeverHandled() {
     var actor = Echo.actor(scope.named("slow"));
     Gate.occupy(actor);
     var answer = new AtomicReference<Throwable>();
@@ -158,7 +158,7 @@ class RequestsTest {
 
   @Promise("4.6")
   @Test
-  void aRequestThatWasBegunTimesOutAndSaysSo() {
+  void timeoutTextSaysThatHandlingHadBegun() {
     var actor = Echo.actor(scope.anonymous());
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
@@ -177,7 +177,7 @@ class RequestsTest {
 
   @Promise("4.6")
   @Test
-  void askWithoutALimitHasThatOfItsScope() {
+  void askWithoutLimitUsesScopeLimit() {
     var actor = Echo.actor(Variants.scope(o -> o.withScheduler(clock).withAskLimit(Duration.ofMinutes(2))).anonymous());
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
@@ -193,7 +193,7 @@ class RequestsTest {
   }
 
   @Test
-  void theMachinesClockEndsAnAskToo() {
+  void askTimesOutOnSystemClock() {
     var actor = Echo.actor(Variants.scope(o -> o).anonymous());
     Gate.occupy(actor);
 
@@ -203,7 +203,7 @@ class RequestsTest {
 
   @Promise("4.8")
   @Test
-  void aHandlerThatNeitherAnswersNorPromisesSaysSo() {
+  void missingReplyFailsRequestWithHint() {
     var actor = scope.named("mute").newActor((Object m) -> {});
 
     var failure = assertThrows(NoReplyException.class, () -> actor.ask(new Ping()));
@@ -213,7 +213,7 @@ class RequestsTest {
   }
 
   @Test
-  void aStoppedActorSaysWhy() {
+  void stoppedActorFailsRequestWithExitReason() {
     var actor = Echo.actor(scope.named("gone"));
     actor.kill();
     Patience.ended(actor::waitForExit);
@@ -229,7 +229,7 @@ class RequestsTest {
   @Promise("4.7")
   @ParameterizedTest
   @ValueSource(strings = {"ask", "get", "join", "timed get", "waitForExit", "waitForExit(Duration)"})
-  void waitingForItselfIsARing(String how) {
+  void actorWaitingForItselfIsCycle(String how) {
     var actor = scope.named("narcissus").newActorWithReturn((Object m, ActorContext<Object> context) -> {
       @SuppressWarnings("unchecked") var self = (ActorWithReturn<Object, Object>) context.self();
       if (m.equals("inner")) return "never";
@@ -256,7 +256,7 @@ class RequestsTest {
 
   @Promise("4.7")
   @Test
-  void sendingToItsOwnFullMailboxIsARing() {
+  void sendToOwnFullMailboxIsCycle() {
     var failure = new CompletableFuture<AskCycleException>();
     var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
         .newActor((Object m, ActorContext<Object> context) -> {

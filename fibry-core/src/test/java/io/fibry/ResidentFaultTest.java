@@ -33,21 +33,21 @@ class ResidentFaultTest {
   }
 
   @Test
-  void aRequestToAResidentThatGotNoThreadFails() {
+  void requestToResidentActorWithoutThreadFails() {
     assertThrows(OutOfMemoryError.class, this::make);
 
     assertInstanceOf(ActorStoppedException.class, failure(asked));
   }
 
   @Test
-  void aResidentThatGotNoThreadEnds() {
+  void residentActorWithoutThreadEnds() {
     assertThrows(OutOfMemoryError.class, this::make);
 
     ended(found::waitForExit);
   }
 
   @Test
-  void theNameOfAResidentThatGotNoThreadIsFree() {
+  void nameOfResidentActorWithoutThreadIsFree() {
     assertThrows(OutOfMemoryError.class, this::make);
 
     assertTrue(scope.find("threadless", Question.class).isEmpty());

@@ -64,7 +64,7 @@ class RootScopeRulesTest {
   }
 
   @Test
-  void theRuleSeesEachWayToNameIt() {
+  void ruleFindsEveryReferenceToRootScope() {
     for (var code : new String[] {"ActorSystem.anonymous()", "ActorSystem\n  .named(name)", "ActorSystem::anonymous",
       "Scope.root()", "import static io.fibry.ActorSystem.anonymous;"}) assertTrue(namesRoot(code), code);
     for (var code : new String[] {"scope.anonymous()", "  // ActorSystem.anonymous()", "ActorSystem.openScope(name)"})

@@ -62,7 +62,7 @@ class ScopeCloseTest {
 
   @Promise("16.4")
   @Test
-  void whatWaitsIsHandledFirst() {
+  void closeHandlesQueuedMessagesFirst() {
     var actor = actor(scope, "clerk");
     for (int i = 0; i < 100; i++) actor.sendMessage(i);
 
@@ -73,7 +73,7 @@ class ScopeCloseTest {
 
   @Promise("16.4")
   @Test
-  void theLastMadeEndsFirst() {
+  void actorsEndInReverseCreationOrder() {
     actor(scope, "a").closeOnExit(() -> log.add("a"));
     var inner = scope.openScope("inner");
     actor(inner, "b").closeOnExit(() -> log.add("b"));
@@ -87,7 +87,7 @@ class ScopeCloseTest {
 
   @Promise("16.4")
   @Test
-  void anOlderMemberAnswersUntilTheOthersHaveEnded() {
+  void olderActorAnswersUntilYoungerActorsEnded() {
     var book = scope.anonymous().newActorWithReturn((String m) -> "book of " + m);
     var gate = new Gate();
     var clerk = scope.anonymous().newActor((Object m) -> {
@@ -106,7 +106,7 @@ class ScopeCloseTest {
 
   @Promise("16.4")
   @Test
-  void membersEndBecauseTheyWereStopped() {
+  void actorsOfClosedScopeEndAsStopped() {
     var actor = actor(scope, "clerk");
 
     scope.close();
@@ -116,7 +116,7 @@ class ScopeCloseTest {
 
   @Promise("16.5")
   @Test
-  void oneLimitHoldsForTheWholeTree() {
+  void closeLimitHoldsForWholeScopeTree() {
     var inner = scope.openScope("inner");
     var gates = List.of(Gate.occupy(actor(scope, "a")), Gate.occupy(actor(inner, "b")), Gate.occupy(actor(scope, "c")));
     var report = closing(Duration.ofSeconds(10));
@@ -133,7 +133,7 @@ class ScopeCloseTest {
 
   @Promise("16.6")
   @Test
-  void theReportSaysWhatWasHandledAndWhatFailed() {
+  void closeReportCountsHandledAndFailedMessages() {
     var actor = actor(scope, "clerk");
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
     actor.sendMessage(new IllegalStateException("planned"));
@@ -148,7 +148,7 @@ class ScopeCloseTest {
 
   @Promise("16.6")
   @Test
-  void theReportNamesEachLeftoverWithActorAndReason() {
+  void closeReportListsUndeliveredMessages() {
     var clerk = actor(scope, "clerk");
     Gate.occupy(clerk);
     clerk.sendMessage(1);
@@ -167,7 +167,7 @@ class ScopeCloseTest {
 
   @Promise("16.7")
   @Test
-  void aHandlerThatIgnoresItsEndIsReportedAsRunning() {
+  void closeReportListsUnresponsiveActor() {
     var deaf = scope.named("deaf").newActor((Gate gate) -> gate.passDeaf());
     var gate = new Gate();
     deaf.sendMessage(gate);
@@ -184,7 +184,7 @@ class ScopeCloseTest {
 
   @Promise("16.7")
   @Test
-  void whatRunsOnIsForgottenWhenItReturns() {
+  void unresponsiveActorIsForgottenOnceHandlerReturns() {
     var deaf = scope.named("deaf").newActor((Gate gate) -> gate.passDeaf());
     var gate = new Gate();
     deaf.sendMessage(gate);
@@ -203,7 +203,7 @@ class ScopeCloseTest {
 
   @Promise("16.3")
   @Test
-  void nothingNewCanBeMadeFromTheMomentItCloses() {
+  void closingScopeRefusesNewActorsAndScopes() {
     var inner = scope.openScope("inner");
     var gate = Gate.occupy(actor(scope, "clerk"));
     var report = closing(Duration.ofSeconds(1));
@@ -220,7 +220,7 @@ class ScopeCloseTest {
 
   @Promise("16.9")
   @Test
-  void fromAMembersOwnHandlerItEndsAllOthersAndReturns() {
+  void closeFromOwnHandlerEndsAllOtherActors() {
     var other = actor(scope, "other");
     other.sendMessage("before");
     var closer = scope.named("closer").newActor((Object m) -> {
@@ -238,7 +238,7 @@ class ScopeCloseTest {
 
   @Promise("16.9")
   @Test
-  void fromAChildItEndsAllOthersAndReturns() {
+  void closeFromChildScopeEndsAllOtherActors() {
     var inner = scope.openScope("inner");
     var others = List.of(actor(scope, "a"), actor(inner, "b"), actor(inner.openScope("innermost"), "c"));
     var closer = inner.named("closer").newActor((Object m) -> {
@@ -254,7 +254,7 @@ class ScopeCloseTest {
 
   @Promise("16.9")
   @Test
-  void fromAMembersHookItEndsAllOthersAndReturns() {
+  void closeFromExitHookEndsAllOtherActors() {
     var other = actor(scope, "other");
     var closer = actor(scope, "closer").closeOnExit(() -> {
       scope.closeWithin(Patience.LONG);
@@ -269,7 +269,7 @@ class ScopeCloseTest {
 
   @Promise("16.10")
   @Test
-  void aMemberThatWaitsForTheClosingOneIsTold() {
+  void actorWaitingForClosingActorGetsStoppedException() {
     var gate = new Gate();
     var closer = scope.anonymous().newActorWithReturn((Object m) -> {
       gate.pass();
@@ -294,7 +294,7 @@ class ScopeCloseTest {
 
   @Promise("16.11")
   @Test
-  void theSecondWaitsForTheReportOfTheFirst() {
+  void secondCloseReturnsReportOfFirst() {
     var gate = Gate.occupy(actor(scope, "clerk"));
     var first = closing(Duration.ofSeconds(10));
     var second = closing(Duration.ZERO);
@@ -309,7 +309,7 @@ class ScopeCloseTest {
 
   @Promise("16.12")
   @Test
-  void anInterruptedCloserWaitsNoLongerAndTheScopeIsClosedAllTheSame() {
+  void interruptedCloseStillClosesScope() {
     var clerk = actor(scope, "clerk");
     Gate.occupy(clerk);
     var thrown = new CompletableFuture<Boolean>();
@@ -327,7 +327,7 @@ class ScopeCloseTest {
 
   @Promise("16.12")
   @Test
-  void anInterruptedSecondCloserWaitsNoLonger() {
+  void interruptedSecondCloseStopsWaiting() {
     var gate = Gate.occupy(actor(scope, "clerk"));
     var first = closing(Duration.ofDays(1));
     var thrown = new CompletableFuture<Boolean>();
@@ -347,7 +347,7 @@ class ScopeCloseTest {
 
   @Promise("16.6")
   @Test
-  void closeLogsWhatWasLeftAndCloseWithinDoesNot() {
+  void closeLogsUndeliveredMessagesButCloseWithinDoesNot() {
     var texts = new ArrayList<String>();
     for (boolean answers : List.of(true, false)) {
       var quick = ActorSystem.openScope("kiosk", o -> o.withDrainLimit(Duration.ZERO).withKillGrace(Patience.LONG));
@@ -381,7 +381,7 @@ class ScopeCloseTest {
 
   @Promise("16.13")
   @Test
-  void aShutdownHookCanCloseIt() throws Exception {
+  void shutdownHookCanCloseScope() throws Exception {
     try (var child = Child.java(List.of(), Shop.class)) {
       child.awaitLine("open");
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class ScopeEscalationTest extends Escalating {
   @Promise("17.12")
   @Test
-  void stopClosesTheScope() {
+  void stopPolicyClosesScope() {
     var scope = scope(FailurePolicy.stop());
     var a = actor(scope, "a");
 
@@ -31,7 +31,7 @@ class ScopeEscalationTest extends Escalating {
 
   @Promise("17.12")
   @Test
-  void theActorThatMadeTheScopeCloseHasFailedAndWasNotStopped() {
+  void actorThatClosedScopeEndsAsFailed() {
     for (int round = 0; round < 500; round++) {
       var b = actor(scope(FailurePolicy.stop()), "b");
       var planned = new IOException("planned");
@@ -44,7 +44,7 @@ class ScopeEscalationTest extends Escalating {
 
   @Promise("17.12")
   @Test
-  void aScopeWithoutAPolicyCloses() {
+  void scopeWithoutPolicyClosesOnFailure() {
     var scope = ActorSystem.openScope("plain");
     var a = actor(scope, "a");
 
@@ -54,7 +54,7 @@ class ScopeEscalationTest extends Escalating {
   }
 
   @Test
-  void goOnGoesOnWithTheState() {
+  void resumePolicyKeepsState() {
     try (var scope = scope(FailurePolicy.resume())) {
       var a = actor(scope, "a");
 
@@ -68,7 +68,7 @@ class ScopeEscalationTest extends Escalating {
 
   @Promise("17.13")
   @Test
-  void escalateAsksTheScopeAround() {
+  void escalatePolicyDefersToParentScope() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       actor(scope, "a");
       var middle = scope.openScope("middle", o -> o.withFailurePolicy(FailurePolicy.escalate()));
@@ -82,7 +82,7 @@ class ScopeEscalationTest extends Escalating {
 
   @Promise("17.13")
   @Test
-  void overItsBudgetAScopeAsksTheOneAround() {
+  void scopeOverBudgetEscalatesToParent() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       actor(scope, "a");
       var inner =
@@ -101,7 +101,7 @@ class ScopeEscalationTest extends Escalating {
   }
 
   @Test
-  void aScopesChoiceIsByWhatWasThrown() {
+  void scopeChoosesPolicyByFailure() {
     try (var scope = scope(FailurePolicy
         .choose(failure -> failure instanceof IOException ? FailurePolicy.restartAll() : FailurePolicy.resume()))) {
       var a = actor(scope, "a");
@@ -146,7 +146,7 @@ class ScopeEscalationTest extends Escalating {
   }
 
   @Test
-  void aScopeBelowBeginsWithTheOptionsOfTheOneAround() {
+  void childScopeInheritsFailurePolicy() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var inner = scope.openScope("inner");
       actor(inner, "a");
@@ -159,7 +159,7 @@ class ScopeEscalationTest extends Escalating {
 
   @Promise("17.14")
   @Test
-  void aFailureWhileTheScopeClosesDelaysNoOther() {
+  void failureDuringCloseDelaysNoOtherActor() {
     for (var policy : List.of(FailurePolicy.stop(), FailurePolicy.restartAll(),
         FailurePolicy.restart().withBudget(0, Duration.ofDays(1)), FailurePolicy.escalate())) {
       var scope = scope(policy);

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ScopePolicyTest extends Escalating {
   @Promise("17.10")
   @Test
-  void restartRestartsTheOneThatFailed() {
+  void restartPolicyRestartsOnlyFailedActor() {
     try (var scope = scope(FailurePolicy.restart())) {
       actor(scope, "a");
       var b = actor(scope, "b");
@@ -38,7 +38,7 @@ class ScopePolicyTest extends Escalating {
 
   @Promise("17.10")
   @Test
-  void restartAllRestartsAllAlsoTheIdleOnes() {
+  void restartAllAlsoRestartsIdleActors() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var a = actor(scope, "a");
       var b = actor(scope, "b");
@@ -55,7 +55,7 @@ class ScopePolicyTest extends Escalating {
 
   @Promise("17.10")
   @Test
-  void allAreToldInTheOrderTheyWereMade() {
+  void restartAllRestartsActorsInCreationOrder() {
     // on CALLER an actor that is told restarts at once
     var caller = ActorSystem.openScope("supervised",
         o -> o.withFailurePolicy(FailurePolicy.restartAll()).withStrategy(Strategy.CALLER));
@@ -73,7 +73,7 @@ class ScopePolicyTest extends Escalating {
 
   @Promise("17.10")
   @Test
-  void restartRestRestartsTheFailedOneAndThoseMadeAfterIt() {
+  void restartFromFailedRestartsFailedAndYoungerActors() {
     try (var scope = scope(FailurePolicy.restartFromFailed())) {
       actor(scope, "a");
       var b = actor(scope, "b");
@@ -87,7 +87,7 @@ class ScopePolicyTest extends Escalating {
 
   @Promise("17.10")
   @Test
-  void aScopeBelowIsOneMember() {
+  void childScopeRestartsAsOneMember() {
     for (var policy : List.of(FailurePolicy.restart(), FailurePolicy.restartFromFailed())) {
       log.clear();
       try (var scope = scope(policy)) {
@@ -108,7 +108,7 @@ class ScopePolicyTest extends Escalating {
   }
 
   @Test
-  void anActorOfTheRootThatIsNotTrackedIsRestartedAlone() {
+  void untrackedActorOfRootIsRestartedAlone() {
     var root = Variants.scope(o -> o.withFailurePolicy(FailurePolicy.restartFromFailed()));
     actor(root, "named");
     var anonymous = actor(root.anonymous(), "anonymous");
@@ -122,7 +122,7 @@ class ScopePolicyTest extends Escalating {
 
   @Promise("17.11")
   @Test
-  void aSiblingRestartsAfterItsMessageAndIsNotInterrupted() {
+  void siblingRestartsAfterItsMessageWithoutInterrupt() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var a = actor(scope, "a");
       var b = actor(scope, "b");
@@ -148,7 +148,7 @@ class ScopePolicyTest extends Escalating {
 
   @Promise("17.11")
   @Test
-  void whatASiblingStashedComesBackBeforeWhatWaits() {
+  void stashedMessagesOfSiblingPrecedeQueuedMessages() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var states = new AtomicInteger();
       var a = scope.anonymous().mailbox(Mailbox.unbounded().selective()).initialState(states::incrementAndGet)
@@ -179,7 +179,7 @@ class ScopePolicyTest extends Escalating {
 
   @Promise("17.10")
   @Test
-  void aBackOffOfTheScopeHoldsForAllWhomItRestarts() {
+  void scopeBackoffAppliesToAllRestartedActors() {
     var scope = ActorSystem.openScope("supervised", o -> o.withScheduler(clock)
         .withFailurePolicy(FailurePolicy.restartAll().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1))));
     var a = actor(scope, "a");

@@ -65,7 +65,7 @@ class ScopeRingTest {
 
   @Promise("16.10")
   @Test
-  void aMemberWhoseRequestTheClosingMemberIsAtIsToldThatItStopped() {
+  void actorWhoseRequestClosesScopeGetsStoppedException() {
     asker(closer(scope));
 
     assertInstanceOf(ActorStoppedException.class, Patience.value(told));
@@ -74,7 +74,7 @@ class ScopeRingTest {
 
   @Promise("16.10")
   @Test
-  void aMemberThatWaitsForAnOutsiderThatClosesIsInterruptedAtOnce() {
+  void actorAwaitingOutsideCloserIsInterruptedAtOnce() {
     try (var outside = ActorSystem.openScope("outside")) {
       asker(late(outside));
 
@@ -84,7 +84,7 @@ class ScopeRingTest {
   }
 
   @Test
-  void aMemberThatWaitsForTheClosingOneThroughAnOutsiderIsFreed() {
+  void actorAwaitingCloserThroughOutsiderGetsStoppedException() {
     try (var outside = ActorSystem.openScope("outside")) {
       var closer = late(scope);
       var between = outside.named("between").newActorWithReturn((String m) -> closer.ask(m));
@@ -97,7 +97,7 @@ class ScopeRingTest {
   }
 
   @Test
-  void anOutsiderWhoseRequestTheClosingMemberIsAtHasItsAnswer() {
+  void outsiderWhoseRequestClosesScopeGetsAnswer() {
     var closer = closer(scope);
 
     assertEquals("closed", closer.ask("close"));
@@ -111,7 +111,7 @@ class ScopeRingTest {
   @Promise("16.10")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aMemberThatWaitsForTheSecondCloserIsFreed(boolean below) {
+  void actorAwaitingSecondCloserIsReleased(boolean below) {
     try (var outside = ActorSystem.openScope("outside")) {
       var where = below ? scope.openScope("below") : scope;
       var gate = new Gate();
@@ -143,7 +143,7 @@ class ScopeRingTest {
 
   @Promise("16.12")
   @Test
-  void aSecondInterruptOfACloserCutsOffAtOnce() {
+  void secondInterruptOfCloserCutsOffHandlers() {
     var deaf = scope.named("deaf").newActor((Object m) -> ((Gate) m).passDeaf());
     Gate.occupy(deaf);
     var closer = Patience.elsewhere(() -> scope.closeWithin(Duration.ofMinutes(1)));

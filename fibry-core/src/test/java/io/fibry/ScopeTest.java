@@ -34,7 +34,7 @@ class ScopeTest {
 
   @Promise("16.1")
   @Test
-  void aBlockEndsWhatItOwns() {
+  void scopeEndsItsActorsAtEndOfTryBlock() {
     Actor<String> actor;
     try (var scope = ActorSystem.openScope("block", o -> o.withDrainLimit(Patience.LONG))) {
       actor = scope.anonymous().newActor((String m) -> log.add(m));
@@ -46,7 +46,7 @@ class ScopeTest {
   }
 
   @Test
-  void theRootIsOneAndHasAName() {
+  void rootScopeIsSingletonWithName() {
     assertSame(ActorSystem.root(), ActorSystem.root());
     assertEquals("root", ActorSystem.root().name());
   }
@@ -89,7 +89,7 @@ class ScopeTest {
 
   @Promise("16.3")
   @Test
-  void aNameThatItsClosedScopeRefusedIsFreeAgain() {
+  void nameRefusedByClosedScopeIsFreed() {
     var scope = ActorSystem.openScope("closed");
     scope.close();
     assertThrows(IllegalStateException.class,
@@ -100,7 +100,7 @@ class ScopeTest {
 
   @Promise("16.1")
   @Test
-  void whatAScopeBelowIsNotToldItHasFromTheOneAround() {
+  void childScopeInheritsUnsetOptionsFromParent() {
     var clock = new ManualScheduler();
     try (var outer = ActorSystem.openScope("outer", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock)
         .withAskLimit(Duration.ofSeconds(3)).withMailbox(Mailbox.bounded(1, Overflow.REJECT)))) {
@@ -116,7 +116,7 @@ class ScopeTest {
 
   @Promise("16.1")
   @Test
-  void theOptionsOfTheOneAroundStayAsTheyAre() {
+  void childScopeOptionsLeaveParentUnchanged() {
     try (var outer = ActorSystem.openScope("outer")) {
       outer.openScope("inner", o -> o.withStrategy(Strategy.THREAD));
 
@@ -125,7 +125,7 @@ class ScopeTest {
   }
 
   @Test
-  void optionsThatMeanNothingAreRefused() {
+  void invalidOptionsAreRefused() {
     assertThrows(IllegalArgumentException.class,
         () -> ActorSystem.openScope("no", o -> o.withDrainLimit(Duration.ofSeconds(-1))));
     assertThrows(IllegalArgumentException.class,

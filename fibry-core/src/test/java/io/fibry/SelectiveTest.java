@@ -51,7 +51,7 @@ class SelectiveTest {
 
   @Promise("2.4")
   @Test
-  void receiveTakesTheNextOfItsTypeAndLeavesTheOthersInOrder() {
+  void receiveTakesNextOfTypeAndKeepsOrderOfOthers() {
     var actor = actor(context -> seen.add(context.receive(Integer.class, FOREVER)));
     var gate = Gate.occupy(actor);
     for (Object m : new Object[] {"a", 1, "b", 2}) actor.sendMessage(m);
@@ -76,7 +76,7 @@ class SelectiveTest {
   }
 
   @Test
-  void receiveWaitsForWhatIsNotThereYet() {
+  void receiveWaitsForLaterMessage() {
     var actor = actor(context -> seen.add(context.receive(Integer.class, FOREVER)));
     Gate.occupy(actor).open();
 
@@ -88,7 +88,7 @@ class SelectiveTest {
   }
 
   @Test
-  void aPredicateThatReceivesItselfIsRefused() {
+  void receiveInsidePredicateIsRefused() {
     var actor = actor(context -> {
       seen.add(assertThrows(IllegalStateException.class,
           () -> context.receive(Integer.class, n -> context.receive(Integer.class, FOREVER).isPresent(), FOREVER))
@@ -106,7 +106,7 @@ class SelectiveTest {
   }
 
   @Test
-  void receiveInPriorityOrderTakesTheSmallestThatFits() {
+  void receiveTakesSmallestMatchFromPriorityMailbox() {
     var actor = scope.anonymous()
         .mailbox(Mailbox.priority((Object a, Object b) -> a.toString().compareTo(b.toString())).selective())
         .newActor((Object m, ActorContext<Object> context) -> {
@@ -139,7 +139,7 @@ class SelectiveTest {
   }
 
   @Test
-  void receiveWithALimitOfZeroOnlyLooks() {
+  void receiveWithZeroLimitDoesNotWait() {
     var actor = actor(context -> {
       seen.add(context.receive(Integer.class, Duration.ZERO));
       seen.add(context.receive(Integer.class, Duration.ZERO));
@@ -188,7 +188,7 @@ class SelectiveTest {
   }
 
   @Test
-  void aPredicateThatThrowsLosesNothing() {
+  void throwingPredicateLosesNoMessage() {
     var actor = actor(context -> context.receive(Integer.class, n -> {
       throw new IllegalStateException("bad predicate");
     }, FOREVER));
@@ -215,7 +215,7 @@ class SelectiveTest {
 
   @Promise("4.8")
   @Test
-  void aReceivedRequestThatIsNotAnsweredSaysSo() {
+  void unansweredReceivedRequestFailsWithNoReply() {
     var actor = actor(context -> context.receive(Get.class, FOREVER));
     Gate.occupy(actor).open();
 
@@ -224,7 +224,7 @@ class SelectiveTest {
 
   @Promise("8.9")
   @Test
-  void aReceivedRequestGetsWhatTheHandlerThrew() {
+  void receivedRequestFailsWithHandlerException() {
     var failure = new IllegalStateException("bad");
     var actor = actor(context -> {
       context.receive(Get.class, FOREVER);
@@ -249,7 +249,7 @@ class SelectiveTest {
   }
 
   @Test
-  void tasksArePassedOverByReceive() {
+  void receiveSkipsTasks() {
     var actor = actor(context -> seen.add(context.receive(Object.class, FOREVER)));
     var gate = Gate.occupy(actor);
     actor.execute(() -> seen.add("task"));
@@ -262,7 +262,7 @@ class SelectiveTest {
   }
 
   @Test
-  void aMailboxThatIsNotSelectiveSaysWhatToDo() {
+  void nonSelectiveMailboxRefusesReceiveWithHint() {
     var plain = scope.named("plain").newActorWithReturn((Object m, ActorContext<Object> context) -> {
       var texts =
           List.of(assertThrows(IllegalStateException.class, () -> context.receive(String.class, FOREVER)).getMessage(),

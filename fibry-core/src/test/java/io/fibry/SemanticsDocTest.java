@@ -46,7 +46,7 @@ class SemanticsDocTest {
   }
 
   @Test
-  void whatDurableActorsChangeIsPromisedByThem() throws Exception {
+  void durableChangesReferToDurablePromises() throws Exception {
     var changes = new LinkedHashMap<>(promised());
     changes.keySet().removeIf(number -> !number.startsWith(DURABLE));
     var promised = ofDurableActors();
@@ -73,7 +73,7 @@ class SemanticsDocTest {
   }
 
   @Test
-  void onlyTestsShowPromises() {
+  void onlyTestMethodsCarryPromiseAnnotation() {
     assertEquals(List.of(), ANNOTATED.stream().filter(method -> !method.isMetaAnnotatedWith(Testable.class)).toList());
   }
 

@@ -38,7 +38,7 @@ class SinkTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void runsCodeOnItsObjectInOrder(Variants.Variant variant) {
+  void sinkRunsCodeOnItsObjectInOrder(Variants.Variant variant) {
     if (variant.priority()) return;
     Sink<StringBuilder> text = variant.builder(scope).initialState(StringBuilder::new).newSink();
 
@@ -54,7 +54,7 @@ class SinkTest {
   }
 
   @Test
-  void execAndWaitThrowsWhatItsCodeThrew() {
+  void execAndWaitThrowsExceptionOfCode() {
     var failure = new IOException("disk");
 
     assertSame(failure, assertThrows(IOException.class, () -> sink.execAndWait(s -> {
@@ -116,7 +116,7 @@ class SinkTest {
   }
 
   @Test
-  void anAnswerOfNullSaysOptional() {
+  void nullAnswerFailsWithHintAtOptional() {
     var failure = assertThrows(NullPointerException.class, () -> sink.ask(s -> null));
 
     for (String word : new String[] {"list", "null", "Optional"})
@@ -135,13 +135,13 @@ class SinkTest {
   }
 
   @Test
-  void waitingForItselfIsARing() {
+  void sinkWaitingForItselfIsCycle() {
     assertInstanceOf(AskCycleException.class,
         sink.ask(s -> assertThrows(AskCycleException.class, () -> sink.execAndWait(t -> {}))));
   }
 
   @Test
-  void aSinkAroundNothingHandsItsCodeNull() {
+  void sinkWithoutStatePassesNullToCode() {
     Sink<Void> nothing = scope.anonymous().newSink();
 
     nothing.execAndWait(s -> assertNull(s));

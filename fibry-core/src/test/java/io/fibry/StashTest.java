@@ -29,7 +29,7 @@ class StashTest {
 
   @Promise("2.4")
   @Test
-  void stashedMessagesComeBackFirstAndInTheirOrder() {
+  void unstashedMessagesComeFirstInOriginalOrder() {
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Gate gate) gate.pass();
       else if (m instanceof Integer && !seen.contains("open")) context.stash();
@@ -87,7 +87,7 @@ class StashTest {
   }
 
   @Test
-  void aRequestCancelledBeforeItIsStashedIsNoFailure() {
+  void requestCancelledBeforeStashIsNoFailure() {
     var gate = new Gate();
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
       gate.pass();
@@ -106,7 +106,7 @@ class StashTest {
 
   @Promise("3.1")
   @Test
-  void aFailureAfterStashingGivesTheMessageOneOutcome() {
+  void messageHasOneOutcomeWhenHandlerFailsAfterStash() {
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
       if (m.equals("open")) context.unstash();
       else if (seen.isEmpty()) {

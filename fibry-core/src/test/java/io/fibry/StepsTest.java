@@ -65,7 +65,7 @@ class StepsTest {
 
   @Promise("19.11")
   @Test
-  void theStepIsWatchedNotTheMessage() {
+  void watchdogTimesStepInsteadOfMessage() {
     scope.named("worker").newActor((Feed all) -> {
       while (true) if (all.next().equals("slow")) gate.pass();
     }).sendMessage(feed);
@@ -85,7 +85,7 @@ class StepsTest {
   }
 
   @Test
-  void betweenTwoStepsItWaits() throws InterruptedException {
+  void actorIsWaitingBetweenSteps() throws InterruptedException {
     var begun = new CountDownLatch(1);
     scope.named("worker").newActor((Feed all) -> {
       begun.countDown();
@@ -98,7 +98,7 @@ class StepsTest {
   }
 
   @Test
-  void stepsThatThrowDisturbNobody() {
+  void throwingStepsDisturbNeitherWatchdogNorDump() {
     record Broken() implements MultiStepMessage {
       @Override
       public Object currentStep() {

@@ -55,7 +55,7 @@ class StrategyFaultTest {
 
   @ParameterizedTest
   @MethodSource("faults")
-  void noMessageIsLostOnAStrategyThatFailsAtRandom(Fault fault, String box) {
+  void randomlyFailingStrategyLosesNoMessage(Fault fault, String box) {
     long seed = StressHarness.seed();
     System.out.println(fault + " and " + box + ": -Dfibry.seed=" + seed);
     var random = new AtomicLong(seed);
@@ -80,7 +80,7 @@ class StrategyFaultTest {
 
   @ParameterizedTest
   @EnumSource(Fault.class)
-  void aStrategyThatFailsForAWhileOnlyDelays(Fault fault) {
+  void temporarilyFailingStrategyOnlyDelaysMessages(Fault fault) {
     var left = new AtomicInteger(6);
     var actor = ActorSystem.anonymous().strategy(activation -> {
       if (left.getAndDecrement() > 0) fault.activate(activation);
@@ -93,7 +93,7 @@ class StrategyFaultTest {
   }
 
   @Test
-  void noMessageIsLostOnAPoolThatRejects() throws Exception {
+  void rejectingPoolLosesNoMessage() throws Exception {
     try (var pool = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(1))) {
       var actors = Stream
           .generate(() -> ActorSystem.anonymous().strategy(Strategy.of(pool)).newActorWithReturn((Integer i) -> i))

@@ -99,7 +99,7 @@ class StrategyTest {
   }
 
   @Test
-  void theDefaultStrategyIsOfActorsMadeFromNowOn() {
+  void defaultStrategyAppliesToLaterActorsOnly() {
     var before = ActorSystem.anonymous().newActorWithReturn((Object m) -> Thread.currentThread().isVirtual());
     ActorSystem.setDefaultStrategy(Strategy.THREAD);
     try (var after = ActorSystem.anonymous().newActorWithReturn((Object m) -> Thread.currentThread().isVirtual())) {
@@ -131,7 +131,7 @@ class StrategyTest {
 
   @Promise("6.5")
   @Test
-  void aStrategyThatTakesTheTaskAndThrowsRunsItOnce() {
+  void strategyThatRunsTaskAndThrowsHandlesOnce() {
     var seen = new CopyOnWriteArrayList<Object>();
     Strategy thrower = activation -> {
       Thread.startVirtualThread(activation);
@@ -186,7 +186,7 @@ class StrategyTest {
 
   @Promise("6.6")
   @Test
-  void aRequestToAnActorWhoseExecutorIsShutDownFails() {
+  void requestFailsWhenExecutorIsShutDown() {
     var executor = Executors.newSingleThreadExecutor();
     executor.shutdown();
     var actor = scope.anonymous().strategy(Strategy.of(executor)).newActorWithReturn((Object m) -> m);
@@ -207,7 +207,7 @@ class StrategyTest {
   @Promise("6.6")
   @ParameterizedTest
   @MethodSource("dropped")
-  void anActorWhoseTaskWasDroppedEndsWhenTheNextSenderComes(UnaryOperator<ActorBuilder<Object>> kind, String next) {
+  void actorWithDroppedTaskEndsOnNextSend(UnaryOperator<ActorBuilder<Object>> kind, String next) {
     var executor = Executors.newFixedThreadPool(1);
     var gate = new Gate();
     executor.execute(gate::passDeaf);
@@ -250,7 +250,7 @@ class StrategyTest {
   }
 
   @Test
-  void aUsersResidentStrategyIsCalledOncePerActor() {
+  void customResidentStrategyIsCalledOncePerActor() {
     var actor = scope.anonymous().strategy(new Resident(null)).newActorWithReturn((Object m) -> Thread.currentThread());
 
     assertSame(actor.ask("who"), actor.ask("who"));
@@ -259,7 +259,7 @@ class StrategyTest {
 
   @Promise("6.7")
   @Test
-  void aResidentThatCannotBeMadeIsThrownByNewActorAndItsNameIsFree() {
+  void failedResidentCreationThrowsAndFreesName() {
     var failure = new IllegalStateException("no thread left");
     var builder = scope.named("homeless").strategy(new Resident(failure));
 
@@ -308,7 +308,7 @@ class StrategyTest {
 
   @Promise("6.8")
   @Test
-  void callerNestsAtMost64DeepAndRunsTheOthersLater() {
+  void callerStrategyNestsAtMost64Deep() {
     var handled = new boolean[200];
     var late = new ArrayList<Integer>(); // actors whose message was not handled at once
     var next = new ArrayList<Actor<Object>>();
@@ -330,7 +330,7 @@ class StrategyTest {
 
   @Promise("6.8")
   @Test
-  void callerRunsWhatItWaitsForFirst() {
+  void callerStrategyRunsAwaitedActorFirst() {
     var chain = new ArrayList<ActorWithReturn<Object, Integer>>();
     for (int i = 0; i < 150; i++) {
       int mine = i;
@@ -342,7 +342,7 @@ class StrategyTest {
 
   @Promise("6.8")
   @Test
-  void callerDoesNotNestDeeperBelowAWait() {
+  void callerStrategyLimitsNestingDuringWait() {
     int length = 20_000;
     var count = new AtomicInteger();
     var chain = new ArrayList<Actor<Object>>();
@@ -367,7 +367,7 @@ class StrategyTest {
 
   @Promise({"6.8", "12.1"})
   @Test
-  void callerIsGivenAVirtualThreadByTheSystemsClock() {
+  void callerStrategyRunsSystemTimersOnVirtualThread() {
     var ran = new CompletableFuture<Thread>();
     var actor = caller().newActor((Object m) -> {
       ran.complete(Thread.currentThread());
@@ -379,7 +379,7 @@ class StrategyTest {
   }
 
   @Test
-  void anExecutorsThreadIsLeftWithoutATrace() {
+  void executorThreadKeepsNoTraceOfActor() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("mine").factory());
     var actor = scope.named("guest").strategy(Strategy.of(executor))
         .newActorWithReturn((Object m) -> Thread.currentThread().getName());

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class StressTest {
 
   @Test
-  void everyMessageHasOneOutcomeWhateverTheStrategyAndTheMailbox() throws InterruptedException {
+  void everyMessageHasOneOutcomeForEveryStrategyAndMailbox() throws InterruptedException {
     try (var harness = new StressHarness(StressHarness.seed())) {
 
       int rounds = harness.play(StressHarness.millis(800));

@@ -54,7 +54,7 @@ class SupervisionTest {
   }
 
   @Test
-  void goOnKeepsTheState() {
+  void resumeKeepsState() {
     var actor = actor(FailurePolicy.resume());
 
     sent(actor, "a", new IOException("planned"), "b");
@@ -64,7 +64,7 @@ class SupervisionTest {
 
   @Promise("17.1")
   @Test
-  void restartLeavesTheOldStateAndMakesANewOneBeforeTheNextMessage() {
+  void restartReplacesStateBeforeNextMessage() {
     var actor = actor(FailurePolicy.restart());
 
     sent(actor, "a", new IOException("planned"), "b");
@@ -74,7 +74,7 @@ class SupervisionTest {
 
   @Promise("17.1")
   @Test
-  void theNewStateIsMadeNoSoonerThanItIsNeeded() {
+  void newStateIsCreatedLazilyAfterRestart() {
     var actor = actor(FailurePolicy.restart());
 
     sent(actor, "a", new IOException("planned"));
@@ -118,7 +118,7 @@ class SupervisionTest {
 
   @Promise("17.1")
   @Test
-  void aStopHookThatThrowsAtARestartIsLoggedAndTheActorRestarts() {
+  void throwingStopHookIsLoggedAndActorRestarts() {
     try (var logged = new Logged()) {
       var actor = scope.named("messy").onFailure(FailurePolicy.restart().withoutLog())
           .initialState(states::incrementAndGet).onStop(state -> {
@@ -133,7 +133,7 @@ class SupervisionTest {
   }
 
   @Test
-  void theLogSaysWhatBecomesOfTheActor() {
+  void failureLogNamesPolicyDecision() {
     try (var logged = new Logged()) {
       for (var policy : List.of(FailurePolicy.resume(), FailurePolicy.restart(), FailurePolicy.stop()))
         sent(
@@ -147,7 +147,7 @@ class SupervisionTest {
   }
 
   @Test
-  void stopEndsItWithWhatWasThrown() {
+  void stopEndsActorWithThrownFailure() {
     var actor = actor(FailurePolicy.stop());
     var planned = new IOException("planned");
 
@@ -170,7 +170,7 @@ class SupervisionTest {
 
   @Promise("17.9")
   @Test
-  void aFailingRequestIsCountedAndNoDeadLetter() {
+  void failedRequestIsCountedWithoutDeadLetter() {
     var planned = new IOException("planned");
     var actor = scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()).newActorWithReturn((Object m) -> {
       throw planned;
@@ -193,7 +193,7 @@ class SupervisionTest {
 
   @Promise("17.7")
   @Test
-  void byChoosesByWhatWasThrown() {
+  void chooseSelectsPolicyByFailure() {
     var actor = actor(chosen());
 
     sent(actor, "a", new ArithmeticException("planned"), "b", new IOException("planned"), "c",
@@ -205,7 +205,7 @@ class SupervisionTest {
 
   @Promise("17.7")
   @Test
-  void aChoiceThatFailsStopsTheActorAndIsLogged() {
+  void failingChoiceStopsActorAndIsLogged() {
     FailurePolicy[] broken = {FailurePolicy.choose(failure -> null), FailurePolicy.choose(failure -> {
       throw new IllegalStateException("planned by the choice");
     }), endless()};
@@ -227,7 +227,7 @@ class SupervisionTest {
 
   @Promise("17.7")
   @Test
-  void whatAChoiceSaysItselfGoesBeforeWhatByItSays() {
+  void chosenPolicyOverridesOptionsOfChoosePolicy() {
     var within = FailurePolicy.choose(failure -> failure instanceof IOException
         ? FailurePolicy.restart().withBudget(1, Patience.LONG) : FailurePolicy.restart()).withBudget(7, Patience.LONG)
         .withRetries(2);
@@ -240,7 +240,7 @@ class SupervisionTest {
 
   @Promise("17.7")
   @Test
-  void aChoiceThatIsForScopesIsLeftToTheScope() {
+  void chosenScopePolicyEscalatesToScope() {
     var supervised = scope.openScope("supervised", o -> o.withFailurePolicy(FailurePolicy.restart()));
     var actor =
         supervised.anonymous().onFailure(FailurePolicy.choose(failure -> FailurePolicy.restartAll()).withoutLog())
@@ -252,7 +252,7 @@ class SupervisionTest {
   }
 
   @Test
-  void policiesThatMeanNothingAreRefusedWhenTheyAreMade() {
+  void invalidPoliciesAreRefusedOnCreation() {
     assertThrows(IllegalArgumentException.class, () -> scope.anonymous().onFailure(FailurePolicy.restartAll()));
     assertThrows(IllegalArgumentException.class, () -> scope.anonymous().onFailure(FailurePolicy.restartFromFailed()));
     assertThrows(IllegalStateException.class, () -> FailurePolicy.resume().withBudget(1, Patience.LONG));
@@ -265,7 +265,7 @@ class SupervisionTest {
 
   @Promise("17.6")
   @Test
-  void overItsBudgetItEscalates() {
+  void actorOverBudgetEscalates() {
     var supervised = scope.openScope("supervised");
     var actor = supervised.anonymous()
         .onFailure(FailurePolicy.restart().withBudget(2, Patience.LONG.multipliedBy(100)).withoutLog())
@@ -294,7 +294,7 @@ class SupervisionTest {
 
   @Promise("17.8")
   @Test
-  void aRetryThatSucceedsIsOneHandledMessage() {
+  void successfulRetryCountsAsOneHandledMessage() {
     var actor = failing(2, FailurePolicy.stop().withRetries(2));
 
     sent(actor, "a", "b");
@@ -306,7 +306,7 @@ class SupervisionTest {
 
   @Promise("17.8")
   @Test
-  void theAnswerIsThatOfTheRetry() {
+  void askerGetsAnswerOfRetry() {
     var actor = failing(2, FailurePolicy.resume().withRetries(2));
 
     assertEquals("answer to a", Patience.value(actor.sendMessageReturn("a")));
@@ -314,7 +314,7 @@ class SupervisionTest {
 
   @Promise("17.8")
   @Test
-  void afterItsRetriesTheMessageFailsOnce() {
+  void messageFailsOnceAfterAllRetries() {
     var actor = failing(3, FailurePolicy.resume().withRetries(2));
 
     sent(actor, "a", "b");
@@ -328,7 +328,7 @@ class SupervisionTest {
 
   @Promise("17.8")
   @Test
-  void aRequestThatWasAnsweredIsNotTriedAgain() {
+  void answeredRequestIsNotRetried() {
     var actor = scope.anonymous().protocol(Get.class).onFailure(FailurePolicy.resume().withRetries(5).withoutLog())
         .newActor((Get get, ActorContext<Get> context) -> {
           log.add(get.what());
@@ -345,7 +345,7 @@ class SupervisionTest {
 
   @Promise("17.8")
   @Test
-  void aRequestThatWasCancelledMeanwhileIsNotTriedAgain() {
+  void cancelledRequestIsNotRetried() {
     var gate = new Gate();
     var actor =
         scope.anonymous().onFailure(FailurePolicy.resume().withRetries(5).withoutLog())
@@ -366,7 +366,7 @@ class SupervisionTest {
 
   @Promise("17.8")
   @Test
-  void stashedMessagesAndTasksAreNotTriedAgain() {
+  void stashedMessagesAndTasksAreNotRetried() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .onFailure(FailurePolicy.resume().withRetries(5).withoutLog())
         .newActor((Object m, ActorContext<Object> context) -> {

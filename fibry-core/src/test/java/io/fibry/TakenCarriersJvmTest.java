@@ -73,7 +73,7 @@ class TakenCarriersJvmTest {
   /** The JDK adds a carrier while one blocks, as in loading a class; so the most is one, too. */
   @Promise({"6.10", "7.5"})
   @Test
-  void limitsEndAndScopesClose() throws Exception {
+  void limitsExpireAndScopesCloseWhileCarriersAreTaken() throws Exception {
     var oneCarrier =
         List.of("-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1");
     try (var child = Child.java(oneCarrier, Taken.class)) {

@@ -135,7 +135,7 @@ class TestLimitsRulesTest {
   }
 
   @Test
-  void exceptionsAreNeeded() throws IOException {
+  void listedExceptionsAreNeeded() throws IOException {
     var needless = new TreeSet<>(EXCEPTIONS.keySet());
     for (var file : tests())
       for (var pattern : List.of(OWN_LIMIT, JUNIT_LIMIT, ELAPSED, SLEEP, OWN_PROCESS, OWN_TIER, FIXED_PORT))
@@ -145,7 +145,7 @@ class TestLimitsRulesTest {
   }
 
   @Test
-  void rulesSeeWhatTheyForbid() {
+  void rulesFindForbiddenCode() {
     assertTrue(OWN_LIMIT.matcher("latch.await(5, TimeUnit.SECONDS)").find());
     assertTrue(OWN_LIMIT.matcher("future.get(LONG.toSeconds(), SECONDS)").find());
     assertTrue(OWN_LIMIT.matcher("thread.join(Duration.ofSeconds(5))").find());

@@ -272,7 +272,7 @@ class TextsFuzzTest {
   @Promise({"19.12", "19.13"})
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void noTextForgesALineOrIsShownAgainstTheWill(boolean shown) throws Exception {
+  void hostileTextsForgeNoLineAndStayHidden(boolean shown) throws Exception {
     System.out.println("hostile texts: -Dfibry.seed=" + seed);
     for (int round = 0; round < ROUNDS; round++)
       for (var way : ways.entrySet()) {
@@ -296,7 +296,7 @@ class TextsFuzzTest {
   }
 
   @Test
-  void texts() {
+  void patternsFindForgedText() {
     assertTrue(FORGED_LINE.matcher("x" + known()).find());
     assertTrue(BREAK.matcher(known().text).find());
   }

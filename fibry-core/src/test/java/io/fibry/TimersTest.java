@@ -43,7 +43,7 @@ class TimersTest {
 
   @Promise("12.1")
   @Test
-  void laterComesOnceWhenItIsDue() {
+  void delayedMessageArrivesOnceWhenDue() {
     actor.sendMessageLater("later", Duration.ofMinutes(2));
 
     minutes(1);
@@ -56,7 +56,7 @@ class TimersTest {
 
   @Promise("12.2")
   @Test
-  void everyComesAtTheEndOfEachPeriod() {
+  void repeatedMessageArrivesAtEndOfEachPeriod() {
     actor.sendMessageEvery("tick", Duration.ofMinutes(2));
 
     minutes(1);
@@ -81,7 +81,7 @@ class TimersTest {
   }
 
   @Test
-  void aTimerThatHasRunIsNoLongerDue() {
+  void firedTimerCannotBeCancelled() {
     var later = actor.sendMessageLater("later", Duration.ofMinutes(1));
 
     minutes(1);
@@ -91,7 +91,7 @@ class TimersTest {
 
   @Promise("12.3")
   @Test
-  void aKeyReplacesTheTimerThatHasIt() {
+  void newTimerReplacesTimerWithSameKey() {
     var first = actor.sendMessageLater("key", "first", Duration.ofMinutes(1));
     actor.sendMessageLater("other key", "other", Duration.ofMinutes(1));
     actor.sendMessageEvery("key", "second", Duration.ofMinutes(2));
@@ -127,7 +127,7 @@ class TimersTest {
 
   @Promise("12.2")
   @Test
-  void everySkipsWhileTheOneBeforeWaits() {
+  void repeatedMessageIsSkippedWhileEarlierOneIsQueued() {
     var busy = scope.anonymous().newActor((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       else seen.add(m);
@@ -145,7 +145,7 @@ class TimersTest {
 
   @Promise("3.5")
   @Test
-  void aFullBlockingMailboxDropsTheTimersMessageAndTheTimerGoesOn() {
+  void fullMailboxDropsTimerMessageAndTimerContinues() {
     var ticks = new CopyOnWriteArrayList<>();
     var last = new CountDownLatch(1);
     var busy =
@@ -169,7 +169,7 @@ class TimersTest {
   }
 
   @Test
-  void theEndCancelsWhatIsPending() {
+  void exitCancelsPendingTimers() {
     var later = actor.sendMessageLater("later", Duration.ofMinutes(1));
     actor.sendMessageEvery("tick", Duration.ofMinutes(1));
     actor.sendMessageLater("alarm", "time-out", Duration.ofMinutes(1));
@@ -185,7 +185,7 @@ class TimersTest {
   }
 
   @Test
-  void whateverCameAndWentTheRestEndsInItsOrder() {
+  void exitReportsRemainingTimersInCreationOrder() {
     long seed = StressHarness.seed();
     System.out.println("timers of all kinds: -Dfibry.seed=" + seed);
     var random = new Random(seed);
@@ -218,7 +218,7 @@ class TimersTest {
   }
 
   @Test
-  void aKeyThatFailsSetsNoTimer() {
+  void keyWithThrowingHashCodeSetsNoTimer() {
     assertThrows(IllegalStateException.class,
         () -> actor.sendMessageLater(new FailingKey(), "late", Duration.ofMinutes(1)));
     minutes(1);
@@ -250,7 +250,7 @@ class TimersTest {
   }
 
   @Test
-  void timesThatMakeNoSenseAreRefused() {
+  void invalidTimesAreRefused() {
     var past = assertThrows(IllegalArgumentException.class, () -> actor.sendMessageLater("x", Duration.ofSeconds(-3)));
     var never = assertThrows(IllegalArgumentException.class, () -> actor.sendMessageEvery("x", Duration.ZERO));
 
@@ -261,7 +261,7 @@ class TimersTest {
   }
 
   @Test
-  void negativeTimesAreRefusedHoweverLongAndThoughTheActorHasEnded() {
+  void negativeTimesAreRefusedEvenByEndedActor() {
     var ended = scope.anonymous().newActor((Object m) -> {});
     ended.close();
     var longest = Duration.ofSeconds(Long.MIN_VALUE);
@@ -277,7 +277,7 @@ class TimersTest {
   }
 
   @Test
-  void theSystemsClockSendsToo() {
+  void systemSchedulerSendsTimerMessages() {
     var ticks = new CountDownLatch(3);
     var ticking = Variants.scope(o -> o).anonymous().newActor((Object m) -> ticks.countDown());
 
@@ -289,7 +289,7 @@ class TimersTest {
 
   /** The timer may fire before the sender has stored it. */
   @Test
-  void aTimerThatRunsAtOnceDoesNotCancelTheOneItsMessageSets() {
+  void immediateTimerDoesNotCancelTimerSetByItsMessage() {
     var clock = new Clock() {
       @Override
       public Timer schedule(Duration delay, Runnable task) {

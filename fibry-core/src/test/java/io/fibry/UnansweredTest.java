@@ -59,7 +59,7 @@ class UnansweredTest {
 
   @Promise("17.16")
   @Test
-  void theAskerGetsTheVeryRefusalAndTheStateStays() {
+  void nestedRefusalReachesAskerAndStateIsKept() {
     var account = account(FailurePolicy.restart().withBudget(0, Duration.ofMinutes(1)).withRetries(3));
     account.ask("deposit 100");
 
@@ -73,7 +73,7 @@ class UnansweredTest {
 
   @Promise("17.16")
   @Test
-  void aMessageThatNobodyWaitsForIsADeadLetterWithTheRefusal() {
+  void messageWithNestedRefusalBecomesDeadLetter() {
     var account = account(FailurePolicy.stop());
 
     account.sendMessage("pay");
@@ -85,7 +85,7 @@ class UnansweredTest {
 
   @Promise("17.16")
   @Test
-  void aRefusalFromAFutureCountsAsWell() {
+  void nestedRefusalThroughFutureKeepsState() {
     payments.close();
     var account = account(FailurePolicy.stop(), other -> switch (handled.get() % 2) {
       case 0 -> other.sendMessageReturn("charge").get();
@@ -101,7 +101,7 @@ class UnansweredTest {
 
   @Promise("17.16")
   @Test
-  void aFullMailboxDownstreamRestartsNobody() {
+  void fullDownstreamMailboxRestartsNoActor() {
     ActorWithReturn<Object, Object> full =
         app.named("full").mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn(message -> {
           if (message instanceof Gate gate) gate.pass();
@@ -119,7 +119,7 @@ class UnansweredTest {
 
   @Promise("17.17")
   @Test
-  void aPolicyThatNamesItIsObeyed() {
+  void requestFailurePolicyIsApplied() {
     var account =
         account(FailurePolicy.resume().withRequestFailurePolicy(FailurePolicy.restart().withRetries(1).withoutLog()));
     account.ask("deposit");
@@ -133,7 +133,7 @@ class UnansweredTest {
 
   @Promise("17.17")
   @Test
-  void itsScopeDecidesWhereThePolicyEscalates() {
+  void escalatingRequestFailurePolicyDefersToScope() {
     var account = account(FailurePolicy.resume().withRequestFailurePolicy(FailurePolicy.escalate().withoutLog()));
 
     assertThrows(ActorStoppedException.class, () -> account.ask("pay"));
@@ -144,7 +144,7 @@ class UnansweredTest {
 
   @Promise("17.17")
   @Test
-  void aChoiceIsAskedOnlyWhereItWasGivenForThis() {
+  void choosePolicyHandlesNestedRefusalsOnlyIfConfigured() {
     var asked = new ArrayList<Throwable>();
     var policy = FailurePolicy.choose(failure -> {
       asked.add(failure);
@@ -180,7 +180,7 @@ class UnansweredTest {
 
   @Promise("17.18")
   @Test
-  void equalFailuresOfAnActorThatRestartsAreALineASecond() {
+  void equalFailuresOfRestartingActorAreLoggedOncePerSecond() {
     loggedOnceASecond("failed at \"work\"; it restarts", () -> {
       var actor = app.named("broken").onFailure(FailurePolicy.restart()).newActor((Object message) -> {
         throw new IllegalStateException("down");
@@ -192,7 +192,7 @@ class UnansweredTest {
 
   @Promise("17.18")
   @Test
-  void equalFailuresOfManyActorsAreALineASecond() {
+  void equalFailuresOfManyActorsAreLoggedOncePerSecond() {
     loggedOnceASecond("failed at \"work\"; it goes on", () -> {
       for (int i = 0; i < 300; i++) app.named("worker" + i).newActor((Object message) -> {
         throw new IllegalStateException("down");
@@ -203,7 +203,7 @@ class UnansweredTest {
 
   @Promise("17.18")
   @Test
-  void manyRefusalsAreALineASecondWithoutStacks() {
+  void refusalsAreLoggedOncePerSecondWithoutStack() {
     var account = account(FailurePolicy.resume());
 
     String text =
@@ -217,7 +217,7 @@ class UnansweredTest {
 
   @Promise("17.18")
   @Test
-  void manyEqualFailuresAreAStackASecond() {
+  void equalFailuresLogStackOncePerSecond() {
     var actor = app.named("broken").newActor((Integer i) -> {
       if (i >= 0) throw new IllegalStateException("planned " + i);
     });
@@ -231,7 +231,7 @@ class UnansweredTest {
   }
 
   @Test
-  void aPolicySaysIt() {
+  void policyTextShowsRequestFailurePolicy() {
     var policy = FailurePolicy.restart().withRequestFailurePolicy(FailurePolicy.stop());
 
     assertEquals("restart().withRequestFailurePolicy(stop())", policy.toString());

@@ -33,7 +33,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void anUnprintableRequestBehindThePillFails() {
+  void unprintableRequestAfterPoisonPillFails() {
     var actor = gated(Variants.scope(o -> o));
     var gate = Gate.occupy(actor);
     actor.sendPoisonPill();
@@ -45,7 +45,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void anActorEndsWithAnUnprintableRequestBehindItsPill() {
+  void actorEndsWithUnprintableRequestAfterPoisonPill() {
     var actor = gated(Variants.scope(o -> o));
     var gate = Gate.occupy(actor);
     actor.sendPoisonPill();
@@ -68,7 +68,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void anUnprintableRequestThatWaitsFailsWhenItsActorIsCutOff() {
+  void queuedUnprintableRequestFailsOnCutOff() {
     var actor = deaf();
     Gate.occupy(actor);
     var waiting = actor.sendMessageReturn(new Ring());
@@ -79,7 +79,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void theRequestBehindAnUnprintableOneFailsWhenTheActorIsCutOff() {
+  void requestQueuedAfterUnprintableRequestFailsOnCutOff() {
     var actor = deaf();
     Gate.occupy(actor);
     actor.sendMessageReturn(new Ring());
@@ -91,7 +91,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void anUnprintableRequestCanBeCancelledAfterItsActorIsCutOff() {
+  void unprintableRequestCanBeCancelledAfterCutOff() {
     var actor = deaf();
     Gate.occupy(actor);
     var waiting = actor.sendMessageReturn(new Ring());
@@ -134,7 +134,7 @@ class UnprintableFaultTest {
   }
 
   @Test
-  void messagesHandledBeforeAnUnprintableOneAreCounted() {
+  void messagesHandledBeforeUnprintableMessageAreCounted() {
     var scope = Variants.scope(o -> o);
     var actor = scope.anonymous().newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();

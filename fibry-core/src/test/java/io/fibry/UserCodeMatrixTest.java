@@ -81,7 +81,7 @@ class UserCodeMatrixTest {
   @Promise("7.10")
   @ParameterizedTest
   @MethodSource("all")
-  void othersGoOnAndWhatEndsEnds(Place place, Kind kind) throws Exception {
+  void misbehavingCodeBlocksNeitherOthersNorExit(Place place, Kind kind) throws Exception {
     code = new Misbehaviour(kind);
     scope = ActorSystem.openScope("bad", options -> options(options.withKillGrace(SHORT), place));
     var victim = victim(place);
@@ -111,7 +111,7 @@ class UserCodeMatrixTest {
   /** The misbehaving code is attached first. */
   @ParameterizedTest
   @MethodSource("told")
-  void aCutOffTellsTheOthersToo(Place place, Kind kind) {
+  void cutOffNotifiesOthersDespiteMisbehavingCode(Place place, Kind kind) {
     code = new Misbehaviour(kind);
     scope = ActorSystem.openScope("bad", options -> options.withKillGrace(SHORT));
     var actor = how().newActorWithReturn((Object m) -> {
@@ -153,7 +153,7 @@ class UserCodeMatrixTest {
   @Promise("7.7")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aListenerKeepsNoAskerWaiting(boolean pool) {
+  void hangingDeadLetterListenerDelaysNoAsker(boolean pool) {
     code = new Misbehaviour(Kind.HANGS_DEAF);
     code.arm();
     scope = ActorSystem.openScope("bad", o -> o.withKillGrace(SHORT).withDeadLetters(letter -> code.strike()));

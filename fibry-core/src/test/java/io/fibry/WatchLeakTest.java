@@ -21,7 +21,7 @@ class WatchLeakTest {
 
   @Promise("18.6")
   @Test
-  void aWatchKeepsNeitherTheWatchedNorTheWatcherAlive() {
+  void watchKeepsNeitherWatchedNorWatcherAlive() {
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 0; i < 10; i++) probes.addAll(pair(i % 2 == 0));
 
@@ -39,7 +39,7 @@ class WatchLeakTest {
 
   @Promise("18.6")
   @Test
-  void aLivingWatcherKeepsNothingAlive() {
+  void livingWatcherKeepsNoWatchedActorAlive() {
     var watcher = WatchTest.watcher(ActorSystem.anonymous(), log);
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 0; i < 10; i++) probes.add(watched(watcher, i % 2 == 0));
@@ -57,7 +57,7 @@ class WatchLeakTest {
 
   @Promise("18.6")
   @Test
-  void anUnreferencedWatcherIsKeptByTheLivingWatched() {
+  void watchedActorKeepsUnreferencedWatcherAlive() {
     var other = ActorSystem.anonymous().newActor((Object m) -> {});
     var told = new CompletableFuture<Object>();
     var watcher = new WeakReference<>(watching(other, told));
@@ -81,7 +81,7 @@ class WatchLeakTest {
 
   @Promise("18.6")
   @Test
-  void watchesTakenBackLeaveNothing() {
+  void removedWatchesLeaveNothing() {
     var other = ActorSystem.anonymous().newActor((Object m) -> {});
     watchAndUnwatch(other, 10_000);
 

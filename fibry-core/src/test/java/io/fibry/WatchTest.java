@@ -109,7 +109,7 @@ class WatchTest {
   @Promise("18.1")
   @ParameterizedTest
   @MethodSource("ends")
-  void theWatcherIsToldTheReason(End end) {
+  void watcherReceivesExitReason(End end) {
     var other = plain();
     var watcher = watcher();
     sent(watcher, new Watch(other, reason -> reason));
@@ -123,7 +123,7 @@ class WatchTest {
   @Promise("18.1")
   @ParameterizedTest
   @MethodSource("ends")
-  void anEarlierEndIsToldAtOnce(End end) {
+  void watchOfEndedActorNotifiesAtOnce(End end) {
     var other = plain();
     end.act().accept(other);
     Patience.ended(other::waitForExit);
@@ -136,7 +136,7 @@ class WatchTest {
 
   @Promise("18.1")
   @Test
-  void anActorThatIsCutOffIsToldOfAsKilled() {
+  void cutOffActorIsReportedAsKilled() {
     var other = plain();
     Gate.occupy(other);
     sent(watcher(), new Watch(other, reason -> reason));
@@ -149,7 +149,7 @@ class WatchTest {
 
   @Promise("18.1")
   @Test
-  void theEndOfAScopeIsToldAsStopped() {
+  void actorOfClosedScopeIsReportedAsStopped() {
     var below = ActorSystem.openScope("below");
     sent(watcher(), new Watch(below.anonymous().newActor((Object m) -> {}), reason -> reason));
 
@@ -161,7 +161,7 @@ class WatchTest {
 
   @Promise("18.1")
   @Test
-  void eachEndIsToldOnce() {
+  void eachExitIsReportedOnce() {
     var watcher = watcher();
     var others = Stream.generate(this::plain).limit(100).toList();
     for (int i = 0; i < 100; i++) {
@@ -179,7 +179,7 @@ class WatchTest {
 
   @Promise("18.2")
   @Test
-  void watchedAgainTheNewMessageTakesThePlaceOfTheOld() {
+  void secondWatchReplacesMessageOfFirst() {
     var other = plain();
     var watcher = watcher();
     sent(watcher, new Watch(other, reason -> "old"));
@@ -193,7 +193,7 @@ class WatchTest {
 
   @Promise("18.2")
   @Test
-  void aWatchThatWasTakenBackTellsNothing() {
+  void removedWatchSendsNothing() {
     var other = plain();
     var watcher = watcher();
     sent(watcher, new Watch(other, reason -> "told"));
@@ -208,7 +208,7 @@ class WatchTest {
   @Promise("18.3")
   @ParameterizedTest
   @MethodSource("fullMailboxes")
-  void theNewsIsNeverRefusedByAFullMailbox(Mailbox<Object> mailbox) {
+  void exitMessageIsNeverRefusedByFullMailbox(Mailbox<Object> mailbox) {
     var other = plain();
     var watcher = watcher(mailbox);
     sent(watcher, new Watch(other, reason -> reason));
@@ -227,7 +227,7 @@ class WatchTest {
   }
 
   @Test
-  void manyMayWatchOne() {
+  void manyWatchersMayWatchOneActor() {
     var other = plain();
     for (int i = 0; i < 10; i++) sent(watcher(), new Watch(other, reason -> reason));
 
@@ -237,7 +237,7 @@ class WatchTest {
   }
 
   @Test
-  void twoMayWatchEachOther() {
+  void twoActorsMayWatchEachOther() {
     var a = watcher();
     var b = watcher();
     sent(a, new Watch(b, reason -> "b ended"));
@@ -252,7 +252,7 @@ class WatchTest {
 
   @Promise("18.5")
   @Test
-  void watchingOneselfIsRefused() {
+  void watchOfSelfIsRefused() {
     var thrown = new CompletableFuture<Throwable>();
     scope.anonymous()
         .newActor((Object m, ActorContext<Object> context) -> thrown.complete(
@@ -264,7 +264,7 @@ class WatchTest {
 
   @Promise("18.4")
   @Test
-  void aMessageThatCannotBeMadeIsLoggedAndHarmsNoActor() {
+  void failingExitMessageFunctionIsLogged() {
     try (var logged = new Logged()) {
       var other = plain();
       sent(watcher(), new Watch(other, reason -> {
@@ -301,7 +301,7 @@ class WatchTest {
 
   @Promise("18.5")
   @Test
-  void anythingThatEndsMayBeWatched() {
+  void anyExitableMayBeWatched() {
     var server = new Server();
     var gone = new Server();
     gone.exit.completeExceptionally(PLANNED);
@@ -316,7 +316,7 @@ class WatchTest {
   }
 
   @Test
-  void itMayBeWatchedNoMore() {
+  void watchOfExitableCanBeRemoved() {
     var server = new Server();
     var watcher = watcher();
     sent(watcher, new Watch(server, reason -> "told"));

@@ -20,7 +20,7 @@ class WatchdogFaultTest {
   }
 
   @Test
-  void aCloserWaitsForNoTextOfAMessage() {
+  void closeDoesNotWaitForToStringOfMessage() {
     var scope = Variants.scope(o -> o).openScope("watched",
         o -> o.withWatchdog(Duration.ofMillis(20), 1000).withDrainLimit(Duration.ZERO).withKillGrace(Duration.ZERO));
     var printing = new CountDownLatch(1);
@@ -51,7 +51,7 @@ class WatchdogFaultTest {
 
   /** The count walks the same links that the drain cuts off. */
   @Test
-  void aMailboxThatStaysLongWhileItIsDrainedIsLoggedOnce() {
+  void longMailboxIsLoggedOnceWhileDrained() {
     try (var logged = new Logged()) {
       var scope = Variants.scope(o -> o).openScope("watched", o -> o.withWatchdog(Duration.ofMillis(8), 1000));
       var handled = new long[1];

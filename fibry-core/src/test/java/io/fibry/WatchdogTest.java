@@ -66,7 +66,7 @@ class WatchdogTest {
 
   @Promise("19.8")
   @Test
-  void anActorAtOneMessageForTooLongIsLoggedWithItsStack() {
+  void slowActorIsLoggedWithStack() {
     Gate.occupy(actor(scope, "slow"));
     busy.forEach(Patience::parked); // so that its stack is found at once
 
@@ -79,7 +79,7 @@ class WatchdogTest {
   @Promise("19.8")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void anyActorIsSeen(Variants.Variant variant) {
+  void slowActorIsLoggedOnEveryStrategy(Variants.Variant variant) {
     var gate = Gate.occupy(variant.named(scope, "slow").newActor((Object m) -> ((Gate) m).pass()));
 
     String text = time.logged(LIMIT.multipliedBy(2));
@@ -90,7 +90,7 @@ class WatchdogTest {
 
   @Promise("19.8")
   @Test
-  void onceForEachMessage() {
+  void slowActorIsLoggedOncePerMessage() {
     var actor = actor(scope, "slow");
     var first = Gate.occupy(actor);
     String text = time.logged(LIMIT.multipliedBy(10));
@@ -115,7 +115,7 @@ class WatchdogTest {
   }
 
   @Test
-  void aMessageThatWasSlowIsNotKeptWhileItsActorHandlesTheNext() {
+  void slowMessageIsNotKeptDuringNextMessage() {
     Actor<Object> actor = scope.named("busy").newActor((Object m) -> ((Held) m).gate.pass());
     var first = new Gate();
     var slow = occupied(actor, first);
@@ -147,7 +147,7 @@ class WatchdogTest {
 
   @Promise("19.8")
   @Test
-  void aLongMailboxIsLoggedOnceUntilItWasHalfEmpty() {
+  void longMailboxIsLoggedOnceUntilHalfEmpty() {
     var actor = actor(scope, "full");
     var barks = new ArrayList<Integer>();
     for (int round = 0; round < 2; round++) {
@@ -174,7 +174,7 @@ class WatchdogTest {
   /** Many wait for one: the log is no place to count them. */
   @Promise("19.8")
   @Test
-  void oneASecondOfThoseAtTheSamePlace() {
+  void slowActorsAtSamePlaceAreLoggedOncePerSecond() {
     for (int i = 0; i < 50; i++) Gate.occupy(actor(scope, "slow" + i));
     busy.forEach(Patience::parked); // so that all are at one line
 
@@ -193,7 +193,7 @@ class WatchdogTest {
 
   @Promise("19.9")
   @Test
-  void aScopeBelowIsWatchedByItsOwnOptions() {
+  void childScopeUsesItsOwnWatchdogOptions() {
     var strict = scope.openScope("strict", o -> o.withWatchdog(Duration.ofSeconds(1), 10));
     Gate.occupy(actor(strict, "below"));
     Gate.occupy(actor(scope, "above"));
@@ -205,7 +205,7 @@ class WatchdogTest {
 
   @Promise("19.9")
   @Test
-  void itEndsWithItsScopeAndWithTheScopeAround() {
+  void watchdogEndsWithItsScopeOrParentScope() {
     scope.openScope("a").openScope("b");
     scope.openScope("closed").close();
     int watched = time.periodic.size();
@@ -218,7 +218,7 @@ class WatchdogTest {
 
   @Promise("19.9")
   @Test
-  void aScopeOpenedWhileTheOneAroundClosesIsNotWatchedForEver() {
+  void scopeOpenedDuringParentCloseLeavesNoWatchdog() {
     for (int round = 0; round < ROUNDS; round++) {
       var outer = ActorSystem.openScope("outer", o -> o.withWatchdog(Duration.ofHours(1), 10).withScheduler(time));
       var opener = Patience.elsewhere(() -> assertThrows(IllegalStateException.class, () -> {
@@ -244,7 +244,7 @@ class WatchdogTest {
 
   @Promise("19.9")
   @Test
-  void itIsTurnedOnAndOffWhileTheScopeLives() {
+  void watchdogCanBeReconfiguredWhileScopeIsOpen() {
     var root = Variants.scope(o -> o.withScheduler(time));
     Gate.occupy(actor(root, "slow"));
     String off = time.logged(LIMIT.multipliedBy(2));
@@ -274,7 +274,7 @@ class WatchdogTest {
   }
 
   @Test
-  void byTheSystemsClockItRunsOnAThreadOfItsOwn() {
+  void watchdogRunsOnOwnThreadWithSystemScheduler() {
     try (var logged = new Logged();
         var real = ActorSystem.openScope("real", o -> o.withWatchdog(Duration.ofMillis(4), 10))) {
       var gate = Gate.occupy(actor(real, "slow"));

@@ -88,7 +88,7 @@ class WithinTest {
   }
 
   @Test
-  void anAskerHearsHowLongItWouldHaveWaited() {
+  void refusalTextShowsEstimatedWait() {
     var actor = actor();
     Gate.occupy(actor);
     actor.sendMessage(1);
@@ -107,7 +107,7 @@ class WithinTest {
 
   @Promise("24.2")
   @Test
-  void whereNothingWaitsNothingIsRefused() {
+  void emptyMailboxRefusesNothing() {
     var actor = actor();
     Gate.occupy(actor);
 
@@ -117,7 +117,7 @@ class WithinTest {
   }
 
   @Test
-  void theNumberThatWaitsDoesNotMatterWhereTheyAreQuick() {
+  void longQueueOfQuickMessagesIsNotRefused() {
     var actor = actor();
     var first = Gate.occupy(actor);
     var second = new Gate();
@@ -133,7 +133,7 @@ class WithinTest {
 
   @Promise("24.1")
   @Test
-  void thePaceIsThatOfMessagesThatLeft() {
+  void estimatedWaitUsesPaceOfHandledMessages() {
     var actor = actor();
     var gates = List.of(Gate.occupy(actor), new Gate(), new Gate(), new Gate());
     for (var gate : gates.subList(1, 4)) actor.sendMessage(gate);
@@ -152,7 +152,7 @@ class WithinTest {
   }
 
   @Test
-  void aResourceThatSlowsDownIsSeenWhileTheNextOneWaits() {
+  void slowdownIsNoticedWhileNextMessageWaits() {
     var actor = actor();
     var first = Gate.occupy(actor);
     var second = new Gate();
@@ -208,7 +208,7 @@ class WithinTest {
   }
 
   @Test
-  void dropNewestDropsWhatWouldWaitTooLong() {
+  void dropNewestDropsMessageThatWouldWaitTooLong() {
     var actor =
         actor(scope.anonymous().mailbox(Mailbox.bounded(100, Overflow.DROP_NEWEST).withMaxWait(Duration.ofMillis(50))));
     Gate.occupy(actor);
@@ -222,7 +222,7 @@ class WithinTest {
 
   @Promise("24.3")
   @Test
-  void blocksAndTasksAreRefusedLikeOthersAndAPillIsNot() {
+  void lateBlocksAndTasksAreRefusedButPoisonPillIsNot() {
     var actor = actor();
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -239,7 +239,7 @@ class WithinTest {
   }
 
   @Test
-  void newsIsAdmittedWithoutAClockAndBehindItNothingIsRefused() {
+  void watchMessageIsAdmittedAndCausesNoRefusal() {
     var actor = actor();
     Gate.occupy(actor);
     Cells.admit(actor, "news");
@@ -250,7 +250,7 @@ class WithinTest {
   }
 
   @Test
-  void aTimersMessageThatWouldWaitTooLongIsDropped() {
+  void timerMessageThatWouldWaitTooLongIsDropped() {
     var actor = actor();
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -262,7 +262,7 @@ class WithinTest {
   }
 
   @Test
-  void aPoolOfThreeIsThreeTimesAsFast() {
+  void poolWaitEstimateCountsAllWorkers() {
     var pool = actor(Pools.fixed(scope.anonymous().mailbox(TIMELY), 3));
     var gates = List.of(Gate.occupy(pool), Gate.occupy(pool), Gate.occupy(pool));
     var next = List.of(new Gate(), new Gate(), new Gate());
@@ -305,7 +305,7 @@ class WithinTest {
   }
 
   @Test
-  void aMessageBehindItsKeyHasWaitedSinceItWasSent() {
+  void keyedMessageWaitCountsFromSend() {
     pass(3_600_000);
     var pool =
         Pools.byKey(scope.anonymous().mailbox(TIMELY), 1, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
@@ -324,7 +324,7 @@ class WithinTest {
   }
 
   @Test
-  void aClockThatThrowsIsTheSendersAffairAndStopsNoEnd() {
+  void throwingClockFailsSenderButNotClose() {
     var broken = Variants.scope(o -> o.withScheduler(new BrokenClock())).anonymous().mailbox(TIMELY)
         .newActor((Object message) -> seen.add(message));
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class EngineSimulationTest {
 
   @Test
-  void whateverHappensTheAccountsAddUp() {
+  void accountsAlwaysAddUp() {
     Seeds.play("chaos", 150, EngineRounds::chaos);
   }
 
@@ -18,7 +18,7 @@ class EngineSimulationTest {
   }
 
   @Test
-  void whatSendersAreToldIsWhatWasDone() {
+  void senderResultsMatchHandledMessages() {
     Seeds.play("oracle", 1_500, EngineRounds::oracle);
   }
 

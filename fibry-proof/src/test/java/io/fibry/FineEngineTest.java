@@ -13,12 +13,12 @@ class FineEngineTest {
   }
 
   @Test
-  void whatSendersAreToldIsWhatWasDone() {
+  void senderResultsMatchHandledMessages() {
     Seeds.playFinely("oracle", 100, EngineRounds::oracle);
   }
 
   @Test
-  void promisesAreKeptThoughOthersEndCancelOrReplaceMeanwhile() {
+  void promisesAreKeptDespiteConcurrentEndCancelOrReplace() {
     Seeds.playFinely("promises", 1_000, EngineRounds::promises);
   }
 }

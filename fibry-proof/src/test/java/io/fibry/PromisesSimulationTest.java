@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class PromisesSimulationTest {
 
   @Test
-  void eachIsKeptThoughOthersEndCancelOrReplaceMeanwhile() {
+  void promisesAreKeptDespiteConcurrentEndCancelOrReplace() {
     Seeds.play("promises", 3_000, EngineRounds::promises);
   }
 }

@@ -96,7 +96,7 @@ class BankKillTest {
   private Path folder;
 
   @Test
-  void whatWasAnsweredIsThereTheSumIsRightAndRemindersCome() throws Exception {
+  void depositsAndRemindersSurviveRepeatedKills() throws Exception {
     System.out.println("kills: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     try (var bank = Open.at(folder, Clock.systemUTC())) {

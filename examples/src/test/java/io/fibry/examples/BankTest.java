@@ -25,7 +25,7 @@ class BankTest {
   }
 
   @Test
-  void whatWasAnsweredSurvivesACrash(TestScope scope) {
+  void answeredWithdrawalSurvivesCrash(TestScope scope) {
     var before = ada(scope);
     before.ask(new Deposit(500));
     boolean paid = before.ask(new Withdraw(200));
@@ -40,7 +40,7 @@ class BankTest {
   }
 
   @Test
-  void whatCannotBeStoredIsNotPaid(TestScope scope) {
+  void unstoredWithdrawalLeavesBalanceUnchanged(TestScope scope) {
     var ada = ada(scope);
     ada.ask(new Deposit(500));
     store.failNext(1);

@@ -87,7 +87,7 @@ class ExamplesTest {
 
   @ParameterizedTest
   @MethodSource("examplesThatStore")
-  void secondRunFindsWhatTheFirstStored(String example) {
+  void secondRunReadsStateOfFirstRun(String example) {
     var home = folder.resolve("home").toString();
 
     assertEquals(Printed.FIRST.get(example), stage.run(example, home));
@@ -95,7 +95,7 @@ class ExamplesTest {
   }
 
   @Test
-  void processFindsWhatAnotherStored() {
+  void secondProcessReadsStateOfFirstProcess() {
     var home = folder.resolve("home").toString();
 
     assertEquals(Printed.FIRST.get("Bank"), stage.run("Bank", home));

@@ -13,7 +13,7 @@ class OutputsTest {
   private Path out;
 
   @Test
-  void programThatGoesOnPrintsIntoItsOwnOutput() throws Exception {
+  void lingeringProgramDoesNotPrintIntoNextOutput() throws Exception {
     var first = write("First", """
         public class First {
           public static void main(String[] args) {

@@ -21,7 +21,7 @@ class RecommendationsTest {
       PACKAGE.matcher(JshellTest.imports()).results().map(found -> found.group(1)).toList();
 
   @Test
-  void whatTheTablesRecommendExists() throws Exception {
+  void recommendedNamesExist() throws Exception {
     var names = ROW.matcher(Files.readString(DOC)).results().map(row -> row.group(1))
         .flatMap(cell -> NAME.matcher(cell).results()).toList();
 

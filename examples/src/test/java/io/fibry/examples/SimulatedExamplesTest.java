@@ -64,7 +64,7 @@ class SimulatedExamplesTest {
 
   @ParameterizedTest
   @MethodSource("bugs")
-  void simulationFindsWhatRealThreadsDoNot(String example) {
+  void simulationFindsBugsThatRealThreadsMiss(String example) {
     assertFound(example, stage.run(example));
   }
 
@@ -89,7 +89,7 @@ class SimulatedExamplesTest {
 
   @ParameterizedTest
   @MethodSource("timed")
-  void exampleShowsWhatItSaysInSimulatedTime(String example) {
+  void examplePrintsExpectedTextInSimulatedTime(String example) {
     var printed = Printed.withoutTime(stage.call(InSimulatedTime.class.getName(), example)) + "\n";
 
     var once = Printed.FIRST.get(example) + "\n";

@@ -60,7 +60,7 @@ class BenchmarksTest {
   }
 
   @Test
-  void figureIsWorseIfItLostMoreThanATenthAndBothErrors() throws IOException {
+  void figureIsWorseBeyondTenPercentAndBothErrors() throws IOException {
     var old = file("old", 100, 3);
 
     assertFalse(worse(old, file("slightly slower", 109, 1)));

@@ -77,7 +77,7 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void whoWatchesFromAfarIsToldTheReason() {
+  void remoteWatcherGetsExitReason() {
     var told = new CompletableFuture<ExitReason>();
     Actor<Object> watcher = scope.anonymous().newActor((Object message, ActorContext<Object> context) -> {
       if (message instanceof Watch watch) {
@@ -95,7 +95,7 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void eachReasonIsTold() {
+  void remoteWatcherGetsEachKindOfExitReason() {
     var killed = till();
     offered(killed);
     var end = b.actor("till", Ping.class).onExit();
@@ -116,13 +116,13 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void whatNobodyOffersHasEnded() {
+  void nameExposedByNoNodeHasEnded() {
     assertEquals("no node offers an actor 'till'", lost(value(b.actor("till", Ping.class).onExit())));
     Patience.ended(b.actor("till", Ping.class)::waitForExit);
   }
 
   @Test
-  void whatWasOfferedJustNowHasNotEnded() {
+  void justExposedActorHasNotEnded() {
     for (int i = 0; i < 50; i++) {
       a.expose("till" + i, Ping.class, till());
       assertFalse(b.actor("till" + i, Ping.class).waitForExit(Duration.ofMillis(i % 10)));
@@ -130,7 +130,7 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void theEndOfANodeIsThatOfItsActors() {
+  void actorsEndWhenTheirNodeCrashes() {
     offered(till());
     var end = b.actor("till", Ping.class).onExit();
 
@@ -150,7 +150,7 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void asLongAsANodeOffersItTheNameHasNotEnded() {
+  void nameHasNotEndedWhileAnotherNodeExposesIt() {
     var first = till();
     var second = till();
     a.expose("till", Ping.class, first);
@@ -168,7 +168,7 @@ abstract class AbsenceContract {
 
   /** The limit passes by the clock of the node that waits, and not before. */
   @Test
-  void waitForTheEndIsLimitedByTheClockOfTheNode() {
+  void waitForExitIsTimedByNodeClock() {
     offered(till());
     var clock = new ManualScheduler();
     try (ActorScope timed = ActorSystem.openScope("absence-timed", options -> options.withScheduler(clock));
@@ -193,7 +193,7 @@ abstract class AbsenceContract {
 
   /** Code that is told of the end runs before all that the node does at that end. */
   @Test
-  void aNameThatIsOfferedAgainHasNotEnded() {
+  void reexposedNameHasNotEnded() {
     var first = till();
     var second = till();
     offered(first);
@@ -210,7 +210,7 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void whoWatchesAndLeavesIsTold() {
+  void watcherIsNotifiedWhenItsNodeLeaves() {
     offered(till());
     var end = b.actor("till", Ping.class).onExit();
 
@@ -230,7 +230,7 @@ abstract class AbsenceContract {
   }
 
   @Test
-  void anEntitySleepsAndDoesNotEnd() {
+  void watchingEntityForExitIsRefused() {
     var entity = b.entities("account", Ping.class).actor("ada");
 
     var failure = assertThrows(UnsupportedOperationException.class, entity::onExit);

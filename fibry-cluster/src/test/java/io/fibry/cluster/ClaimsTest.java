@@ -36,7 +36,7 @@ class ClaimsTest {
   }
 
   @Test
-  void aSecondCopyNeitherBeginsNorEndsAClaim() {
+  void duplicateRequestNeitherBeginsNorEndsClaim() {
     var underWay = new UnderWay();
     var first = arrived("a.life.1", this);
     var copy = arrived("a.life.1", this);
@@ -51,7 +51,7 @@ class ClaimsTest {
   }
 
   @Test
-  void aHolderThatEndsClaimsNothing() {
+  void droppedHolderClaimsNoRequests() {
     var underWay = new UnderWay();
     underWay.arrived(arrived("a.life.1", "part"));
     underWay.arrived(arrived("a.life.2", "offer"));
@@ -73,7 +73,7 @@ class ClaimsTest {
 
   /** Ids of foreign programs, and bytes that are no claim, stop no claims. */
   @Test
-  void eachAskerHearsOfAllItsRequests() {
+  void eachAskerGetsClaimsForAllItsRequests() {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create();
     var heard = ConcurrentHashMap.<String>newKeySet();

@@ -119,7 +119,7 @@ abstract class ContextContract {
   }
 
   @Test
-  void carrierWithoutTextsDoesNotCross() {
+  void propagatorWithoutTextsDoesNotCrossNodes() {
     offer(a);
     Local.VALUE.set("here");
     try {
@@ -130,7 +130,7 @@ abstract class ContextContract {
   }
 
   @Test
-  void requestOfAnEntityPassesItOn() {
+  void requestFromEntityKeepsTenantOfOriginalAsker() {
     host(a, "first");
     host(b, "second");
 
@@ -185,7 +185,7 @@ abstract class ContextContract {
   }
 
   @Test
-  void keptMessageFindsTheTenantOfItsSender() {
+  void storedMessageFindsTenantOfItsSender() {
     a.host(KEPT, scope.anonymous(), LONG);
     var kept = b.entities(KEPT);
 

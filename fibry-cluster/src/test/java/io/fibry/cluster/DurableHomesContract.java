@@ -100,7 +100,7 @@ abstract class DurableHomesContract {
   }
 
   @Test
-  void whatAnEntityKnowsMovesWithIt() throws Exception {
+  void entityStateMovesWithItsEntity() throws Exception {
     home(join("a"));
     var accounts = join("asking").entities(ACCOUNT);
     var end = new AtomicBoolean();
@@ -131,7 +131,7 @@ abstract class DurableHomesContract {
   }
 
   @Test
-  void anAnsweredMessageSurvivesANodeThatEndsWithoutAWord() {
+  void answeredMessageSurvivesNodeCrash() {
     home(join("a"));
     var b = join("b");
     home(b);
@@ -159,7 +159,7 @@ abstract class DurableHomesContract {
   }
 
   @Test
-  void messagesOfTurnsFindTheirActorOnAnotherNode() {
+  void messageSentByTurnReachesActorOnAnotherNode() {
     home(join("a"));
     var b = join("b");
     home(b);
@@ -176,7 +176,7 @@ abstract class DurableHomesContract {
   }
 
   @Test
-  void keptMessagesAreStoredWhenTheirSenderKnows() {
+  void sendReturnsTrueOnlyWhenMessageIsStored() {
     var a = join("a");
     var home = a.host(KEPT, scope.anonymous(), LONG);
     var ada = join("asking").entities(KEPT).actor("ada");
@@ -192,7 +192,7 @@ abstract class DurableHomesContract {
   }
 
   @Test
-  void remoteAskerLearnsThatItsKeptRequestWillBeDone() {
+  void remoteAskerLearnsThatStoredRequestWillBeDone() {
     var begun = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
     var kind = Durable.kind("held", Account.class).storeMessages(9).state(0L)
@@ -225,7 +225,7 @@ abstract class DurableHomesContract {
   }
 
   @Test
-  void aNodeHostsAKindOnce() {
+  void nodeHostsKindOnlyOnce() {
     var a = join("a");
     home(a).close();
     home(a);

@@ -79,7 +79,7 @@ class DurablePartTest {
 
   /** It is stored, and waits since something else may come before it. */
   @Test
-  void aRequestThatIsKeptIsAnsweredBeforeItsPartIsGiven() {
+  void storedRequestIsAnsweredBeforePartitionHandover() {
     var part = Part.hold(
         new Surroundings(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
             null),

@@ -55,7 +55,7 @@ abstract class EngineContract {
   // ---- messages
 
   @Test
-  void aMessageArrivesAsItWas() throws InterruptedException {
+  void messageArrivesUnchanged() throws InterruptedException {
     b.subscribe("x.y", ALL, got::add);
 
     a.publish(wire("x.y", "hello"));
@@ -87,7 +87,7 @@ abstract class EngineContract {
   }
 
   @Test
-  void allSubscribersGetAMessageAndOneOfEachGroup() throws InterruptedException {
+  void eachSubscriberAndOneMemberOfEachGroupGetsMessage() throws InterruptedException {
     var first = new LinkedBlockingQueue<WireMessage>();
     var second = new LinkedBlockingQueue<WireMessage>();
     a.subscribe("x", ALL, got::add);
@@ -104,7 +104,7 @@ abstract class EngineContract {
   }
 
   @Test
-  void afterTheEndOfASubscriptionNothingComes() throws InterruptedException {
+  void closedSubscriptionGetsNoMessages() throws InterruptedException {
     b.subscribe("x", ALL, got::add).close();
     var other = new LinkedBlockingQueue<WireMessage>();
     b.subscribe("x", ALL, other::add);
@@ -153,7 +153,7 @@ abstract class EngineContract {
   }
 
   @Test
-  void aRequestToNobodyFailsAtOnce() {
+  void requestWithoutReceiverFailsAtOnce() {
     assertEquals(Failure.NO_RECEIVER, loss(a, "nobody", LONG));
   }
 
@@ -165,7 +165,7 @@ abstract class EngineContract {
   }
 
   @Test
-  void aClosedConnectionSaysSo() {
+  void closedConnectionRefusesAllCalls() {
     assertEquals(Optional.empty(), a.connectionProblem());
     a.close();
     assertTrue(a.connectionProblem().orElseThrow().startsWith("the connection "), () -> a.connectionProblem().get());
@@ -179,7 +179,7 @@ abstract class EngineContract {
   }
 
   @Test
-  void aRequestThatWaitsWhileTheConnectionIsClosedFailsAtOnce() throws Exception {
+  void pendingRequestFailsWhenConnectionCloses() throws Exception {
     b.subscribe("silent", ALL, got::add);
     var answer = a.request(wire("silent", ""), LONG).toCompletableFuture();
     Patience.next(got);
@@ -190,7 +190,7 @@ abstract class EngineContract {
   }
 
   @Test
-  void anInterruptedThreadSendsAllTheSame() throws InterruptedException {
+  void interruptedThreadStillPublishes() throws InterruptedException {
     b.subscribe("x", ALL, got::add);
 
     Thread.currentThread().interrupt();
@@ -251,7 +251,7 @@ abstract class EngineContract {
   }
 
   @Test
-  void anEntryGoesWithItsLease() throws InterruptedException {
+  void entryExpiresWithItsLease() throws InterruptedException {
     var seen = new LinkedBlockingQueue<ClusterTransport.Entry>();
     b.watch("l.", seen::add);
     long version = a.create("l.1", bytes("one"), Duration.ofSeconds(1)).orElseThrow();
@@ -266,7 +266,7 @@ abstract class EngineContract {
   }
 
   @Test
-  void anUpdateBeginsTheLeaseAnew() {
+  void updateRenewsLease() {
     var updated = OptionalLong.empty(); // stays so where the lease ran out before the update was there
     String key = "";
     for (int i = 0; updated.isEmpty(); i++) {

@@ -151,7 +151,7 @@ abstract class FarContract {
   }
 
   @Test
-  void nodesThatOfferTheSameNameShareTheWork() {
+  void nodesExposingSameNameShareWork() {
     var one = till();
     var other = till();
     a.expose("till", Till.class, one);
@@ -164,7 +164,7 @@ abstract class FarContract {
   }
 
   @Test
-  void nothingIsLostWhileAnOfferOfSeveralIsTakenBack() throws Exception {
+  void noRequestIsLostWhenOneOfSeveralExposuresCloses() throws Exception {
     var till = till();
     b.expose("till", Till.class, till);
     var far = far();
@@ -186,7 +186,7 @@ abstract class FarContract {
   }
 
   @Test
-  void allInOneProcessNeedsNoServer() {
+  void localClusterNeedsNoServer() {
     try (var alone = Cluster.local("bank")) {
       alone.expose("till", Till.class, till());
       alone.actor("till", Till.class).sendMessage(new Pay(7));
@@ -199,7 +199,7 @@ abstract class FarContract {
   // ---- how requests end
 
   @Test
-  void whatTheHandlerThrewIsTold() {
+  void remoteHandlerFailureReachesAsker() {
     a.expose("till", Till.class, till());
 
     var failure = assertThrows(RemoteFailureException.class, () -> far().ask(new Fail("no\nmoney")));
@@ -209,7 +209,7 @@ abstract class FarContract {
   }
 
   @Test
-  void aNameThatNobodyOffersIsUnreachable() {
+  void requestToUnexposedNameIsUnreachable() {
     var failure = assertThrows(UnreachableException.class, () -> far().ask(new Sum()));
 
     assertEquals(Outcome.NOT_DONE, failure.outcome());
@@ -230,7 +230,7 @@ abstract class FarContract {
 
   /** Its answer that it is late may come too late itself. */
   @Test
-  void aTimeOutSaysWhatTheFarActorDoes() {
+  void timeoutDescribesStateOfRemoteRequest() {
     a.expose("till", Till.class, till());
     var clock = new ManualScheduler();
     try (ActorScope timed = ActorSystem.openScope("far-timed", options -> options.withScheduler(clock));
@@ -248,14 +248,14 @@ abstract class FarContract {
   }
 
   @Test
-  void aHandlerThatDoesNotAnswerIsTold() {
+  void remoteHandlerWithoutReplyFailsRequest() {
     a.expose("till", Till.class, till());
 
     assertThrows(NoReplyException.class, () -> far().ask(new Ignore()));
   }
 
   @Test
-  void aFullMailboxIsTold() throws InterruptedException {
+  void fullRemoteMailboxFailsRequest() throws InterruptedException {
     a.expose("till", Till.class, till(Mailbox.bounded(1, Overflow.REJECT)));
     far().sendMessage(new Wait());
     Patience.await(waits);
@@ -267,7 +267,7 @@ abstract class FarContract {
   }
 
   @Test
-  void anActorThatEndsWhileItIsAskedSaysSo() throws InterruptedException {
+  void requestFailsWhenRemoteActorStops() throws InterruptedException {
     var till = till();
     a.expose("till", Till.class, till);
     far().sendMessage(new Wait());
@@ -306,7 +306,7 @@ abstract class FarContract {
   }
 
   @Test
-  void anOfferThatWasTakenBackLeavesNothingAtALivingActor() {
+  void livingActorRetainsNoClosedExposures() {
     var till = till();
     var offers = new ArrayList<WeakReference<Object>>();
     for (int i = 0; i < 10; i++) offers.add(takenBack(till));
@@ -325,7 +325,7 @@ abstract class FarContract {
   }
 
   @Test
-  void aNodeThatHasLeftAnswersAndAsksNobody() {
+  void closedNodeNeitherAnswersNorAsks() {
     a.expose("till", Till.class, till());
     var of = a.actor("till", Till.class);
 
@@ -341,7 +341,7 @@ abstract class FarContract {
   record Odd() implements Request<Odd, Thread> {}
 
   @Test
-  void messagesWithoutAFormAreRefusedAtOnce() {
+  void unencodableMessageTypeIsRefusedAtOnce() {
     var failure = assertThrows(IllegalArgumentException.class, () -> a.actor("odd", Odd.class));
 
     assertTrue(failure.getMessage().startsWith("messages of " + Odd.class.getName()
@@ -351,7 +351,7 @@ abstract class FarContract {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "Till", "a.b", "a b", "*", "ä", "1a", "a\nb"})
-  void suchANameIsRefused(String name) {
+  void invalidActorNameIsRefused(String name) {
     var failure = assertThrows(IllegalArgumentException.class, () -> a.actor(name, Till.class));
 
     assertTrue(failure.getMessage().contains("cannot name an actor: take 1 to 64"), failure.getMessage());
@@ -360,7 +360,7 @@ abstract class FarContract {
   }
 
   @Test
-  void aNodeOffersANameOnce() {
+  void nodeExposesNameOnlyOnce() {
     a.expose("till", Till.class, till());
 
     var failure = assertThrows(IllegalStateException.class, () -> a.expose("till", Till.class, till()));
@@ -369,7 +369,7 @@ abstract class FarContract {
   }
 
   @Test
-  void aFarActorTakesNoCodeAndIsNotEndedFromHere() {
+  void remoteActorRefusesCodeAndLifecycleCalls() {
     var far = far();
     for (Runnable call : List.<Runnable>of(() -> far.execute(() -> {}), far::kill, far::close, far::askExit,
         far::sendPoisonPill, () -> far.closeOnExit(() -> {})))
@@ -378,7 +378,7 @@ abstract class FarContract {
   }
 
   @Test
-  void aLongTextOfAFailureIsCut() {
+  void longFailureMessageIsTruncated() {
     a.expose("till", Till.class, till());
 
     var failure = assertThrows(RemoteFailureException.class, () -> far().ask(new Fail("x".repeat(100_000))));
@@ -387,7 +387,7 @@ abstract class FarContract {
   }
 
   @Test
-  void bytesOfOthersAreRefused() {
+  void undecodableRequestIsRefused() {
     a.expose("till", Till.class, till());
     try (var foreign = network.connect(app, "foreign")) {
       var answer =

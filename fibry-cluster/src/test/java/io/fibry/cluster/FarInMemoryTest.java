@@ -20,7 +20,7 @@ class FarInMemoryTest extends FarContract {
   }
 
   @Test
-  void aRequestWithoutALimitHasTheLimitOfTheScope() {
+  void requestWithoutLimitUsesAskLimitOfScope() {
     var clock = new ManualScheduler();
     var limit = Duration.ofSeconds(3);
     try (ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock).withAskLimit(limit));
@@ -44,7 +44,7 @@ class FarInMemoryTest extends FarContract {
 
   /** The remote node answers that it is late, 100 ms before its asker stops waiting. */
   @Test
-  void timeOutTellsThatRemoteHandlerHasPromised() {
+  void timeoutSaysThatRemoteHandlerHasPromised() {
     var clock = new ManualScheduler();
     var network = MemoryNetwork.create(clock);
     try (ActorScope scope = ActorSystem.openScope("far-clock", options -> options.withScheduler(clock));
@@ -67,7 +67,7 @@ class FarInMemoryTest extends FarContract {
   }
 
   @Test
-  void timeOutOfALostRequestTellsThatNoNodeHasIt() {
+  void timeoutOfLostRequestSaysThatNoNodeConfirmedIt() {
     var clock = new ManualScheduler();
     var network = new TestNetwork(MemoryNetwork.create(clock));
     try (ActorScope scope = ActorSystem.openScope("lost-clock", options -> options.withScheduler(clock));

@@ -118,7 +118,7 @@ abstract class HomesContract {
   }
 
   @Test
-  void oneNodeIsHomeToAllKeys() {
+  void singleNodeHostsAllKeys() {
     try (var a = join("a")) {
       var accounts = home(a);
 
@@ -156,7 +156,7 @@ abstract class HomesContract {
   }
 
   @Test
-  void movesLoseNothingAndDoNothingTwice() throws Exception {
+  void movesNeitherLoseNorRepeatRequests() throws Exception {
     try (var a = join("a"); var asking = join("asking")) {
       home(a);
       awaitHosts(asking, 1);
@@ -183,7 +183,7 @@ abstract class HomesContract {
   }
 
   @Test
-  void oneNodeLeavesWhileAnotherOneJoins() throws Exception {
+  void requestsSurviveSimultaneousJoinAndLeave() throws Exception {
     try (var asking = join("asking"); var askers = Executors.newVirtualThreadPerTaskExecutor()) {
       var last = join("n0");
       home(last);
@@ -220,7 +220,7 @@ abstract class HomesContract {
   }
 
   @Test
-  void messagesOfOneSenderKeepTheirOrderWhileTheirActorMoves() {
+  void senderOrderHoldsWhileActorMoves() {
     try (var a = join("a"); var asking = join("asking")) {
       home(a);
       awaitHosts(asking, 1);
@@ -245,7 +245,7 @@ abstract class HomesContract {
   }
 
   @Test
-  void keysOfANodeThatEndsWithoutAWordHaveAnotherHome() {
+  void keysOfCrashedNodeMoveToAnotherNode() {
     var b = join("b");
     try (var a = join("a"); var asking = join("asking")) {
       home(a);
@@ -272,7 +272,7 @@ abstract class HomesContract {
   }
 
   @Test
-  void anEntityThatCannotBeMadeHarmsNoOther() {
+  void failingEntityFactoryAffectsNoOtherEntity() {
     try (var a = join("a")) {
       var accounts = a.host("account", Account.class, scope.anonymous(), LONG, (builder, key) -> {
         if (key.startsWith("bad")) throw new IllegalStateException("made up");
@@ -291,7 +291,7 @@ abstract class HomesContract {
   // ---- bad input
 
   @Test
-  void bytesOfOthersAreRefused() throws Exception {
+  void foreignWireMessagesAreIgnored() throws Exception {
     try (var a = join("a"); var foreign = network.connect(app, "foreign")) {
       var accounts = home(a);
       int part = Keys.part("ada", PARTS);
@@ -312,7 +312,7 @@ abstract class HomesContract {
   }
 
   @Test
-  void aNodeSaysHowItIs() {
+  void healthReportsPartitionsAndConnectionOfNode() {
     var wrong = new AtomicReference<>(Duration.ZERO); // the wall clock of b
     var b = join("b", () -> Instant.now().plus(wrong.get()));
     try (var a = join("a")) {
@@ -339,7 +339,7 @@ abstract class HomesContract {
   }
 
   @Test
-  void whereNobodyIsHomeSaysSo() {
+  void requestWithoutHostingNodeIsUnreachable() {
     try (var a = join("a")) {
       var ada = addresses(a).actor("ada");
 
@@ -352,7 +352,7 @@ abstract class HomesContract {
   }
 
   @Test
-  void aNodeIsHomeToAKindOnce() {
+  void nodeHostsKindOnlyOnce() {
     try (var a = join("a")) {
       var first = home(a);
 

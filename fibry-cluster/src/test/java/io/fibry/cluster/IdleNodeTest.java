@@ -73,7 +73,7 @@ class IdleNodeTest {
   }
 
   @Test
-  void remindersOfNextYearAreNotReadOneByOneEachMinute() {
+  void idleNodeDoesNotReadDistantRemindersEachMinute() {
     var store = counted();
     try (var node = Cluster.join("idle", MemoryNetwork.create(clock),
         options -> options.withScope(scope).withPartitions(4).withLease(Duration.ofSeconds(10)))) {

@@ -49,7 +49,7 @@ class LastOfferTest {
   }
 
   @Test
-  void reasonIsThatOfTheLastActorThoughSeveralEndAtOnce() {
+  void exitReasonIsThatOfLastActorWhenSeveralEnd() {
     var first = till();
     var last = till();
     a.expose("till", Ping.class, first);

@@ -111,7 +111,7 @@ class LeaseTest {
   }
 
   @Test
-  void aNodeThatCannotGiveASignAnswersNothingBeforeOthersTakeItForGone() {
+  void cutOffNodeStopsAnsweringBeforeItsLeaseExpires() {
     home(a);
     var asking = join("asking");
     var place = asking.entities("place", Where.class).actor("x");
@@ -130,7 +130,7 @@ class LeaseTest {
   }
 
   @Test
-  void aNodeThatLapsedJoinsAgainWithAnotherLife() {
+  void lapsedNodeRejoinsWithNewLife() {
     home(a);
     var place = join("asking").entities("place", Where.class).actor("x");
     assertAnswers("a", place);
@@ -153,7 +153,7 @@ class LeaseTest {
   }
 
   @Test
-  void aNodeLeavesThoughTheNetworkDoesNotAnswerWithinItsLimit() throws InterruptedException {
+  void closingNodeLeavesWithinLimitWhenNetworkHangs() throws InterruptedException {
     fault = Fault.SLOW;
     clock.advance(LEASE.dividedBy(5)); // a heartbeat
     held.await(); // so that the leave waits behind it, because a message that is being handled does not expire
@@ -169,7 +169,7 @@ class LeaseTest {
   }
 
   @Test
-  void keysOfALapsedNodeAreTakenByAnother() {
+  void keysOfLapsedNodeMoveToAnotherNode() {
     home(a);
     var b = join("b");
     var placed = home(b);
@@ -188,7 +188,7 @@ class LeaseTest {
   }
 
   @Test
-  void aSignOfWhichNobodyToldCounts() {
+  void unacknowledgedHeartbeatCounts() {
     home(a);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
@@ -205,7 +205,7 @@ class LeaseTest {
   }
 
   @Test
-  void aWallClockThatIsSetForwardEndsTheLife() {
+  void wallClockSetForwardEndsLife() {
     home(a);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
@@ -219,7 +219,7 @@ class LeaseTest {
   }
 
   @Test
-  void aWallClockThatIsSetBackChangesNothing() {
+  void wallClockSetBackDoesNotExtendLease() {
     home(a);
     var place = join("asking").entities("place", Where.class).actor("x");
     String life = a.self().id();
@@ -235,7 +235,7 @@ class LeaseTest {
   }
 
   @Test
-  void aNameThatAnotherNodeTookMeanwhileIsItsOwn() {
+  void nameTakenDuringLapseStaysWithNewNode() {
     fault = Fault.CUT;
     pass(LEASE.plusSeconds(3));
     var taking = CompletableFuture.supplyAsync(() -> join("a"), Patience::elsewhere);
@@ -254,7 +254,7 @@ class LeaseTest {
 
   @ParameterizedTest
   @EnumSource(value = Fault.class, names = {"CUT", "DEAF"})
-  void aRestartedNodeJoinsThoughTheNetworkIsAwayMeanwhile(Fault meanwhile) {
+  void restartedNodeJoinsDespiteNetworkOutage(Fault meanwhile) {
     try (var killed = network.connect("bank", "b")) {
       killed.create("fb.bank.node.b", new byte[0], LEASE);
       var joining = new CompletableFuture<Cluster>();
@@ -282,7 +282,7 @@ class LeaseTest {
   }
 
   @Test
-  void nodeWhoseEntryIsDroppedKeepsItsPartsForItsLease() {
+  void nodeWithDroppedEntryKeepsPartitionsUntilLeaseExpires() {
     home(a);
     var b = join("b");
     var placed = home(b);
@@ -303,7 +303,7 @@ class LeaseTest {
   }
 
   @Test
-  void nodeWhoseEntryIsDroppedJoinsAgainAtItsNextSign() {
+  void nodeWithDroppedEntryRejoinsAtNextHeartbeat() {
     home(a);
     var placed = join("asking").entities("place", Where.class);
     var place = placed.actor("x");
@@ -318,7 +318,7 @@ class LeaseTest {
   }
 
   @Test
-  void nodeWhoseSignsAreNotHeardByAnotherIsNotTakenForGone() {
+  void nodeWithUnheardHeartbeatsIsNotDeclaredDead() {
     home(a);
     var b = Cluster.join("bank", (app, node) -> hearingLittle(network.connect(app, node)),
         options -> options.withNode("b").withLease(LEASE).withPartitions(8).withScope(scope));
@@ -348,7 +348,7 @@ class LeaseTest {
 
   /** It joins after the entry was dropped, and so has seen no heartbeat of the node. */
   @Test
-  void nodeThatJoinsLaterWaitsForTheLeaseOfAnUnseenLife() {
+  void lateJoinerWaitsForLeaseOfUnseenLife() {
     var ofA = home(a).actor("x");
     fault = Fault.CUT;
     serverDropsEntryOf("a");

@@ -135,7 +135,7 @@ abstract class LostRequestsContract {
   }
 
   @Test
-  void requestsOfAKilledHomeFailWithinItsLease() {
+  void requestsToKilledHostFailWithinItsLease() {
     var home = join("home");
     host(home);
     var answers = askEntities(asker());
@@ -153,7 +153,7 @@ abstract class LostRequestsContract {
 
   /** They never got there, or their home ended before its first claim. */
   @Test
-  void requestsThatNoNodeHasClaimedFailWithinALease() {
+  void unclaimedRequestsFailWithinOneLease() {
     var home = join("home");
     host(home);
     var asker = asker();
@@ -190,7 +190,7 @@ abstract class LostRequestsContract {
 
   /** Its mailbox is full, so the request waits before it: in the offer, or in the part. */
   @Test
-  void requestsThatWaitForRoomAreNotLost() {
+  void requestsWaitingForRoomAreNotLost() {
     var home = join("home");
     Actor<Job> slow = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor(this::answerLater);
     home.expose("slow", Job.class, slow);
@@ -244,7 +244,7 @@ abstract class LostRequestsContract {
 
   /** It waits for the next attempt, since its key has no home at the moment. */
   @Test
-  void requestThatWasCancelledIsNotSentAgain() {
+  void cancelledRequestIsNotResent() {
     var home = join("home");
     host(home);
     var subjects = new Subjects(app);
@@ -281,7 +281,7 @@ abstract class LostRequestsContract {
 
   /** Silence of a node says nothing if nodes of its version claim nothing. */
   @Test
-  void requestsAreNotLostWhileAnOlderNodeIsAMember() {
+  void requestsAreNotLostWhileOlderNodeIsMember() {
     var home = join("home");
     host(home);
     var asker = asker();

@@ -96,7 +96,7 @@ class MembersTest {
   }
 
   @Test
-  void membersCanBeFollowed() {
+  void membershipChangesReachWatcher() {
     var seen = new LinkedBlockingQueue<List<Cluster.Member>>();
     try (var a = join("a")) {
       await(a, "a");
@@ -111,7 +111,7 @@ class MembersTest {
   }
 
   @Test
-  void aNodeThatEndsWithoutAWordIsGoneWithItsLease() {
+  void crashedNodeLeavesMembershipWhenLeaseExpires() {
     var cut = network.engine();
     try (var a = join("a"); var b = join("b", (app, node) -> cut)) {
       await(a, "a", "b");
@@ -131,7 +131,7 @@ class MembersTest {
   }
 
   @Test
-  void signsKeepANodeAlive() {
+  void heartbeatsKeepNodeAlive() {
     try (var a = join("a")) {
       await(a, "a");
       for (int i = 0; i < 50; i++) {
@@ -143,7 +143,7 @@ class MembersTest {
   }
 
   @Test
-  void aNodeThatWasTakenForGoneJoinsAgain() {
+  void nodeDeclaredDeadRejoins() {
     try (var a = join("a"); var other = network.engine()) {
       await(a, "a");
       var entry = other.get("fb.bank.node.a").orElseThrow();
@@ -222,7 +222,7 @@ class MembersTest {
   }
 
   @Test
-  void aNameIsOfOneNode() {
+  void secondNodeWithSameNameIsRefused() {
     try (var a = join("a")) {
       var joining = CompletableFuture.supplyAsync(() -> join("a"), Patience::elsewhere);
       tick(joining);
@@ -242,7 +242,7 @@ class MembersTest {
   record Form(int version) {}
 
   @Test
-  void nodesThatTalkInAnotherFormAreNotJoined() {
+  void joinIsRefusedWhenWireFormatDiffers() {
     try (var later = network.engine()) {
       later.create("fb.bank.form", Codec.of(Form.class).encode(new Form(2)), ClusterTransport.FOREVER);
 
@@ -263,7 +263,7 @@ class MembersTest {
   }
 
   @Test
-  void aLeaseHasTimeForItsSigns() {
+  void leaseTooShortForHeartbeatsIsRefused() {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> Cluster.join("bank", network, options -> options.withLease(Duration.ofMillis(2_999))));
 

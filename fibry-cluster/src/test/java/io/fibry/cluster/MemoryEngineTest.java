@@ -28,7 +28,7 @@ class MemoryEngineTest extends EngineContract {
   }
 
   @Test
-  void anEntryGoesWithItsLease() {
+  void entryExpiresWithItsLease() {
     var clock = new ManualScheduler();
     var engine = MemoryNetwork.create(clock).engine();
     long version = engine.create("k", new byte[1], Duration.ofSeconds(5)).orElseThrow();
@@ -44,7 +44,7 @@ class MemoryEngineTest extends EngineContract {
   }
 
   @Test
-  void requestsUnderWayEndAsTheyWereSent() {
+  void pendingRequestsFailInSendOrderOnClose() {
     var engine = MemoryNetwork.create().engine();
     engine.subscribe("silent", Optional.empty(), request -> {});
     var ended = new ArrayList<Integer>();
@@ -58,7 +58,7 @@ class MemoryEngineTest extends EngineContract {
   }
 
   @Test
-  void whatANodeThatEndsHadTakenIsGivenToOthersTheOldestFirst() throws InterruptedException {
+  void oldestWorkOfClosedNodeIsRedeliveredFirst() throws InterruptedException {
     var network = MemoryNetwork.create();
     var ending = network.engine();
     var other = network.engine();

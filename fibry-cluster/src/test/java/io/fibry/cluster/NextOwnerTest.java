@@ -57,7 +57,7 @@ class NextOwnerTest {
   }
 
   @Test
-  void partOfAnOwnerThatIsGoneIsTakenAgain() {
+  void partitionOfDeadNextOwnerIsReclaimed() {
     String next = nameOfHomeBefore("a");
     try (var engine = network.connect("bank", next);
         var a = Cluster.join("bank", network,

@@ -66,7 +66,7 @@ class PartTest {
   }
 
   @Test
-  void whatStillComesIsPassedOn() {
+  void lateMessageIsPassedToNextOwner() {
     giveAway();
 
     arrive(100);
@@ -75,7 +75,7 @@ class PartTest {
   }
 
   @Test
-  void whatTheNextNodeHandsBackIsNotPassedToIt() {
+  void messageHandedBackByNextOwnerIsHandledLocally() {
     giveAway();
     part.takeBack();
 
@@ -89,7 +89,7 @@ class PartTest {
   }
 
   @Test
-  void aPartThatIsNotTakenBackIsPassedOn() {
+  void messageIsPassedOnWhenPartitionIsNotTakenBack() {
     giveAway();
     part.takeBack();
     arrive(100);
@@ -113,7 +113,7 @@ class PartTest {
   }
 
   @Test
-  void messageOfASenderThatKnowsALaterOwnerIsHeld() {
+  void messageWithLaterEpochIsHeld() {
     epoch = 5;
     open();
 
@@ -132,7 +132,7 @@ class PartTest {
 
   /** The machine was suspended while it waited for the node before to hand the part over. */
   @Test
-  void messageThatKnowsALaterOwnerIsHeldBeforeThePartBegins() {
+  void messageWithLaterEpochIsHeldBeforePartitionOpens() {
     epoch = 5;
     send(1, 7);
     assertTrue(ActorSystem.root().awaitQuiescence(LONG));
@@ -148,7 +148,7 @@ class PartTest {
 
   /** The next node may have lost the part, and got it again from a node that handled this. */
   @Test
-  void aNodeThatWasGivenUpPassesNothingOn() {
+  void nodeDeclaredDeadPassesNoMessagesOn() {
     giveAway();
     isAlive = false;
 

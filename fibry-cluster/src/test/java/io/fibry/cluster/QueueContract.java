@@ -103,7 +103,7 @@ abstract class QueueContract {
   // ---- work
 
   @Test
-  void nodesShareWorkAndEachPieceIsDoneOnce() {
+  void nodesShareWorkAndEachItemIsDoneOnce() {
     var by = new ConcurrentHashMap<String, String>(); // node, by mail
     var twice = new LongAdder();
     var both = new CountDownLatch(2); // a node holds four until the other one has some, too
@@ -124,7 +124,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void workWaitsForWorkers() {
+  void workWaitsUntilConsumerStarts() {
     var early = join("early");
     mails(early).put(new Mail("ada"));
     mails(early).put(new Mail("bob"));
@@ -139,7 +139,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void noMoreIsUnderWayThanTold() {
+  void consumerRespectsMaxParallel() {
     var now = new AtomicInteger();
     var most = new AtomicInteger();
     mails(a).consume(3, mail -> {
@@ -158,7 +158,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void whatWasPutTwiceByItsIdIsStoredOnce() {
+  void workWithSameIdIsStoredOnce() {
     var bills = a.queue("bills", Bill.class);
     bills.put(new Bill("b 1/ü", 100));
     b.queue("bills", Bill.class).put(new Bill("b 1/ü", 100));
@@ -176,7 +176,7 @@ abstract class QueueContract {
   // ---- failures
 
   @Test
-  void workThatFailsIsTriedAgain() {
+  void failedWorkIsRetried() {
     var times = new AtomicInteger();
     mails(a).consume(attempts(3), mail -> {
       if (times.incrementAndGet() < 3) throw new IllegalStateException("not yet");
@@ -204,7 +204,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void workThatFailsTooOftenIsPutAside() {
+  void repeatedlyFailingWorkIsParked() {
     var working = mails(a).consume(attempts(3), this::send);
     mails(b).put(new Mail("bad"));
     mails(b).put(new Mail("worse-than-bad"));
@@ -228,7 +228,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void whatIsAsideIsListedAndTakenAway() {
+  void parkedWorkIsListedAndDiscarded() {
     mails(a).consume(attempts(1).andThen(options -> options.withMaxParallel(8))::apply, this::send);
     for (int i = 0; i < 30; i++) mails(b).put(new Mail("bad" + i));
 
@@ -240,7 +240,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void whatCannotBeReadIsPutAside() {
+  void undecodableWorkIsParked() {
     a.queue("mails", Letter.class).put(new Letter(List.of("one", "two")));
     mails(a).consume(attempts(2), this::send);
 
@@ -254,7 +254,7 @@ abstract class QueueContract {
   // ---- ends
 
   @Test
-  void closingWaitsForWhatIsUnderWay() {
+  void closingConsumerWaitsForRunningWork() {
     var working = mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow"));
     mails(b).put(new Mail("later"));
@@ -272,7 +272,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void whatIsInterruptedGoesBack() {
+  void interruptedWorkReturnsToQueue() {
     var working = mails(a).consume(attempts(1), this::send);
     mails(b).put(new Mail("slow"));
     Patience.eventually(() -> begun("slow") == 1);
@@ -287,7 +287,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void aNodeThatLeavesEndsItsWorkFirst() throws Exception {
+  void leavingNodeFinishesItsWorkFirst() throws Exception {
     mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow"));
     Patience.eventually(() -> begun("slow") == 1);
@@ -302,7 +302,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void workOfANodeThatEndsWithoutAWordIsDoneByAnother() {
+  void workOfCrashedNodeIsDoneByAnotherNode() {
     var c = join("c");
     mails(a).consume(1, this::send);
     mails(b).put(new Mail("slow-at-a"));
@@ -322,7 +322,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void workThatEndsItsNodeEachTimeIsPutAside() throws Exception {
+  void workThatKeepsCrashingItsNodeIsParked() throws Exception {
     var c = join("c");
     mails(c).consume(attempts(1), this::send);
     mails(b).put(new Mail("slow"));
@@ -340,7 +340,7 @@ abstract class QueueContract {
   // ---- bad input
 
   @Test
-  void aNodeWorksOnceOnAQueue() {
+  void nodeConsumesQueueOnlyOnce() {
     Exitable first = mails(a).consume(1, this::send);
 
     assertEquals("node 'a' works on queue 'mails' already; close that work",
@@ -372,7 +372,7 @@ abstract class QueueContract {
   }
 
   @Test
-  void aNodeThatHasLeftSaysSo() {
+  void queueOfClosedNodeReportsDisconnection() {
     var mails = mails(a);
     a.close();
 

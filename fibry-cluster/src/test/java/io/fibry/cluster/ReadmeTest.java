@@ -81,7 +81,7 @@ class ReadmeTest {
   // @end
 
   @Test
-  void itRuns() throws InterruptedException {
+  void readmeCodeRuns() throws InterruptedException {
     assertEquals(500, takings());
     var network = TestNetwork.inMemory();
     assertEquals(2, visits(network));
@@ -90,7 +90,7 @@ class ReadmeTest {
   }
 
   @Test
-  void itIsThatOfThisTest() throws IOException {
+  void readmeShowsCodeOfThisTest() throws IOException {
     var shown = found("(?ms)^```java\n(.*?)^```$", "README.md");
     var here = found("(?s)  // @start\n(.*?)  // @end", "src/test/java/io/fibry/cluster/ReadmeTest.java");
 

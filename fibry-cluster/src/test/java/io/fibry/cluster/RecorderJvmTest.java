@@ -28,7 +28,7 @@ class RecorderJvmTest {
   }
 
   @Test
-  void withoutARecorderAllIsAsEver() {
+  void clusterRunsWithoutFlightRecorder() {
     try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class)) {
       assertEquals("1, false", child.ended(0));
     }

@@ -77,7 +77,7 @@ class RecorderTest {
   }
 
   @Test
-  void aRequestTellsHowItEnded() {
+  void requestEventRecordsItsOutcome() {
     try (var a = join("a", network); var b = join("b", network)) {
       a.expose("counter", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
       assertEquals(7, b.actor("counter", Count.class).ask(new Count()));
@@ -93,7 +93,7 @@ class RecorderTest {
   }
 
   @Test
-  void aSenderThatWaitsIsSeen() throws Exception {
+  void blockedSenderIsRecorded() throws Exception {
     var gate = new CountDownLatch(1);
     try (var a = join("a", network)) {
       var slow = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
@@ -114,7 +114,7 @@ class RecorderTest {
   }
 
   @Test
-  void movesAreSeenOnBothNodes() {
+  void movesAreRecordedOnBothNodes() {
     try (var a = join("a", network)) {
       host(a);
       try (var b = join("b", network)) {
@@ -137,7 +137,7 @@ class RecorderTest {
   }
 
   @Test
-  void signsAndALapseAreSeen() {
+  void heartbeatsAndLapseAreRecorded() {
     var clock = new ManualScheduler();
     var cut = new AtomicBoolean();
     var moved = MemoryNetwork.create(clock);

@@ -97,7 +97,7 @@ abstract class RingContract {
   // ---- rings
 
   @Test
-  void aRingOverThreeNodesIsToldAtOnce() {
+  void cycleOverThreeNodesIsDetectedAtOnce() {
     offer(a, "first");
     offer(b, "second");
     offer(c, "third");
@@ -112,7 +112,7 @@ abstract class RingContract {
   }
 
   @Test
-  void onlyThoseInTheRingAreNamed() {
+  void onlyCycleMembersAreNamed() {
     offer(a, "first");
     offer(b, "second");
     offer(c, "third");
@@ -124,7 +124,7 @@ abstract class RingContract {
   }
 
   @Test
-  void aRingOfEntitiesThatBeginsWithAMessageIsTold() {
+  void entityCycleBegunByMessageIsDetected() {
     var some = host(a, "some");
     host(b, "other");
     assertEquals("there", some.actor("x").ask(new Walk("other/y")));
@@ -135,7 +135,7 @@ abstract class RingContract {
   }
 
   @Test
-  void anActorThatAsksItselfFromAfarIsTold() {
+  void remoteSelfAskIsDetected() {
     var some = host(a, "some");
 
     assertThrows(AskCycleException.class, () -> some.actor("x").ask(new Walk("some/x")));
@@ -143,7 +143,7 @@ abstract class RingContract {
   }
 
   @Test
-  void aRingThatGoesThroughAnActorOfTheNodeIsTold() {
+  void cycleThroughLocalActorIsDetected() {
     middle = between.<Walk>newActor((walk, context) -> go(a, walk, context));
     offer(a, "first");
     offer(b, "second");
@@ -155,7 +155,7 @@ abstract class RingContract {
   }
 
   @Test
-  void anotherWorkerOfAPoolGoesOn() {
+  void poolWithFreeWorkerIsNoCycle() {
     offer(a, "first", Pools.fixed(scope.anonymous(), 2));
     offer(b, "second");
 
@@ -166,7 +166,7 @@ abstract class RingContract {
   }
 
   @Test
-  void whoAnswersLaterIsInNoRing() {
+  void actorThatRepliesLaterIsInNoCycle() {
     a.expose("first", Walk.class, scope.anonymous().<Walk>newActor((walk, context) -> {
       if (walk.path().isEmpty()) context.reply(walk, "there");
       else context.replyWhen(walk, next(a, walk).sendMessageReturn(walk.rest()));

@@ -49,7 +49,7 @@ class StateTest {
   }
 
   @Test
-  void formerEntryIsRead() {
+  void entryOfOlderVersionIsRead() {
     var former = Codec.of(Former.State.class).encode(new Former.State(A, Map.of("door", "Stopped")));
 
     assertEquals(FORMER, HexFormat.of().formatHex(former));
@@ -58,19 +58,19 @@ class StateTest {
   }
 
   @Test
-  void formerNodesReadTheEntry() {
+  void olderNodesReadEntry() {
     assertEquals(new Former.State(A, Map.of("door", "Stopped")), Codec.of(Former.State.class).decode(PRESENT.bytes()));
   }
 
   @Test
-  void lifeThatIsOverHostsNothingForFormerNodes() {
+  void endedLifeHostsNothingForOlderNodes() {
     var over = Codec.of(Former.State.class).decode(over(PRESENT).bytes());
 
     assertEquals(new Member("a", "a-1", Set.of(), Set.of(), Instant.EPOCH), over.member());
   }
 
   @Test
-  void anotherSignKeepsALifeFromBeingEnded() {
+  void concurrentHeartbeatPreventsEndOfLife() {
     try (var engine = MemoryNetwork.create().connect("bank", "b")) {
       long version = engine.create(KEY, PRESENT.bytes(), LEASE).orElseThrow();
       engine.update(KEY, PRESENT.bytes(), version, LEASE);
@@ -81,7 +81,7 @@ class StateTest {
   }
 
   @Test
-  void lifeMayLiveForTheLeaseThatItTells() {
+  void lifeMayLastForItsAnnouncedLease() {
     lives.heard(new State(A, Map.of(), Optional.of(LEASE.multipliedBy(3)), Optional.empty()));
 
     clock.advance(LEASE.multipliedBy(3).minusMillis(1));
@@ -91,7 +91,7 @@ class StateTest {
   }
 
   @Test
-  void lifeThatWasNeverHeardOfMayLiveForALeaseFromTheFirstQuestion() {
+  void unheardLifeMayLastOneLeaseAfterFirstQuery() {
     clock.advance(Duration.ofDays(1));
     assertTrue(lives.mayLive("x"));
 
@@ -102,7 +102,7 @@ class StateTest {
   }
 
   @Test
-  void lateNewsReviveNoLifeThatIsOver() {
+  void lateUpdateRevivesNoEndedLife() {
     lives.heard(PRESENT);
     lives.heard(over(PRESENT));
     lives.heard(PRESENT);

@@ -47,7 +47,7 @@ class StoreIsAwayTest {
   }
 
   @Test
-  void partsBeginWhenItCanBeRead() {
+  void partitionsBeginWhenStoreIsReadable() {
     try (var node = Cluster.join("away", TestNetwork.inMemory(),
         options -> options.withScope(scope).withPartitions(4).withCalm(Duration.ofMillis(100)))) {
       var store = failing(2, 8); // the first look checks

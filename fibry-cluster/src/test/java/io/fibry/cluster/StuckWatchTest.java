@@ -82,7 +82,7 @@ class StuckWatchTest {
   }
 
   @Test
-  void nodeTakesNoPartsFromALifeThatMayBelieveInItsLease() {
+  void nodeTakesNoPartitionWhileOwnerMayHoldItsLease() {
     var a = home("a");
     var b = home("b");
     pass(Duration.ofSeconds(20));

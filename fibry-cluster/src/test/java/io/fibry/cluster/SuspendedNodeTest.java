@@ -107,7 +107,7 @@ class SuspendedNodeTest {
   }
 
   @Test
-  void nodeWhoseClocksStoppedHandlesNoRequestThatKnowsTheNextOwner() {
+  void resumedNodeHandlesNoRequestForNextOwner() {
     var a = join("a", (app, node) -> machineOfA(network.connect(app, node)), scopeOfA, clockOfA);
     home(a, scopeOfA);
     home(join("b", network, scope, clock), scope);
@@ -146,7 +146,7 @@ class SuspendedNodeTest {
 
   /** Both nodes get the requests; the one that resumes ends before it has begun the second ones. */
   @Test
-  void nodeThatLostItsPartsDoesNotSayThatARequestIsNotDone() {
+  void resumedNodeDoesNotDeclareMovedRequestNotDone() {
     var a = join("a", (app, node) -> machineOfA(network.connect(app, node)), scopeOfA, clockOfA);
     slowHome(a, scopeOfA);
     slowHome(join("b", network, scope, clock), scope);

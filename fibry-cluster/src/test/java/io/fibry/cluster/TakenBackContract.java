@@ -103,17 +103,17 @@ abstract class TakenBackContract {
   }
 
   @Test
-  void whatIsCancelledIsNotHandledByAnActor() throws Exception {
+  void cancelledRequestIsNotHandledByActor() throws Exception {
     whatIsCancelledIsNotHandled(offered());
   }
 
   @Test
-  void whatIsCancelledIsNotHandledByAnEntity() throws Exception {
+  void cancelledRequestIsNotHandledByEntity() throws Exception {
     whatIsCancelledIsNotHandled(entity());
   }
 
   @Test
-  void whatAnInterruptedThreadAskedIsNotHandled() throws Exception {
+  void requestOfInterruptedAskerIsNotHandled() throws Exception {
     var worker = offered();
     worker.sendMessageReturn(FIRST);
     begun.await();
@@ -130,7 +130,7 @@ abstract class TakenBackContract {
   }
 
   @Test
-  void theHandlerSeesThatNobodyWaits() throws Exception {
+  void handlerSeesThatItsRequestIsCancelled() throws Exception {
     var first = offered().sendMessageReturn(FIRST);
     begun.await();
     awaitAsked(1);

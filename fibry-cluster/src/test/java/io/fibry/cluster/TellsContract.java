@@ -118,7 +118,7 @@ abstract class TellsContract {
   }
 
   @Test
-  void aScopeThatKeepsTextsToItselfDoesSoForOtherNodes() {
+  void hiddenMessageContentsStayHiddenAcrossNodes() {
     try (var hidden = senders.openScope("hidden", options -> options.withMessageContents(false))) {
       var clerk = join("hidden", hidden).actor("clerk", Clerk.class);
 
@@ -144,7 +144,7 @@ abstract class TellsContract {
   }
 
   @Test
-  void aMessageThatIsNotTakenIsADeadLetterAtItsSender() throws Exception {
+  void messageRefusedRemotelyIsDeadLetterAtSender() throws Exception {
     var clerk = clerk(Mailbox.bounded(1, Overflow.REJECT));
     join("desk").expose("clerk", Clerk.class, clerk);
     var far = sender().actor("clerk", Clerk.class);
@@ -161,7 +161,7 @@ abstract class TellsContract {
   }
 
   @Test
-  void messagesThatAreGatheredKeepTheirOrder() {
+  void batchedMessagesKeepTheirOrder() {
     join("desk").expose("clerk", Clerk.class, clerk(Mailbox.unbounded()));
     var far = sender().actor("clerk", Clerk.class);
 
@@ -199,7 +199,7 @@ abstract class TellsContract {
   }
 
   @Test
-  void whatIsTooLateIsNotHandled() {
+  void expiredMessageIsNotHandled() {
     var clock = new ManualScheduler();
     var desk = join("a", scope.openScope("timed", options -> options.withScheduler(clock)));
     desk.expose("clerk", Clerk.class, clerk(Mailbox.bounded(1, Overflow.BLOCK)));
@@ -221,7 +221,7 @@ abstract class TellsContract {
   }
 
   @Test
-  void aSenderThatIsInterruptedIsTold() throws Exception {
+  void interruptedSenderGetsDeadLetter() throws Exception {
     var clerk = clerk(Mailbox.bounded(10, Overflow.BLOCK));
     join("desk").expose("clerk", Clerk.class, clerk);
     var far = sender().actor("clerk", Clerk.class);
@@ -251,7 +251,7 @@ abstract class TellsContract {
   }
 
   @Test
-  void messagesFindTheirActorsWhileTheseMove() throws Exception {
+  void messagesReachMovingActors() throws Exception {
     home(join("a"));
     var clerks = sender().entities("clerk", Clerk.class);
     var sending = Thread.ofVirtual().start(() -> {
@@ -271,7 +271,7 @@ abstract class TellsContract {
   }
 
   @Test
-  void ofMessagesThatGoTogetherThoseThatAreNotTakenAreDeadLetters() {
+  void refusedMessagesOfBatchAreDeadLetters() {
     join("a").host("clerk", Clerk.class, scope.anonymous(), LONG, (builder, key) -> {
       if (key.startsWith("none")) throw new IllegalStateException("made up");
       return builder.initialState(() -> new int[1]).newActor(this::handle);
@@ -287,7 +287,7 @@ abstract class TellsContract {
 
   /** Those for which nobody is home at the moment wait for the next one. */
   @Test
-  void accountsAddUpThoughANodeEndsWithoutAWord() {
+  void messageAccountsAddUpAcrossNodeCrash() {
     home(join("a"));
     var b = join("b");
     home(b);

@@ -78,7 +78,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void anAddressStaysSubscribedWhateverItsEntityDoes() {
+  void entityAddressStaysSubscribedAfterPassivation() {
     a.host("reader", News.class, scope.anonymous(), Duration.ofMillis(1),
         (builder, key) -> builder.newActor((News one) -> read.add(one.number())));
     Topic<News> here = Topic.open(scope.anonymous());
@@ -93,7 +93,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void aSubscriptionEndsAndATopicDoes() {
+  void closedSubscriptionAndClosedTopicGetNoNews() {
     var subscription = news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number()));
     news(a).publish(new News(1));
     Patience.eventually(() -> all().equals(List.of(1)));
@@ -119,7 +119,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void aNodeHasATopicOfOneType() {
+  void topicHasSingleMessageType() {
     assertSame(news(a), news(a));
 
     var failure = assertThrows(IllegalStateException.class, () -> a.topic("news", Other.class));
@@ -131,7 +131,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void bytesOfOthersAreNoNews() {
+  void foreignBytesAreNotPublishedAsNews() {
     news(b).subscribe(Mailbox.unbounded(), one -> read.add(one.number()));
     try (var foreign = network.connect(app, "foreign")) {
       foreign.publish(WireMessage.to(new Subjects(app).ofTopic("news"), Map.of(), new byte[] {1, 2, 3}));
@@ -146,7 +146,7 @@ abstract class TopicContract {
    * the topic: it would lose the oldest news, too, if it were slow.
    */
   @Test
-  void aSlowSubscriberCostsTheOldestNews() throws Exception {
+  void slowSubscriberDropsOldestNews() throws Exception {
     var gate = new CountDownLatch(1);
     var waits = new CountDownLatch(1);
     news(b).subscribe(Mailbox.bounded(1, Overflow.BLOCK), one -> {
@@ -168,7 +168,7 @@ abstract class TopicContract {
   }
 
   @Test
-  void aNodeThatHasEndedPublishesNothing() {
+  void closedNodePublishesNothing() {
     var topic = news(b);
     b.close();
 

@@ -45,7 +45,7 @@ class UnreadableTest {
 
   /** Simulates a rolling upgrade. */
   @Test
-  void floodOfMessagesOfANewerNodeIsLoggedInFewLinesWithItsSubject() {
+  void messagesOfNewerNodeAreLoggedInFewLinesWithSubject() {
     var network = MemoryNetwork.create();
     try (var log = new Logged();
         ActorScope scope = ActorSystem.openScope("unreadable-test");

@@ -74,7 +74,7 @@ class UpgradeTest {
   }
 
   @Test
-  void anOldNodeReadsAMessageWithAFieldMore() {
+  void olderNodeReadsMessageWithExtraField() {
     a.expose("till", Old.Till.class, old());
     var till = b.actor("till", Next.Till.class);
 
@@ -83,7 +83,7 @@ class UpgradeTest {
   }
 
   @Test
-  void aNewNodeReadsAMessageWithoutThatField() {
+  void newerNodeReadsMessageWithoutNewField() {
     b.expose("till", Next.Till.class, scope.anonymous()
         .newActor((Next.Till message, ActorContext<Next.Till> context) -> {
           if (message instanceof Next.Pay pay) context.reply(pay, pay.note().isEmpty() ? pay.cents() : -1);
@@ -93,7 +93,7 @@ class UpgradeTest {
   }
 
   @Test
-  void aTypeThatAnOldNodeDoesNotKnowIsToldToItsAsker() {
+  void typeUnknownToOlderNodeFailsItsRequest() {
     a.host("till", Old.Till.class, scope.anonymous(), Duration.ofMinutes(1), (how, key) -> old());
     var till = b.entities("till", Next.Till.class).actor("t");
 
@@ -104,7 +104,7 @@ class UpgradeTest {
   }
 
   @Test
-  void aFieldThatAnOldNodeMissesIsToldToItsAsker() {
+  void fieldMissingForOlderNodeFailsItsRequest() {
     a.expose("till", Old.Till.class, old());
 
     var failure = assertThrows(RemoteFailureException.class,
@@ -148,7 +148,7 @@ class UpgradeTest {
   }
 
   @Test
-  void oldNodeErasesNoFieldOfStateOrKeptMessage() {
+  void olderNodeErasesNoFieldOfStateOrStoredMessage() {
     var first = b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
     var till = b.entities(nextKept()).actor("t");
     assertEquals(5, till.ask(new Next.Pay(5, Optional.of("first"))));
@@ -164,7 +164,7 @@ class UpgradeTest {
   }
 
   @Test
-  void oldNodeErasesNoFieldOfAMessageThatWasSentByATimer() {
+  void olderNodeErasesNoFieldOfTimedMessage() {
     var first = b.host(nextKept(), scope.anonymous(), Duration.ofMinutes(1));
     var till = b.entities(nextKept()).actor("t");
     assertEquals(5, till.ask(new Next.Pay(5, Optional.of("first"))));

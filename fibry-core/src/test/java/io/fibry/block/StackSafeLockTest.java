@@ -25,7 +25,7 @@ class StackSafeLockTest {
 
   @Promise("8.5")
   @Test
-  void aFiberThatCannotParkLeavesTheLine() {
+  void unparkableFiberLeavesQueue() {
     lock.take();
     StackEdge.whereNoParkWorks(() -> assertThrows(StackOverflowError.class, lock::take));
     var next = Thread.startVirtualThread(this::enter);
@@ -39,7 +39,7 @@ class StackSafeLockTest {
 
   @Promise("8.5")
   @Test
-  void whereHoldersNeverWaitAFiberThatCannotParkSpins() {
+  void unparkableFiberSpinsWhenHoldersNeverWait() {
     var brief = new StackSafeLock(true);
     brief.take();
     var came = new CountDownLatch(1);
@@ -79,7 +79,7 @@ class StackSafeLockTest {
   }
 
   @Test
-  void oneAtATimeAndEachInTheEnd() {
+  void everyThreadEntersAloneAndEventually() {
     long seed = StressHarness.seed();
     System.out.println("threads at a lock: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -104,7 +104,7 @@ class StackSafeLockTest {
   /** One leaves while another gives the lock back: the third must be woken all the same. */
   @Promise("8.5")
   @Test
-  void aFiberThatLeavesTheLinePassesItsTurnOn() {
+  void fiberThatLeavesQueuePassesTurnOn() {
     long seed = StressHarness.seed();
     System.out.println("one leaves the line: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

@@ -60,7 +60,7 @@ class BatchEndTest {
   // ---- ending
 
   @Test
-  void whoeverIsToldOfItsEndCannotDecideIt() {
+  void onExitFutureCannotEndBatch() {
     var log = log("FIBER");
     var cancelled = log.onExit();
     cancelled.cancel(true);
@@ -92,7 +92,7 @@ class BatchEndTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
-  void aPillHandlesWhatWaitsAndEndsBoth(String strategy) {
+  void pillHandlesWaitingMessagesAndEndsBothActors(String strategy) {
     var log = log(strategy);
     log.sendMessage("a");
 
@@ -163,7 +163,7 @@ class BatchEndTest {
   }
 
   @Test
-  void aKillOfOneThatRestsTellsOfWhatWasGathered() {
+  void killOfIdleBatchReportsGatheredMessages() {
     Actor<Integer> log = Batch.ofLists(scope.anonymous(), 2, LATE, batch -> seen.add(batch));
     log.sendMessage(1);
     quiet();
@@ -176,7 +176,7 @@ class BatchEndTest {
 
   /** {@code find} finds the gatherer alone. */
   @Test
-  void aKillOfTheOneThatIsFoundDoesNotWaitForTheHandler() {
+  void killOfFoundGathererDoesNotWaitForHandler() {
     var gate = new Gate();
     Actor<String> log =
         Batch.ofLists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.resume().withoutLog()), 1, LATE,
@@ -210,7 +210,7 @@ class BatchEndTest {
   }
 
   @Test
-  void whatIsToBeClosedIsClosedAfterTheLastBatch() {
+  void closeOnExitRunsAfterLastBatch() {
     Actor<String> log = log("FIBER").closeOnExit(() -> seen.add("closed first"), () -> seen.add("before it"));
     log.sendMessage("a");
 
@@ -220,7 +220,7 @@ class BatchEndTest {
   }
 
   @Test
-  void closeFromItsOwnHandlerDoesNotWait() throws Exception {
+  void closeFromBatchHandlerDoesNotWait() throws Exception {
     var self = new CompletableFuture<Actor<String>>();
     Actor<String> log = Batch.ofLists(scope.anonymous(), 1, LATE, batch -> {
       self.get().close();
@@ -235,7 +235,7 @@ class BatchEndTest {
   }
 
   @Test
-  void closeFromItsOwnMergeDoesNotWait() {
+  void closeFromBatchMergeDoesNotWait() {
     var self = new AtomicReference<Actor<String>>();
     Actor<String> log = Batch.ofMerged(scope.anonymous(), 5, LATE, message -> {
       self.get().close();
@@ -250,7 +250,7 @@ class BatchEndTest {
   }
 
   @Test
-  void waitingForItsOwnEndInTheHandlerIsARing() throws Exception {
+  void handlerThatWaitsForEndOfItsBatchClosesCycle() throws Exception {
     var self = new CompletableFuture<Actor<String>>();
     Actor<String> log = Batch.ofLists(scope.anonymous(), 1, LATE,
         batch -> seen.add(assertThrows(AskCycleException.class, () -> self.get().waitForExit(Patience.LONG))));
@@ -287,7 +287,7 @@ class BatchEndTest {
   }
 
   @Test
-  void itsEndCanBeWatched() {
+  void endOfBatchCanBeWatched() {
     Actor<String> log = log("FIBER");
     var watcher = scope.anonymous().newActor((Object message, ActorContext<Object> context) -> {
       if (message.equals("watch")) context.watch(log, reason -> reason);
@@ -303,7 +303,7 @@ class BatchEndTest {
   }
 
   @Test
-  void anInterruptedWaitForItsEndIsACancellation() {
+  void interruptedWaitForEndOfBatchIsCancellation() {
     var log = log("FIBER");
     Thread.currentThread().interrupt();
 
@@ -325,7 +325,7 @@ class BatchEndTest {
   }
 
   @Test
-  void whatEndedIsGarbage() {
+  void endedBatchIsGarbage() {
     var message = new Object();
     var log = new AtomicReference<>(Batch.<Object>ofLists(scope.anonymous(), 2, LATE, batch -> {}));
     log.get().sendMessage(message);
@@ -337,7 +337,7 @@ class BatchEndTest {
   }
 
   @Test
-  void anIdleOneThatNobodyKnowsIsGarbage() {
+  void idleBatchThatNobodyKnowsIsGarbage() {
     var log = new AtomicReference<>(Batch.<Object>ofLists(ActorSystem.anonymous(), 1, LATE, batch -> {}));
     log.get().sendMessage("a");
     var reference = new WeakReference<Object>(log.getAndSet(null));

@@ -53,7 +53,7 @@ class BatchFailureTest {
   /** The earlier library kept a failed batch, and sent it again with the next one. */
   @Promise("22.11")
   @Test
-  void aFailingBatchIsOneDeadLetterWithAllItsMessagesAndIsNotHandledAgain() {
+  void failedBatchIsSingleDeadLetterAndIsNotHandledAgain() {
     var failure = new IOException("disk full");
     Actor<Integer> log =
         Batch.ofLists(scope.named("log").onFailure(FailurePolicy.resume().withoutLog()), 2, LATE, batch -> {
@@ -162,7 +162,7 @@ class BatchFailureTest {
   }
 
   @Test
-  void aKeyOfNullSaysSo() {
+  void nullKeyIsNamedInFailure() {
     Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 3, LATE,
         word -> null, (a, b) -> b, seen::add);
 
@@ -173,7 +173,7 @@ class BatchFailureTest {
   }
 
   @Test
-  void aRestartOfTheOneWhoGathersLosesNothing() {
+  void restartOfGathererLosesNoMessage() {
     Actor<String> words = Batch.ofMerged(scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()), 3, LATE,
         word -> word.charAt(0), (a, b) -> b, seen::add);
 

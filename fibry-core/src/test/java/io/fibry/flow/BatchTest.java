@@ -76,7 +76,7 @@ class BatchTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void whatHasWaitedLongEnoughIsHandled(String strategy) {
+  void batchIsHandledWhenFirstMessageHasWaitedLongEnough(String strategy) {
     Actor<String> log =
         Batch.ofLists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, seen::add);
     log.sendMessage("a");
@@ -103,7 +103,7 @@ class BatchTest {
   }
 
   @Test
-  void theTimeOfABatchThatWasFullDoesNotCutTheNextOneShort() {
+  void timeOfFullBatchDoesNotShortenNextBatch() {
     Actor<String> log = Batch.ofLists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, seen::add);
     log.sendMessage("a");
     clock.advance(Duration.ofMillis(900));
@@ -119,7 +119,7 @@ class BatchTest {
 
   /** The timer's message waits already when its batch is handed over. */
   @Test
-  void theMessageOfATimerThatComesTooLateDoesNotCutTheNextBatchShort() {
+  void lateTimerMessageDoesNotShortenNextBatch() {
     var gate = new Gate();
     Actor<String> log = Batch.ofMerged(scope.anonymous(), 5, SECOND, message -> {
       if (message.equals("x")) pass(gate);
@@ -159,7 +159,7 @@ class BatchTest {
 
   /** The first message of the full mailbox finds the batch due. */
   @Test
-  void whereTheMessageOfTheTimerIsLostTheNextMessageEndsTheTime() throws Exception {
+  void nextMessageEndsBatchWhenTimerMessageIsLost() throws Exception {
     var gate = new Gate();
     Actor<String> log = Batch.ofMerged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 10, SECOND,
         message -> message, (a, b) -> {
@@ -247,7 +247,7 @@ class BatchTest {
   }
 
   @Test
-  void whatTheHandlerIsGivenCannotBeChanged() {
+  void handlerCannotChangeItsBatch() {
     Actor<String> log = Batch.ofLists(scope.anonymous(), 1, SECOND,
         batch -> assertThrows(UnsupportedOperationException.class, batch::removeFirst));
     Actor<String> counts = Batch.ofCounts(scope.anonymous(), 1, SECOND,
@@ -298,7 +298,7 @@ class BatchTest {
   }
 
   @Test
-  void unlessToldOtherwise1024MessagesWait() {
+  void defaultMailboxHoldsUpTo1024Messages() {
     var gate = new Gate();
     Actor<Integer> log = Batch.ofLists(scope.anonymous(), 1, SECOND, batch -> gate.pass());
     log.sendMessage(1);

@@ -92,7 +92,7 @@ class CircuitBreakerTest {
 
   @Promise("24.6")
   @Test
-  void itOpensWhenTooManyOfTheLatestCallsFailed() {
+  void breakerOpensWhenTooManyRecentCallsFail() {
     var service = service(o -> o);
     fail(service, 1);
     for (int i = 0; i < 4; i++) assertEquals(i, service.ask(i));
@@ -133,7 +133,7 @@ class CircuitBreakerTest {
 
   @Promise("24.7")
   @Test
-  void afterThePauseProbesCloseIt() {
+  void successfulProbesCloseBreakerAfterPause() {
     var service = open();
     clock.advance(PAUSE.minusNanos(1));
     refuses(service);
@@ -151,7 +151,7 @@ class CircuitBreakerTest {
 
   @Promise("24.7")
   @Test
-  void oneProbeThatFailsOpensItForAnotherPause() {
+  void failedProbeOpensBreakerForAnotherPause() {
     var service = open();
     clock.advance(PAUSE);
     assertEquals("probe", service.ask("probe"));
@@ -167,7 +167,7 @@ class CircuitBreakerTest {
 
   @Promise("24.7")
   @Test
-  void onlySoManyProbesAreUnderWayAndThoseThatNeverEndAreReplaced() {
+  void concurrentProbesAreLimitedAndHungProbesAreReplaced() {
     var service = open();
     clock.advance(PAUSE);
     var first = service.sendMessageReturn(gate);
@@ -187,7 +187,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void whatBeganBeforeItOpenedSaysNothingAfterwards() {
+  void callBegunBeforeOpeningDoesNotCountAfterwards() {
     var service = service(o -> o);
     var early = service.sendMessageReturn(gate);
     Patience.await(gate.entered);
@@ -203,7 +203,7 @@ class CircuitBreakerTest {
 
   @Promise("24.6")
   @Test
-  void aFullMailboxFurtherOnOpensIt() {
+  void fullDownstreamMailboxOpensBreaker() {
     var payments = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT))
         .newActorWithReturn((Object message) -> {
           gate.pass();
@@ -277,7 +277,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void overHttpItIs503() throws Exception {
+  void openBreakerIs503OverHttp() throws Exception {
     var service = open();
     var server = HttpServer.open(scope.anonymous(), 0,
         HttpRoutes.none().text("/pay", exchange -> service.ask("pay").toString()), o -> o);
@@ -313,7 +313,7 @@ class CircuitBreakerTest {
 
   /** Many workers, a service that comes and goes. */
   @Test
-  void whileItIsHalfOpenNeverMoreThanTheProbesCall() {
+  void halfOpenBreakerAdmitsOnlyProbes() {
     long seed = StressHarness.seed();
     System.out.println("circuit breaker: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -351,7 +351,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void itIsSharedByAllItsActors() {
+  void breakerIsSharedByAllItsActors() {
     breaker = CircuitBreaker.of("shared", scope.anonymous(), o -> o.withWindow(2, 2));
     var builder = breaker.around(scope.anonymous()).onFailure(FailurePolicy.resume().withoutLog());
     var bad = builder.newActorWithReturn((Object message) -> {

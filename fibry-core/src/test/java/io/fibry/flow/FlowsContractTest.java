@@ -149,7 +149,7 @@ class FlowsContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void manyAreAsked(String strategy) {
+  void askAllAsksEachActor(String strategy) {
     var squares =
         IntStream.range(0, 5).mapToObj(i -> builder(strategy).newActorWithReturn((Integer n) -> n * i)).toList();
 
@@ -163,7 +163,7 @@ class FlowsContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void whoAnswersTooLateIsTold(String strategy) {
+  void lateActorIsNamedInTimeout(String strategy) {
     // the asking thread itself would be late
     if (Variants.STRATEGIES.get(strategy) == Strategy.CALLER) return;
     var gate = new Gate();

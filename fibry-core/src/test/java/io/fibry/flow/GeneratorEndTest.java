@@ -100,7 +100,7 @@ class GeneratorEndTest {
   }
 
   @Test
-  void oneExceptionThrownForEverKeepsFourOfItsReaders() {
+  void exceptionThrownAgainAndAgainKeepsFourReaders() {
     var always = new IllegalStateException("always");
     Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silent), 10, out -> {
       throw always;
@@ -136,7 +136,7 @@ class GeneratorEndTest {
   }
 
   @Test
-  void whatIsRetriedBeginsAnew() {
+  void retriedProducerBeginsAnew() {
     var tries = new AtomicInteger();
     Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silent.withRetries(1)), 10, out -> {
       out.yield(1);

@@ -85,7 +85,7 @@ class GeneratorTest {
   }
 
   @Test
-  void ofSeveralProducersAllElementsComeEachInItsOwnOrder() {
+  void elementsOfSeveralProducersKeepOrderOfEachProducer() {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 5, upTo(1_000), upTo(1_000), upTo(1_000));
 
     var read = read(generator);
@@ -114,7 +114,7 @@ class GeneratorTest {
 
   @Promise("22.5")
   @Test
-  void producersRunAheadSoFarAndNoFurther() {
+  void producersRunAheadUpToBufferSize() {
     var made = new AtomicInteger();
     var producer = new CompletableFuture<Thread>();
     Generator<Integer> generator = Generator.of(scope.anonymous(), 8, out -> {
@@ -140,7 +140,7 @@ class GeneratorTest {
   }
 
   @Test
-  void whatTheReaderTookAndDidNotReadCountsAsUnread() {
+  void elementsTakenButNotReadCountAsUnread() {
     var made = new AtomicInteger();
     int read = 0;
     int most = 0;
@@ -160,7 +160,7 @@ class GeneratorTest {
   }
 
   @Test
-  void whenHalfIsFreeAllGoOnForWhomThereIsRoom() {
+  void producersGoOnWhenHalfOfBufferIsFree() {
     var made = new AtomicInteger();
     var gate = new Gate();
     Handler<Output<Integer>> one = out -> {
@@ -180,7 +180,7 @@ class GeneratorTest {
   }
 
   @Test
-  void severalThatWaitForRoomAllGoOn() {
+  void allProducersThatWaitForRoomGoOn() {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1,
         IntStream.range(0, 50).mapToObj(i -> upTo(20)).toArray(GeneratorTest::handlers));
 
@@ -193,7 +193,7 @@ class GeneratorTest {
   }
 
   @Test
-  void threadsOfTheProducersOwnMayYieldWhileItRuns() {
+  void otherThreadsMayYieldWhileProducerRuns() {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 2, out -> {
       var helpers = IntStream.range(0, 4).mapToObj(i -> Patience.elsewhere(() -> out.yield(i))).toList();
       for (var helper : helpers) helper.join();
@@ -252,7 +252,7 @@ class GeneratorTest {
   }
 
   @Test
-  void aHandlerMayReadOne() {
+  void handlerMayReadGenerator() {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, upTo(10));
     try (var sum =
         scope.anonymous().newActorWithReturn((String question) -> generator.stream().mapToInt(i -> i).sum())) {
@@ -262,7 +262,7 @@ class GeneratorTest {
   }
 
   @Test
-  void oneProducersStreamIsOrderedSeveralsIsNot() {
+  void streamIsOrderedOnlyWithSingleProducer() {
     try (var one = Generator.of(scope.anonymous(), 1, upTo(3)).stream();
         var two = Generator.of(scope.anonymous(), 1, upTo(3), upTo(3)).stream()) {
       var ordered = one.spliterator();
@@ -282,14 +282,14 @@ class GeneratorTest {
   }
 
   @Test
-  void theMailboxOfTheBuilderIsOfNoAccount() {
+  void mailboxOfBuilderIsIgnored() {
     var builder = scope.anonymous().mailbox(Mailbox.priority((Integer a, Integer b) -> a - b));
 
     assertEquals(List.of(0, 1, 2), read(Generator.of(builder, 1, upTo(3))));
   }
 
   @Test
-  void aStrategyThatHasNoThreadIsToldOfWhereAProducerWouldWait() {
+  void directStrategyIsRefusedWhenProducerWouldWait() {
     var builder = scope.anonymous().strategy(Runnable::run).onFailure(FailurePolicy.resume().withoutLog());
     Generator<Integer> generator = Generator.of(builder, 2, upTo(3));
 
@@ -333,7 +333,7 @@ class GeneratorTest {
   }
 
   @Test
-  void aClosedScopeIsTold() {
+  void closedScopeRefusesIteration() {
     var closed = ActorSystem.openScope("closed");
     var generator = Generator.of(closed.anonymous(), 1, upTo(1));
     closed.close();
@@ -342,7 +342,7 @@ class GeneratorTest {
   }
 
   @Test
-  void whatWasStartedEndsWhenAnotherCannotBe() {
+  void startedProducerEndsWhenAnotherCannotStart() {
     var begun = new CountDownLatch(1);
     var ended = new CountDownLatch(1);
     var threads = new AtomicInteger();

@@ -101,7 +101,7 @@ class GroupRequestTest {
   }
 
   @Test
-  void ofNoActorsThereAreNoAnswers() {
+  void askingNoActorsGivesNoAnswers() {
     assertEquals(List.of(), Flows.askAll(List.<ActorWithReturn<String, String>>of(), "?", LONG));
   }
 
@@ -139,7 +139,7 @@ class GroupRequestTest {
   }
 
   @Test
-  void whatTheEngineSaysOfARequestIsThrownToo() {
+  void endedActorAndFullMailboxFailGroupRequest() {
     var ended = answering("never");
     ended.close();
     ActorWithReturn<String, String> full =
@@ -198,7 +198,7 @@ class GroupRequestTest {
   }
 
   @Test
-  void whenTheTimeIsOverItIsToldWhoDidNotAnswer() {
+  void timeoutNamesActorsThatDidNotAnswer() {
     // on the asker's thread, so it has answered before the other one is asked
     var quick = builder().strategy(Strategy.CALLER).newActorWithReturn((String question) -> "a");
     var slow = slow();
@@ -211,7 +211,7 @@ class GroupRequestTest {
   }
 
   @Test
-  void whatTheScopeHidesIsHidden() {
+  void timeoutHidesMessageWhenScopeHidesContents() {
     try (var silent = ActorSystem.openScope("silent", o -> o.withScheduler(clock).withMessageContents(false))) {
       var slow = silent.named("slow").newActorWithReturn((String question) -> {
         gate.passDeaf();
@@ -288,7 +288,7 @@ class GroupRequestTest {
   // ---- the asker
 
   @Test
-  void whoWouldWaitForRoomInItsOwnMailboxIsToldAndNothingIsLogged() {
+  void actorThatAsksItsOwnFullMailboxIsToldWithoutLog() {
     var self = new CompletableFuture<ActorWithReturn<String, String>>();
     var asking = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActorWithReturn((String question) -> {
       gate.pass();
@@ -377,7 +377,7 @@ class GroupRequestTest {
   }
 
   @Test
-  void nothingOfItIsLoggedOrLost() {
+  void groupRequestLogsAndLosesNothing() {
     try (var logged = new Logged()) {
       assertInstanceOf(IOException.class, assertThrows(Exception.class,
           () -> Flows.askAll(List.of(failing(new IOException()), answering("a")), "?", LONG)));

@@ -70,7 +70,7 @@ class HooksTest {
   }
 
   @Test
-  void whatTheBodyThrowsGoesToTheErrorHooksAndThenToTheCallerAsItself() {
+  void failureOfBodyGoesToErrorHooksAndCallerUnchanged() {
     var half = half().onError((n, failure) -> seen.add(failure)).onError((n, failure) -> seen.add(n))
         .after((n, r) -> seen.add("after"));
 
@@ -80,7 +80,7 @@ class HooksTest {
   }
 
   @Test
-  void anErrorOfTheBodyIsNoOther() {
+  void errorOfBodyIsTreatedLikeException() {
     var failure = new StackOverflowError();
     var fails = HookedFunction.<Integer, Integer>around(scope.anonymous(), n -> {
       throw failure;
@@ -150,7 +150,7 @@ class HooksTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.flow.BatchTest#strategies")
-  void theyAreTheHandlerOfAnyActor(String strategy) {
+  void hookedFunctionIsHandlerOfAnyActor(String strategy) {
     var half = half().before(n -> seen.add("before")).after((n, r) -> seen.add("after"));
     var actor = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
         .onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn(half);
@@ -260,7 +260,7 @@ class HooksTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whereTheScopeIsClosedTheHookIsNotStartedWhichIsLogged(boolean named) throws Exception {
+  void hookRefusedByClosedScopeIsLogged(boolean named) throws Exception {
     var closed = ActorSystem.openScope("closed");
     var half = HookedFunction.<Integer, Integer>around(named ? closed.named("half") : closed.anonymous(), n -> n / 2)
         .beforeAsync(n -> seen.add("hook"));

@@ -66,7 +66,7 @@ class MapReduceEndTest {
 
   @Promise("22.7")
   @Test
-  void whatMapThrowsFailsTheFutureAndInterruptsTheOthers() {
+  void failureInMapFailsFutureAndInterruptsOtherActors() {
     var failure = new IOException("the last");
     var entered = new CountDownLatch(3);
     var interrupted = new CountDownLatch(3);
@@ -86,7 +86,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void thePolicyHasItsSayAboutWhatMapThrows() {
+  void failureInMapIsForFailurePolicy() {
     var escalated = ActorSystem.openScope("around", o -> o.withFailurePolicy(FailurePolicy.stop()));
     var below = escalated.openScope("below", o -> o.withFailurePolicy(FailurePolicy.escalate()));
     try (var logged = new Logged()) {
@@ -101,7 +101,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void codeAroundThatDoesNotGoOnFailsIt() {
+  void interceptorThatSkipsItemFailsFuture() {
     var builder = scope.anonymous().onFailure(silent).intercept((Integer item, Handler.Task next) -> {
       if (item < 3) next.run();
     });
@@ -111,7 +111,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void whatReduceThrowsFailsTheFuture() {
+  void failureInReduceFailsFuture() {
     var sum = MapReduce.start(scope.anonymous(), 4, endless, i -> i, 0, (a, b) -> {
       if (a == 100 || b == 100) throw new IllegalStateException("a hundred");
       return b;
@@ -121,7 +121,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void whatTheItemsThrowFailsTheFuture() {
+  void failureInItemsFailsFuture() {
     Iterable<Integer> noIterator = () -> {
       throw new IllegalStateException("iterator");
     };
@@ -183,7 +183,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void whoWaitsForAnItemIsInterrupted() {
+  void actorThatWaitsForItemIsInterruptedByCancel() {
     var gate = new Gate();
     var interrupted = new CountDownLatch(1);
     Iterable<Integer> slow = () -> new Iterator<>() {
@@ -211,7 +211,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void aGeneratorThatIsMappedEndsWithIt() {
+  void mappedGeneratorEndsWithMapReduce() {
     for (var strategy : List.of(Strategy.FIBER,
         Strategy.of(Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory())))) {
       var begun = new CountDownLatch(1);
@@ -265,7 +265,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void whoWaitsIsToldWhenOthersEndTheActors() {
+  void futureFailsWhenScopeEndsActors() {
     var entered = new CountDownLatch(1);
     var below = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO));
     var sum = MapReduce.start(below.anonymous(), 1, endless, standing(entered, new CountDownLatch(1)), 0, Integer::sum);
@@ -278,7 +278,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void whoWaitsIsToldWhenAnActorIsKilledThatWaitsForAnItem() {
+  void futureFailsWhenActorThatWaitsForItemIsKilled() {
     var gate = new Gate();
     var below = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO));
     Generator<Integer> never = Generator.of(scope.anonymous(), 1, out -> gate.pass());
@@ -291,7 +291,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void whoWaitsIsToldWhenAnActorIsCutOff() {
+  void futureFailsWhenActorIsCutOff() {
     var gate = new Gate();
     var below = scope.openScope("below", o -> o.withDrainLimit(Duration.ZERO).withKillGrace(Duration.ofMillis(1)));
     Iterable<Integer> deaf = () -> {
@@ -317,7 +317,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void whoWaitsIsToldWhenTheActorsGetNoThread() {
+  void futureFailsWhenActorsGetNoThread() {
     var pool = Executors.newSingleThreadExecutor();
     pool.shutdown();
 
@@ -328,7 +328,7 @@ class MapReduceEndTest {
   }
 
   @Test
-  void aDeafMapHoldsNobodyUp() {
+  void mapThatIgnoresInterruptsDelaysNoOne() {
     var gate = new Gate();
     var sum = MapReduce.start(scope.anonymous().onFailure(silent), 2, endless, i -> {
       if (i == 0) {

@@ -53,7 +53,7 @@ class MapReduceTest {
   }
 
   @Test
-  void ofNoItemsItIsZero() {
+  void resultOfNoItemsIsZero() {
     var sum = MapReduce.start(scope.anonymous(), 8, List.<Integer>of(), i -> i, 42, Integer::sum);
 
     assertEquals(42, Patience.value(sum));
@@ -75,7 +75,7 @@ class MapReduceTest {
   }
 
   @Test
-  void soManyAtOnceAndNoMore() {
+  void parallelItemsAreLimited() {
     var gate = new Gate();
     var inside = new AtomicInteger();
     var sum = MapReduce.start(scope.anonymous(), 3, upTo(20), i -> {
@@ -93,7 +93,7 @@ class MapReduceTest {
   }
 
   @Test
-  void thereAreNoMoreActorsThanItemsAndOne() {
+  void actorsAreAtMostItemsPlusOne() {
     var workers = ConcurrentHashMap.<Thread>newKeySet();
     var gate = new Gate();
     var inside = new AtomicInteger();
@@ -148,7 +148,7 @@ class MapReduceTest {
   }
 
   @Test
-  void whatIsThereIsMappedWhileTheSourceIsSlow() {
+  void availableItemIsMappedWhileSourceIsSlow() {
     var source = new Gate();
     var first = new CountDownLatch(1);
     Generator<Integer> slow = Generator.of(scope.anonymous(), 1, out -> {
@@ -168,7 +168,7 @@ class MapReduceTest {
   }
 
   @Test
-  void reduceIsDoneByOneAtATime() {
+  void reduceRunsOnSingleThreadAtATime() {
     var inside = new AtomicInteger();
     var sum = MapReduce.start(scope.anonymous(), 8, upTo(1_000), i -> new ArrayList<>(List.of(i)),
         new ArrayList<Integer>(), (left, right) -> {
@@ -207,14 +207,14 @@ class MapReduceTest {
   }
 
   @Test
-  void theMailboxOfTheBuilderIsOfNoAccount() {
+  void mailboxOfBuilderIsIgnored() {
     var builder = scope.anonymous().mailbox(Mailbox.priority((String a, String b) -> 0));
 
     assertEquals(45, Patience.value(MapReduce.start(builder, 3, upTo(10), i -> i, 0, Integer::sum)));
   }
 
   @Test
-  void twoAtTheSameTimeDoNotShareNames() {
+  void simultaneousMapReducesDoNotShareNames() {
     var builder = scope.named("sum");
     var gate = new Gate();
 
@@ -269,7 +269,7 @@ class MapReduceTest {
   }
 
   @Test
-  void aClosedScopeIsTold() {
+  void closedScopeRefusesMapReduce() {
     var closed = ActorSystem.openScope("closed");
     closed.close();
 
@@ -293,7 +293,7 @@ class MapReduceTest {
   }
 
   @Test
-  void theFutureIsTheUsersOwn() {
+  void futureBelongsToUser() {
     var gate = new Gate();
     var sum = MapReduce.start(scope.anonymous(), 1, upTo(1), i -> {
       gate.pass();

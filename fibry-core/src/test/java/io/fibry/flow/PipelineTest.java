@@ -172,7 +172,7 @@ class PipelineTest {
   @Promise("22.3")
   @ParameterizedTest
   @MethodSource("kinds")
-  void aFailureIsADeadLetterWithTheStagesNameAndTheOthersGoOn(Kind kind) {
+  void failureIsDeadLetterOfItsStageAndOtherMessagesGoOn(Kind kind) {
     var builder = scope.named("orders").onFailure(FailurePolicy.resume().withoutLog());
     var before = Pipeline.of(builder, (Object n) -> n);
     var in = kind.then().apply(before).then(n -> n).into(out::add);
@@ -197,7 +197,7 @@ class PipelineTest {
 
   @Promise("22.2")
   @Test
-  void whatIsTriedAgainKeepsItsTurn() {
+  void retriedMessageKeepsItsTurn() {
     var tries = new AtomicInteger();
     var in =
         Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(3).withoutLog()), (Integer n) -> n)
@@ -214,7 +214,7 @@ class PipelineTest {
   }
 
   @Test
-  void theSameObjectMayComeAgainAndAgain() {
+  void sameObjectMayBeSentAgain() {
     var in =
         Pipeline.of(scope.anonymous().onFailure(FailurePolicy.resume().withRetries(1).withoutLog()), (String n) -> n)
             .then(3, n -> n + "!").into(out::add);
@@ -259,7 +259,7 @@ class PipelineTest {
 
   @Promise("22.4")
   @Test
-  void askExitLeavesWhatWaitsBeforeTheFirstAndDrainsTheRest() {
+  void askExitLeavesMailboxOfFirstStageAndDrainsOtherStages() {
     var in = Pipeline.of(scope.anonymous(), PipelineTest::pass).then(2, n -> n).into(out::add);
     Gate.occupy(in);
     in.sendMessage("waits");
@@ -298,7 +298,7 @@ class PipelineTest {
   }
 
   @Test
-  void onePipelineOpensManyTimes() {
+  void pipelineOpensManyTimes() {
     var pipeline = Pipeline.of(scope.anonymous(), (Integer n) -> n + 1);
     var other = new CopyOnWriteArrayList<Integer>();
     Actor<Integer> one = pipeline.into(out::add);

@@ -66,7 +66,7 @@ class PublisherTest {
   }
 
   @Test
-  void whatWasAskedForAddsUpToAnyNumber() {
+  void requestsAddUpWithoutOverflow() {
     var reader = read(new RecordingSubscriber() {
       @Override
       public void onSubscribe(Flow.Subscription subscription) {
@@ -126,7 +126,7 @@ class PublisherTest {
   }
 
   @Test
-  void whatTheSequenceThrowsIsTheFailureOfTheStream() {
+  void exceptionOfSequenceFailsStream() {
     var failure = new IllegalStateException("cut");
     Iterable<Integer> noIterator = () -> {
       throw failure;

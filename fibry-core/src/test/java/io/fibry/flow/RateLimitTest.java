@@ -80,7 +80,7 @@ class RateLimitTest {
   }
 
   @Test
-  void whoeverIsKilledLeavesHisPlaceToTheNext() {
+  void killedActorLeavesItsPlaceToNext() {
     var limited = RateLimit.around(scope.anonymous(), 1, SECOND);
     Actor<String> first = limited.newActor(this::passed);
     first.sendMessage("first");
@@ -135,7 +135,7 @@ class RateLimitTest {
   }
 
   @Test
-  void onTheCallersThreadItIsTheSenderWhoWaits() {
+  void senderWaitsOnCallerThread() {
     var actor = RateLimit.around(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND).newActor(this::passed);
     actor.sendMessage("at once");
     assertEquals(List.of(0L), times);
@@ -151,7 +151,7 @@ class RateLimitTest {
   @Promise("22.12")
   @ParameterizedTest
   @CsvSource({"3, 1000", "7, 1000", "1000, 1001"})
-  void itDoesNotDrift(int messages, int period) {
+  void rateDoesNotDrift(int messages, int period) {
     var bucket = new TokenBucket(clock, messages, Duration.ofNanos(period));
     int more = 3 * messages;
 
@@ -187,7 +187,7 @@ class RateLimitTest {
   }
 
   @Test
-  void whatCameBackMeanwhileCanBeUsed() {
+  void tokensRegainedMeanwhileCanBeUsed() {
     var actor = RateLimit.around(scope.anonymous(), 4, SECOND).newActor(this::passed);
     for (int i = 0; i < 4; i++) actor.sendMessage(i);
     Patience.eventually(() -> times.size() == 4);
@@ -247,7 +247,7 @@ class RateLimitTest {
   }
 
   @Test
-  void itIsABuilderLikeAnyOther() {
+  void limitedBuilderIsBuilderLikeAnyOther() {
     var builder = RateLimit.around(scope.named("geo").strategy(Strategy.CALLER), 3, SECOND);
     var state = builder.initialState(StringBuilder::new)
         .newActorWithReturn((StringBuilder all, String message) -> all.append(message).toString());

@@ -130,7 +130,7 @@ class SubscriberFaultTest {
   }
 
   @Test
-  void whoIsToldAndThrowsIsLogged() {
+  void failureOfEndCallbackIsLogged() {
     try (var logged = new Logged()) {
       var actor = actor(Mailbox.unbounded());
       Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, end -> {

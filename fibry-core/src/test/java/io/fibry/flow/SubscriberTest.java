@@ -56,7 +56,7 @@ class SubscriberTest {
   }
 
   @Test
-  void itAsksForMoreWhenMoreThanHalfIsHandled() {
+  void subscriberRequestsMoreWhenMoreThanHalfIsHandled() {
     var actor = actor(Mailbox.unbounded());
     var subscriber = subscriber(actor, 8);
     var gate = new Gate();
@@ -74,7 +74,7 @@ class SubscriberTest {
 
   @Promise("22.9")
   @Test
-  void noMoreThanSoManyAreEverUnhandled() {
+  void unhandledMessagesAreLimited() {
     for (int ahead : new int[] {1, 2, 3, 10}) {
       var unhandled = new AtomicInteger();
       var most = new AtomicInteger();
@@ -210,7 +210,7 @@ class SubscriberTest {
   }
 
   @Test
-  void aMailboxWithRoomForAllAndTwoHasRoomEnough() {
+  void mailboxWithRoomForRequestedAndTwoMoreLosesNothing() {
     for (var overflow : Overflow.values()) {
       int ahead = 4;
       var actor = actor(Mailbox.bounded(ahead + 2, overflow));

@@ -46,7 +46,7 @@ class TimeLimitTest {
   @Promise("24.9")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void aHandlerThatTakesLongerIsInterruptedAndTheNextMessageIsHandled(Variant variant) {
+  void slowHandlerIsInterruptedAndNextMessageIsHandled(Variant variant) {
     var builder = variant.builder(scope).onFailure(FailurePolicy.resume().withoutLog());
     var actor = TimeLimit.around(builder, LIMIT).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
@@ -66,7 +66,7 @@ class TimeLimitTest {
 
   @Promise("24.9")
   @Test
-  void theAskerIsToldHowLongAndWhatTheHandlerThrew() {
+  void askerLearnsLimitAndExceptionOfHandler() {
     var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), LIMIT)
         .newActorWithReturn((Gate gate) -> {
           gate.pass();
@@ -102,7 +102,7 @@ class TimeLimitTest {
   }
 
   @Test
-  void whatFailsInTimeFailsAsItIs() {
+  void failureWithinLimitIsUnchanged() {
     var actor = TimeLimit.around(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), LIMIT)
         .newActorWithReturn((String message) -> Integer.parseInt(message));
 

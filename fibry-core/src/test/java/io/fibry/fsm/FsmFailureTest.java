@@ -58,7 +58,7 @@ class FsmFailureTest {
 
   @Promise("23.1")
   @Test
-  void whereATransitionThrowsTheStateStays() {
+  void stateStaysWhenTransitionThrows() {
     var door = doors.make(failing());
     door.sendMessage(new Push("Ada"));
     doors.seen.clear();
@@ -70,7 +70,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void whoAskedGetsWhatTheTransitionThrew() {
+  void askerGetsExceptionOfTransition() {
     var thrown = new IllegalStateException("jammed");
     var door = doors.make(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> {
       throw thrown;
@@ -102,7 +102,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void whereLeavingThrowsTheStateStaysAndItsTimeRunsOn() {
+  void stateStaysAndItsTimeoutRunsOnWhenLeavingThrows() {
     var tries = new AtomicInteger();
     var door =
         doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).onLeave(Open.class, open -> {
@@ -118,7 +118,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void whereEnteringThrowsTheStateIsEnteredAndTheMessageHasFailed() {
+  void stateIsEnteredAndMessageFailsWhenEnteringThrows() {
     var door = doors.make(doors.door().onEnter(Open.class, open -> {
       throw new IllegalStateException("jammed");
     }));
@@ -132,7 +132,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void whereEnteringTheInitialStateThrowsThatIsItsOwnFailure() {
+  void exceptionOnEnteringInitialStateIsFailureOfBeginning() {
     var door = doors.make(doors.door().onEnter(Closed.class, closed -> {
       throw new IllegalStateException("jammed");
     }));
@@ -142,7 +142,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void thePolicyStopEndsIt() {
+  void stopPolicyEndsFsmActor() {
     var door = make(failing(), FailurePolicy.stop().withoutLog());
     door.sendMessage(new Push("Ada"));
     doors.seen.clear();
@@ -155,7 +155,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void aRestartBeginsAgainInTheInitialStateWithoutWaitingForAMessage() {
+  void restartEntersInitialStateWithoutWaitingForMessage() {
     var door = make(failing(), RESTART);
     door.sendMessage(new Push("Ada"));
     doors.seen.clear();
@@ -192,7 +192,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void whatWasPostponedComesAfterARestart() {
+  void postponedMessageComesAfterRestart() {
     var door = make(failing(), RESTART);
     door.sendMessages(List.of(new Push("Ada"), new Lock(5)));
 
@@ -227,7 +227,7 @@ class FsmFailureTest {
   }
 
   @Test
-  void aKilledOneIsInterruptedAndLeavesNoState() throws Exception {
+  void killedActorIsInterruptedAndLeavesNoState() throws Exception {
     var doors = new DoorFixture(Strategy.FIBER);
     var entered = new CountDownLatch(1);
     var door = doors.make(doors.tellingDoor().on(Locked.class, Lock.class, (locked, lock) -> {

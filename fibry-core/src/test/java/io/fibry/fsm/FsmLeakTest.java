@@ -52,7 +52,7 @@ class FsmLeakTest {
   }
 
   @Test
-  void idleOnesThatNobodyKnowsAreGarbage() {
+  void idleActorsThatNobodyKnowsAreGarbage() {
     var idle = new ArrayList<WeakReference<Object>>();
     for (int i = 0; i < 100; i++) idle.add(new WeakReference<>(MACHINE.newActor(ActorSystem.anonymous())));
 

@@ -72,7 +72,7 @@ class FsmPostponeTest {
 
   @Promise("23.2")
   @Test
-  void whatWasPostponedComesAtTheNextStateInItsOrder() {
+  void postponedMessagesComeInOrderInNextState() {
     var door = waiting(1, 2, 3);
 
     door.sendMessage(new Push("Bob"));
@@ -82,7 +82,7 @@ class FsmPostponeTest {
 
   @Promise("23.2")
   @Test
-  void itComesBeforeWhatCameLater() {
+  void postponedMessageComesBeforeLaterMessages() {
     try (var doors = new DoorFixture(Strategy.FIBER)) {
       var door =
           patient().onEnter(Closed.class, closed -> this.doors.seen.add("closed")).newActor(doors.scope.anonymous());
@@ -95,7 +95,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void whereTheStateStaysItGoesOnWaiting() {
+  void postponedMessageWaitsOnWhenStateStays() {
     var door = waiting(1);
 
     door.sendMessage(new Push("Ada"));
@@ -104,7 +104,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void theEndOfATimeLetsItComeToo() {
+  void postponedMessageComesAfterStateTimeout() {
     var door = doors.make(patient().onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed()));
     door.sendMessage(new Lock(1));
 
@@ -114,7 +114,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void aStateThatPostponesItTooLetsItWaitOn() {
+  void postponedMessageWaitsOnWhenNextStatePostponesIt() {
     var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
     door.sendMessages(List.of(new Push("Ada"), new Lock(7), new Push("Bob")));
 
@@ -161,7 +161,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void whatStillWaitsAtTheEndIsUndelivered() {
+  void postponedMessagesAreUndeliveredAtEnd() {
     var door = waiting(1, 2);
     var answer = door.sendMessageReturn(new Unlock(3));
 
@@ -172,7 +172,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void whatWaitsTakesNoRoomInABoundedMailbox() {
+  void postponedMessagesTakeNoRoomInBoundedMailbox() {
     var door = patient().newActor(doors.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)));
 
     boolean taken = door.sendMessage(new Lock(1)) && door.sendMessage(new Lock(2)) && door.sendMessage(new Push("Bob"));
@@ -198,7 +198,7 @@ class FsmPostponeTest {
   }
 
   @Test
-  void codeThatFailsOnEnteringDoesNotHoldBackWhatWaits() {
+  void failureOnEnteringDoesNotHoldBackPostponedMessages() {
     var door = doors.make(patient().onEnter(Closed.class, closed -> {
       throw new IllegalStateException("jammed");
     }));

@@ -45,7 +45,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void oneMessageDoesOneThingInOneState() {
+  void messageHasSingleRulePerState() {
     refused(
         "the machine of Door cannot be told twice what to do: it has on(Door, Event) already; leave one of them out",
         () -> all.on(Door.class, Event.class, (any, event) -> new Closed()));
@@ -58,7 +58,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void oneStateHasOneTime() {
+  void stateHasSingleTimeout() {
     var timed = all.onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed());
 
     refused("the machine of Door cannot be told twice what to do: Open has a time already; leave one of them out",
@@ -66,7 +66,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void oneStateIsEnteredAndLeftWithOneCode() {
+  void stateHasSingleEnterAndLeaveCode() {
     refused(
         "the machine of Door cannot be told twice what to do: it has code for entering Open already; leave one of "
             + "them out",
@@ -78,7 +78,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void aTimeIsMoreThanZero() {
+  void stateTimeoutIsMoreThanZero() {
     refused("the machine of Door cannot leave Open after 0 s: it would never be in it; give more than zero",
         () -> all.onTimeout(Open.class, Duration.ZERO, open -> open));
     refused("the machine of Door cannot leave Open after -1 s: it would never be in it; give more than zero",
@@ -87,7 +87,7 @@ class FsmRulesTest {
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"})
-  void whatIsOfAnotherMachineIsRefused() {
+  void stateOrMessageOfAnotherMachineIsRefused() {
     refused("the initial state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
         () -> Fsm.of((Class) Door.class, Event.class, "open"));
     refused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
@@ -117,7 +117,7 @@ class FsmRulesTest {
   }
 
   @Test
-  void aMachineThatNeverLeavesItsInitialStateIsNone() {
+  void machineThatNeverLeavesInitialStateIsRefused() {
     impossible("the machine of Door would never leave its initial state: give it transitions by on(..) or after(..)",
         empty);
     impossible("the machine of Door would never leave its initial state: give it transitions by on(..) or after(..)",
@@ -126,7 +126,7 @@ class FsmRulesTest {
 
   @Promise("23.4")
   @Test
-  void aMessageThatNoStateTakesIsFoundOut() {
+  void messageThatNoStateTakesIsRefused() {
     var deaf = empty.on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
         .on(Door.class, Look.class, (any, look) -> any)
         .on(Locked.class, Unlock.class, (locked, unlock) -> new Closed());
@@ -143,21 +143,21 @@ class FsmRulesTest {
 
   @Promise("23.4")
   @Test
-  void whatIsPostponedWhereNothingLeadsOutIsFoundOut() {
+  void postponingInStateWithoutExitIsRefused() {
     var trap = empty.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class);
 
     impossible("the machine of Door postpones Lock in Open, which nothing leads out of: it would wait forever", trap);
   }
 
   @Test
-  void whatIsPostponedWhereOnlyTimeLeadsOutIsFine() {
+  void postponingInStateWithTimeoutIsAllowed() {
     empty.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class)
         .onTimeout(Open.class, DoorFixture.AWHILE, open -> new Closed()).newActor(doors.scope.anonymous());
   }
 
   @Promise("23.4")
   @Test
-  void twoRulesOfWhichNoneIsMoreSpecificAreFoundOut() {
+  void ambiguousRulesAreRefused() {
     var unclear =
         all.on(Closed.class, Event.class, (closed, event) -> closed).on(Door.class, Push.class, (any, push) -> any);
 
@@ -173,7 +173,7 @@ class FsmRulesTest {
   record Spinning() implements Fast, Loud {}
 
   @Test
-  void whatIsSaidTwiceOfAStateByTwoOfItsInterfacesIsFoundOut() {
+  void stateWithRulesOfTwoInterfacesIsRefused() {
     var wheel = Fsm.of(Wheel.class, Event.class, new Spinning()).on(Wheel.class, Event.class, (any, event) -> any);
 
     impossible(

@@ -86,7 +86,7 @@ class FsmStressTest {
   }
 
   @Test
-  void whateverHappensNothingIsLostAndNothingOvertakes() throws Exception {
+  void messagesAreNeitherLostNorReordered() throws Exception {
     long seed = StressHarness.seed();
     System.out.println("fsm stress: -Dfibry.seed=" + seed);
     for (var strategy : Variants.STRATEGIES.entrySet())

@@ -44,7 +44,7 @@ class FsmTest {
   /** The contract. */
   @ParameterizedTest
   @MethodSource("strategies")
-  void aDoorOnAnyStrategyOpensWaitsClosesLocksAndUnlocks(String strategy) {
+  void doorWorksOnAnyStrategy(String strategy) {
     doors.close();
     doors = new DoorFixture(Variants.STRATEGIES.get(strategy));
     var door = doors.make(doors.tellingDoor());
@@ -75,7 +75,7 @@ class FsmTest {
 
   @Promise("23.7")
   @Test
-  void theVeryStateAnsweredIsNeitherLeftNorEntered() {
+  void sameStateObjectIsNeitherLeftNorEntered() {
     var door = doors.make(doors.tellingDoor());
     door.sendMessage(new Lock(1));
     doors.seen.clear();
@@ -100,7 +100,7 @@ class FsmTest {
 
   @Promise("23.1")
   @Test
-  void aMessageThatItsStateDoesNotNameIsAFailureThatSaysWhatTheStateTakes() {
+  void failureOfUnknownMessageNamesMessagesOfState() {
     var door = doors.make(doors.door());
 
     var failure = assertThrows(IllegalStateException.class, () -> door.ask(new Unlock(1)));
@@ -113,7 +113,7 @@ class FsmTest {
 
   /** W-33: the earlier library entered the present state again. */
   @Test
-  void aMessageThatItsStateDoesNotNameChangesNothing() {
+  void unknownMessageChangesNothing() {
     var door = doors.make(doors.tellingDoor());
     door.sendMessage(new Lock(1));
     doors.seen.clear();
@@ -126,7 +126,7 @@ class FsmTest {
   }
 
   @Test
-  void theMostSpecificRuleCounts() {
+  void mostSpecificRuleWins() {
     var door = doors.make(doors.door().on(Door.class, Push.class, (any, push) -> new Open("anybody")).on(Door.class,
         Event.class, (any, event) -> new Locked(0)));
 
@@ -148,7 +148,7 @@ class FsmTest {
   record Switch() {}
 
   @Test
-  void whatIsSaidOfAnOpenClassHoldsForClassesThatNobodyNamed() {
+  void ruleOfOpenClassHoldsForUnnamedSubclasses() {
     var lamp = Fsm.of(Lamp.class, Object.class, new Off())
         .on(Off.class, Switch.class, (off, event) -> new Red())
         .on(Shining.class, Object.class, (shining, any) -> new Off())
@@ -181,7 +181,7 @@ class FsmTest {
   }
 
   @Test
-  void codeAroundItSeesTheMachinesOwnMessagesToo() {
+  void interceptorSeesInternalMessagesOfMachine() {
     var how = doors.scope.anonymous().intercept((Object message, Handler.Task next) -> {
       doors.seen.add(message.toString());
       next.run();
@@ -196,7 +196,7 @@ class FsmTest {
   }
 
   @Test
-  void aMachineIsNotChangedByWhatIsSaidOfItsCopies() {
+  void machineIsNotChangedByRulesOfItsCopies() {
     var door = doors.door();
     doors.make(door.onEnter(Closed.class, closed -> doors.seen.add("told")));
 

@@ -36,7 +36,7 @@ class FsmTimesTest {
 
   @Promise("23.3")
   @Test
-  void theTimeIsOverAfterSoLongInTheState() {
+  void timeoutComesAfterItsTimeInState() {
     var door = doors.make(doors.door());
     door.sendMessage(new Push("Ada"));
 
@@ -49,7 +49,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void itRunsFromTheBeginningInTheInitialState() {
+  void timeoutOfInitialStateRunsFromBeginning() {
     var door = doors.make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE, closed -> new Open("the wind")));
 
     doors.clock.advance(DoorFixture.AWHILE);
@@ -59,7 +59,7 @@ class FsmTimesTest {
 
   @Promise("23.3")
   @Test
-  void whoLeavesTheStateHearsNoMoreOfIt() {
+  void timeoutOfLeftStateNeverComes() {
     var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()));
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Ada"));
@@ -71,7 +71,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void whoEntersItAnewHasTheWholeTime() {
+  void reenteredStateHasWholeTimeout() {
     var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
     door.sendMessage(new Push("Ada"));
     doors.clock.advance(ALMOST);
@@ -86,7 +86,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void whoStaysHasWhatIsLeft() {
+  void unchangedStateKeepsRemainingTimeout() {
     var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> open));
     door.sendMessage(new Push("Ada"));
     doors.clock.advance(ALMOST);
@@ -98,7 +98,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void whatWaitsWhenTheTimeIsOverComesFirst() {
+  void messagesWaitingAtTimeoutComeFirst() {
     var doors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
     var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> {
@@ -119,7 +119,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void theEndOfAnEarlierTimeIsOfNoAccount() {
+  void earlierTimeoutIsIgnored() {
     var doors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
     var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> {
@@ -140,7 +140,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void whileTheCodeStaysItComesAgainAfterTheSameTime() {
+  void timeoutRepeatsWhileItsCodeKeepsState() {
     var tries = new AtomicInteger();
     var door = doors.make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE,
         closed -> tries.incrementAndGet() < 3 ? closed : new Open("the wind")));
@@ -154,7 +154,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void codeThatThrowsIsTriedAgainAfterTheSameTime() {
+  void timeoutCodeThatThrowsIsRetriedAfterSameTime() {
     var tries = new AtomicInteger();
     var door = doors.make(doors.door().onTimeout(Closed.class, DoorFixture.AWHILE, closed -> {
       if (tries.incrementAndGet() < 2) throw new IllegalStateException("stuck");
@@ -171,7 +171,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void whatAFullMailboxDropsComesAgain() {
+  void timeoutDroppedByFullMailboxComesAgain() {
     var doors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
     var machine = doors.door().on(Open.class, Push.class, (open, push) -> {
@@ -197,7 +197,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void theTimesOfAnActorEndWithIt() {
+  void timeoutsEndWithTheirActor() {
     var door = doors.make(doors.door());
     door.sendMessage(new Push("Ada"));
     door.close();
@@ -208,7 +208,7 @@ class FsmTimesTest {
   }
 
   @Test
-  void onTheSystemsClockItComesToo() {
+  void timeoutComesOnSystemClock() {
     try (var scope = ActorSystem.openScope("real")) {
       var left = new CountDownLatch(1);
       doors.door().onTimeout(Closed.class, Duration.ofMillis(5), closed -> new Open("the wind"))

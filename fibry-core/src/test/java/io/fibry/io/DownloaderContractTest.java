@@ -68,7 +68,7 @@ class DownloaderContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeLetsWhatWaitsComeAndTakesNothingMore(String strategy) {
+  void closeFinishesWaitingDownloadsAndTakesNoMore(String strategy) {
     try (var web = web()) {
       var downloader = downloader(strategy, o -> o.withMaxParallel(1));
       var futures = IntStream.range(0, 5).mapToObj(i -> downloader.sendMessageReturn(web.uri("/" + i))).toList();
@@ -83,7 +83,7 @@ class DownloaderContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void killBreaksOffWhatIsAtWork(String strategy) {
+  void killBreaksOffRunningDownloads(String strategy) {
     var asked = new CountDownLatch(1);
     try (var web = new ScriptedWebServer((head, out) -> {
       asked.countDown();
@@ -106,7 +106,7 @@ class DownloaderContractTest {
   }
 
   @Test
-  void soManyAreAtWorkAtOnce() {
+  void parallelDownloadsAreLimited() {
     var now = new AtomicInteger();
     var most = new AtomicInteger();
     var three = new CyclicBarrier(3); // of the 12, so that they come in threes

@@ -78,7 +78,7 @@ class DownloaderRetryTest {
   @Promise("26.5")
   @ParameterizedTest
   @ValueSource(ints = {429, 502, 503, 504})
-  void whatMayChangeIsTriedAgain(int status) {
+  void transientStatusIsRetried(int status) {
     try (var web = statuses("", status, status, 200)) {
       var future = downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/"));
       passTime(future);
@@ -90,7 +90,7 @@ class DownloaderRetryTest {
 
   @ParameterizedTest
   @ValueSource(ints = {400, 403, 404, 408, 500, 501, 505})
-  void whatWillNotChangeIsNot(int status) {
+  void permanentStatusIsNotRetried(int status) {
     try (var web = statuses("", status, 200)) {
       var failure = Patience.failure(downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/")));
 
@@ -101,7 +101,7 @@ class DownloaderRetryTest {
 
   @Promise("26.5")
   @Test
-  void whoCannotBeReachedIsTriedAgain() {
+  void unreachableServerIsRetried() {
     try (var deaf = new DeafPort()) {
       var future = downloader(NEVER_LESS, o -> o.withMaxAttempts(3)).sendMessageReturn(deaf.uri());
       passTime(future);
@@ -114,7 +114,7 @@ class DownloaderRetryTest {
 
   /** W-26: the earlier library did not count its retries down. */
   @Test
-  void itGivesUpAfterSoManyTriesWithWhatTheLastOneSaid() {
+  void downloadFailsWithLastStatusAfterMaxAttempts() {
     try (var web = statuses("", 503, 502, 504, 429)) {
       var future = downloader(NEVER_LESS, o -> o.withMaxAttempts(3)).sendMessageReturn(web.uri("/"));
       passTime(future);
@@ -125,7 +125,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void theBackOffDoublesUpToItsMost() {
+  void backoffDoublesUpToMax() {
     try (var web = statuses("", 503)) {
       var future =
           downloader(NEVER_LESS, o -> o.withMaxAttempts(6).withBackoff(Duration.ofMillis(100), Duration.ofMillis(350)))
@@ -138,7 +138,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void theBackOffIsByTheHalfLessAtRandom() {
+  void backoffIsShortenedByUpToHalfAtRandom() {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("DownloaderRetryTest -Dfibry.seed=" + seed);
     try (var web = statuses("", 503)) {
@@ -156,7 +156,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void aServerThatAsksForPatienceIsGivenIt() {
+  void retryAfterHeaderIsObeyed() {
     try (var web = statuses("Retry-After: 7\r\n", 503, 200)) {
       var future = downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/"));
       passTime(future);
@@ -167,7 +167,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void moreThanWhatIsLeftIsNotWaitedFor() {
+  void retryAfterBeyondLimitFailsAtOnce() {
     try (var web = statuses("Retry-After: 3600\r\n", 429)) {
       var failure = Patience.failure(downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/")));
 
@@ -177,7 +177,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void patienceIsReadWhereItCanBe() {
+  void retryAfterHeaderIsParsedLeniently() {
     var soon = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).plusHours(1));
     var past = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).minusHours(1));
 
@@ -192,7 +192,7 @@ class DownloaderRetryTest {
 
   @Promise("26.5")
   @Test
-  void retriesAreATenthOfTheDownloadsAndTenMore() {
+  void retriesAreLimitedToTenthOfDownloadsPlusTen() {
     try (var web = statuses("", 503)) {
       var downloader =
           downloader(NEVER_LESS, o -> o.withMaxParallel(1).withBackoff(Duration.ofMillis(1), Duration.ofMillis(1)));
@@ -204,7 +204,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void whoWaitsNoMoreEndsTheRest() {
+  void cancelEndsBackoffOfDownload() {
     try (var web = statuses("", 503)) {
       var downloader = downloader(NEVER_LESS, o -> o.withMaxParallel(1));
       var future = downloader.sendMessageReturn(web.uri("/"));
@@ -220,7 +220,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void whoIsAtRestKeepsItsPlace() {
+  void downloadInBackoffKeepsItsPlace() {
     try (var web = statuses("", 503, 200)) {
       var downloader = downloader(NEVER_LESS, o -> o.withMaxParallel(1));
       var first = downloader.sendMessageReturn(web.uri("/first"));
@@ -246,7 +246,7 @@ class DownloaderRetryTest {
   }
 
   @Test
-  void whatFailsOtherwiseIsNotTriedAgain() {
+  void malformedResponseIsNotRetried() {
     try (var web = ScriptedWebServer.saying("nonsense", "", "")) {
       assertThrows(IOException.class, () -> downloader(NEVER_LESS, o -> o).ask(web.uri("/")));
 

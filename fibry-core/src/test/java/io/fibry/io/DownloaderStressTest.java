@@ -45,7 +45,7 @@ class DownloaderStressTest {
   }
 
   @Test
-  void whateverAServerSaysIsADownloadWithinItsLimitOrAnIOException() {
+  void anyServerResponseIsDownloadWithinLimitOrIOException() {
     System.out.println("DownloaderStressTest -Dfibry.seed=" + seed);
     var random = new Random(seed);
     try (var web = new ScriptedWebServer((head, out) -> {
@@ -70,7 +70,7 @@ class DownloaderStressTest {
   }
 
   @Test
-  void everyDownloadEndsHoweverTheDownloaderDoes() {
+  void everyDownloadEndsHoweverDownloaderEnds() {
     System.out.println("DownloaderStressTest -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var strategies = new ArrayList<>(Variants.STRATEGIES.keySet());

@@ -41,7 +41,7 @@ class DownloaderTest {
   // ---- what comes
 
   @Test
-  void answersWhatIsThere() throws IOException {
+  void downloaderReturnsBody() throws IOException {
     try (var web =
         ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Type: text/plain", "Content-Length: 5", "", "hello")) {
       var download = downloader.ask(web.uri("/greeting"));
@@ -76,7 +76,7 @@ class DownloaderTest {
   }
 
   @Test
-  void saysWhatItIs() throws IOException {
+  void downloaderSendsUserAgent() throws IOException {
     try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 0", "", "");
         var mine = Downloader.open(scope.anonymous(), o -> o.withUserAgent("mine/1"))) {
       downloader.ask(web.uri("/"));
@@ -100,7 +100,7 @@ class DownloaderTest {
   }
 
   @Test
-  void aRingOfRedirectionsEnds() {
+  void redirectionLoopFails() {
     try (var web =
         ScriptedWebServer.saying("HTTP/1.1 302 Found", "Location: /again", "Content-Length: 0", "Connection: close", "",
             "")) {
@@ -114,7 +114,7 @@ class DownloaderTest {
 
   @ParameterizedTest
   @ValueSource(ints = {400, 401, 404, 410, 500, 501})
-  void anotherStatusIsAnExceptionThatSaysWhichAndWhere(int status) {
+  void errorStatusIsExceptionWithStatusAndUri(int status) {
     try (var web = ScriptedWebServer.saying("HTTP/1.1 " + status + " No", "Content-Length: 6", "", "secret")) {
       var refused = assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/x")));
 
@@ -125,7 +125,7 @@ class DownloaderTest {
   }
 
   @Test
-  void whatIsRefusedIsNoFailureOfTheActorAndNotLogged() {
+  void errorStatusIsNoFailureOfActorAndIsNotLogged() {
     try (var web = ScriptedWebServer.saying("HTTP/1.1 404 Not Found", "Content-Length: 0", "", "");
         var logged = new Logged()) {
       assertThrows(HttpStatusException.class, () -> downloader.ask(web.uri("/")));
@@ -148,7 +148,7 @@ class DownloaderTest {
   // ---- what is too long
 
   @Test
-  void whatSaysThatItIsTooLongIsNotRead() {
+  void bodyWithTooLargeContentLengthIsNotRead() {
     try (var web = new ScriptedWebServer((head, out) -> {
       out.write("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n".getBytes());
       forEver(out);
@@ -161,7 +161,7 @@ class DownloaderTest {
   }
 
   @Test
-  void whatGoesOnForEverIsBrokenOff() {
+  void endlessBodyIsBrokenOff() {
     try (var web = new ScriptedWebServer((head, out) -> {
       out.write("HTTP/1.1 200 OK\r\n\r\n".getBytes());
       forEver(out);
@@ -174,7 +174,7 @@ class DownloaderTest {
   }
 
   @Test
-  void whatIsAsLongAsItMayBeComesWhole() throws IOException {
+  void bodyOfMaxLengthComesWhole() throws IOException {
     try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 1000", "", "x".repeat(1_000))) {
       assertEquals("x".repeat(1_000), downloader.ask(web.uri("/")).text());
     }
@@ -182,7 +182,7 @@ class DownloaderTest {
 
   @Promise("26.6")
   @Test
-  void oneByteMoreIsTooLong() {
+  void bodyWithByteTooManyIsRefused() {
     try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "", "x".repeat(1_001))) {
       assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
     }
@@ -205,7 +205,7 @@ class DownloaderTest {
   }
 
   @Test
-  void whatEndsTooEarlyIsAFailure() {
+  void truncatedBodyIsFailure() {
     try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 500", "", "hello")) {
       var failure = assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
@@ -216,7 +216,7 @@ class DownloaderTest {
   // ---- who waits no more
 
   @Test
-  void whoseLimitIsOverEndsTheDownload() {
+  void expiredAskEndsDownload() {
     var seen = new AtomicInteger();
     try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
       assertThrows(AskTimeoutException.class, () -> downloader.ask(web.uri("/"), Duration.ofMillis(200)));
@@ -227,7 +227,7 @@ class DownloaderTest {
 
   @Promise("26.6")
   @Test
-  void whoCancelsTheFutureEndsTheDownload() {
+  void cancelledFutureEndsDownload() {
     var seen = new AtomicInteger();
     try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
       var future = downloader.sendMessageReturn(web.uri("/"));
@@ -240,7 +240,7 @@ class DownloaderTest {
   }
 
   @Test
-  void whoIsInterruptedEndsTheDownload() {
+  void interruptedAskEndsDownload() {
     var seen = new AtomicInteger();
     try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
       var interrupted = new AtomicInteger();

@@ -65,7 +65,7 @@ class ProgramTest {
 
   @Promise("26.7")
   @Test
-  void itsEnvironmentIsWhatItIsGiven() throws Exception {
+  void programHasOnlyGivenEnvironment() throws Exception {
     var result =
         Program.of(Path.of("/usr/bin/env")).withEnvironment("COLOUR", "blue").withEnvironment("SIZE", "9").run();
 
@@ -73,19 +73,19 @@ class ProgramTest {
   }
 
   @Test
-  void itFindsNothingToRead() throws Exception {
+  void programWithoutInputReadsNothing() throws Exception {
     assertEquals("", shell.run("-c", "cat").text());
   }
 
   @Test
-  void itReadsWhatItIsGiven() throws Exception {
+  void programReadsGivenInput() throws Exception {
     var input = "x".repeat(300_000); // more than a pipe holds
 
     assertEquals(input, shell.run(input.getBytes(), List.of("-c", "cat")).text());
   }
 
   @Test
-  void whatItDoesNotReadHoldsNobodyUp() throws Exception {
+  void unreadInputDelaysNoOne() throws Exception {
     assertEquals("done\n", shell.run(new byte[300_000], List.of("-c", "echo done")).text());
   }
 
@@ -95,7 +95,7 @@ class ProgramTest {
   }
 
   @Test
-  void aPoolRunsSoManyAtOnce() {
+  void poolRunsPrograms() {
     try (var pool =
         Pools.fixed(ActorSystem.anonymous(), 2).newActorWithReturn((String text) -> shell.run("-c", text).text())) {
       assertEquals("1\n", pool.ask("echo 1"));
@@ -105,7 +105,7 @@ class ProgramTest {
   // ---- limits
 
   @Test
-  void whatIsTooMuchIsForgotten() throws Exception {
+  void outputBeyondLimitIsDiscarded() throws Exception {
     var result = shell.withMaxOutput(10).run("-c", "yes | head -c 1000000; echo short >&2");
 
     assertEquals("y\ny\ny\ny\ny\n", result.text());
@@ -115,7 +115,7 @@ class ProgramTest {
   }
 
   @Test
-  void whatIsAsMuchAsItMayBeIsWhole() throws Exception {
+  void outputOfMaxLengthIsWhole() throws Exception {
     var result = shell.withMaxOutput(4).run("-c", "printf 1234");
 
     assertEquals("1234", result.text());
@@ -123,7 +123,7 @@ class ProgramTest {
   }
 
   @Test
-  void whatRunsTooLongIsToldToEndAndKeepsWhatItWrote() throws Exception {
+  void timedOutProgramIsTerminatedAndKeepsItsOutput() throws Exception {
     var ready = folder.resolve("ready");
 
     var result = shell.withWait(lateOnce(ready)).run("-c",
@@ -176,7 +176,7 @@ class ProgramTest {
   }
 
   @Test
-  void whatDoesNotListenIsKilled() throws Exception {
+  void programThatIgnoresTerminationIsKilled() throws Exception {
     var result = shell.withLimit(Duration.ofMillis(100)).run("-c", "trap '' TERM; while true; do sleep 0.01; done");
 
     assertTrue(result.isTimedOut());
@@ -185,7 +185,7 @@ class ProgramTest {
 
   @Promise("26.7")
   @Test
-  void itsChildrenEndWithIt() throws Exception {
+  void childrenEndWithTheirProgram() throws Exception {
     var file = folder.resolve("child");
 
     shell.withWait(lateOnce(file)).run("-c",
@@ -197,7 +197,7 @@ class ProgramTest {
 
   @Promise("26.7")
   @Test
-  void itsChildrenMayTidyUpEvenIfItEndsAtOnce() throws Exception {
+  void childrenMayTidyUpWhenTheirProgramEndsAtOnce() throws Exception {
     var tidy = folder.resolve("tidy");
     var file = folder.resolve("child");
 
@@ -208,7 +208,7 @@ class ProgramTest {
   }
 
   @Test
-  void aChildThatOutlivesItHoldsNobodyUp() throws Exception {
+  void childThatOutlivesProgramDelaysNoOne() throws Exception {
     var file = folder.resolve("child");
 
     var result = shell.run("-c", "sleep 600 & echo $! > " + file + "; echo done; sleep 0.1");
@@ -221,7 +221,7 @@ class ProgramTest {
 
   @Promise("26.7")
   @Test
-  void anInterruptKillsItAndItsChildren() throws Exception {
+  void interruptKillsProgramAndItsChildren() throws Exception {
     var file = folder.resolve("child");
     var thrown = new AtomicReference<Throwable>();
     var running = Thread.ofVirtual().start(() -> {
@@ -241,7 +241,7 @@ class ProgramTest {
   }
 
   @Test
-  void whoIsInterruptedAlreadyStartsNothing() throws Exception {
+  void interruptedCallerStartsNoProgram() throws Exception {
     var file = folder.resolve("made");
     Thread.currentThread().interrupt();
     try {
@@ -294,7 +294,7 @@ class ProgramTest {
   // ---- bad input
 
   @Test
-  void whatCannotBeRunIsRefused() {
+  void impossibleProgramIsRefused() {
     refused("the program 'sh' could be anywhere; give its absolute path", () -> Program.of(Path.of("sh")));
     refused(
         "the program '/a.BAT' is run by a shell, which interprets its arguments; give a program that needs none",

@@ -16,7 +16,7 @@ class MailboxTest {
   private static final Duration WAIT = Duration.ofMillis(20);
 
   @Test
-  void itsTextSaysWhatItIs() {
+  void toStringDescribesMailbox() {
     assertEquals("unbounded", Mailbox.unbounded().toString());
     assertEquals("bounded(3, DROP_OLDEST)", Mailbox.bounded(3, Overflow.DROP_OLDEST).toString());
     assertEquals("priority, selective", Mailbox.priority(Comparator.<String>naturalOrder()).selective().toString());

@@ -78,7 +78,7 @@ class ClientLinesTest {
   }
 
   @Test
-  void itIsUtf8AndWhatIsMalformedIsReplaced() {
+  void linesAreUtf8AndMalformedBytesAreReplaced() {
     assertEquals(List.of("äöü€😀"), lines("äöü€😀"));
     assertEquals(List.of("a\ufffdb", "c"),
         given(ClientLinesTest::all, same -> same, new byte[] {'a', (byte) 0xff}, new byte[] {'b', '\n', 'c'}));

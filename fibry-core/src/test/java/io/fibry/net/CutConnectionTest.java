@@ -60,7 +60,7 @@ class CutConnectionTest {
   @Promise("25.10")
   @ParameterizedTest
   @ValueSource(strings = {"total limit", "idle limit", "drain limit", "kill"})
-  void ofATcpServer(String how) throws IOException {
+  void cutOffTcpClientSeesBrokenConnection(String how) throws IOException {
     var gate = new Gate();
     var server = TcpAcceptor.open(scope.anonymous(), 0, connection -> {
       connection.outputStream().write(HALF.getBytes());
@@ -88,7 +88,7 @@ class CutConnectionTest {
 
   @Promise("25.10")
   @Test
-  void ofAnHttpServer() throws IOException {
+  void killedHttpServerLooksBrokenToClient() throws IOException {
     var gate = new Gate();
     var server = HttpServer.open(ActorSystem.anonymous(), 0, HttpRoutes.none().stream("/", exchange -> {
       exchange.outputStream().write(HALF.getBytes());

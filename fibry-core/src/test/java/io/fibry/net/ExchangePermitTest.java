@@ -47,7 +47,7 @@ class ExchangePermitTest {
 
   @Promise("27.4")
   @Test
-  void moreExchangesThanAllowedAreToldSoAtOnce() throws Exception {
+  void excessExchangesAreRefusedAtOnce() throws Exception {
     var gate = new Gate();
     open(routes -> routes.text("/wait", exchange -> {
       gate.pass();
@@ -69,7 +69,7 @@ class ExchangePermitTest {
 
   @Promise("27.4")
   @Test
-  void exchangesThatWaitForTheirClientsKeepOutNobody() throws Exception {
+  void exchangesThatWaitForTheirClientsBlockNoOthers() throws Exception {
     var begun = new CountDownLatch(1);
     var listening = new CountDownLatch(1);
     open(routes -> routes.text("/", exchange -> "").text("/slow", exchange -> {
@@ -164,7 +164,7 @@ class ExchangePermitTest {
   }
 
   @Test
-  void oneThatIsRefusedTakesNoPermit() {
+  void refusedExchangeTakesNoPermit() {
     var atWork = new AtomicInteger();
     var stopped = new AtomicBoolean();
     var refused = new Thread(() -> {

@@ -58,7 +58,7 @@ class ForwarderTest {
   @Promise("25.11")
   @ParameterizedTest
   @MethodSource("strategies")
-  void whatComesIsPassedOnInBothDirectionsWithItsEnd(String strategy) throws Exception {
+  void bytesAndEndAreForwardedInBothDirections(String strategy) throws Exception {
     var forwarder = TcpAcceptor.forward(served.scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 0,
         at(echo().port()), o -> o);
     var sent = new byte[500_000];
@@ -77,7 +77,7 @@ class ForwarderTest {
 
   @Promise("25.11")
   @Test
-  void whoDoesNotReadHoldsBackWhoSends() {
+  void slowReaderHoldsBackSender() {
     var forwarder = forward(echo().port(), o -> o);
     try (var peer = new Peer(forwarder.port())) {
       var sender = Patience.elsewhere(() -> {
@@ -94,7 +94,7 @@ class ForwarderTest {
   }
 
   @Test
-  void aTargetThatRefusesClosesTheClientAndIsSaidOnceAMinute() throws Exception {
+  void refusedTargetClosesClientAndIsLoggedOncePerMinute() throws Exception {
     try (var deaf = new DeafPort(); var log = new Logged()) {
       var forwarder = forward(deaf.number(), o -> o.withMaxConnections(1));
 
@@ -172,7 +172,7 @@ class ForwarderTest {
   }
 
   @Test
-  void idleIsAConnectionWhereNothingComesFromEitherSide() throws Exception {
+  void connectionIsIdleWhenNeitherSideSends() throws Exception {
     var clock = new Clock();
     try (var mine = new ServerScope(o -> o.withScheduler(clock))) {
       var forwarder = TcpAcceptor.forward(mine.scope.anonymous(), 0, at(echo().port()),
@@ -216,7 +216,7 @@ class ForwarderTest {
   }
 
   @Test
-  void itIsDrainedAsAnAcceptorIs() {
+  void forwarderIsDrainedLikeAcceptor() {
     var forwarder = forward(echo().port(), o -> o.withDrainLimit(Patience.LONG));
     try (var peer = new Peer(forwarder.port())) {
       Patience.value(reached);

@@ -51,7 +51,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void headIsTheAnswerWithoutItsBody() throws IOException {
+  void headIsResponseWithoutBody() throws IOException {
     open(routes -> routes.text("/t", exchange -> "text").stream("/s",
         exchange -> exchange.outputStream().write(new byte[5])));
 
@@ -68,7 +68,7 @@ class HttpAnswerTest {
    */
   @Promise("25.10")
   @Test
-  void answerThatBreaksOffDoesNotLookWholeToAnOldClient() throws IOException {
+  void brokenResponseDoesNotLookWholeToOldClient() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
       exchange.outputStream().write(new byte[100]);
       exchange.outputStream().flush();
@@ -83,7 +83,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void answerIsWholeAlthoughTheClientHasSentMoreThanIsRead() throws IOException {
+  void responseIsWholeAlthoughClientSentMoreThanIsRead() throws IOException {
     var begun = new CountDownLatch(1);
     var sent = new CountDownLatch(1);
     open(routes -> routes.stream("/", exchange -> {
@@ -119,7 +119,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void oldClientGetsALongAnswerToTheEndOfTheConnection() throws IOException {
+  void oldClientGetsLongResponseUntilEndOfConnection() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
       exchange.outputStream().write(new byte[10_000]);
       exchange.outputStream().flush();
@@ -133,7 +133,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void whatIsFlushedGoesOutInChunks() throws IOException {
+  void flushedResponseIsSentInChunks() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
       var out = exchange.header("Content-Type", "a/b").outputStream();
       out.write('a');
@@ -151,7 +151,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void whatIsShortIsSentWithItsLength() throws IOException {
+  void shortResponseIsSentWithItsLength() throws IOException {
     open(routes -> routes.stream("/s", exchange -> exchange.outputStream().write("abc".getBytes()))
         .stream("/n", exchange -> exchange.status(204)).stream("/e", exchange -> {}));
 
@@ -181,7 +181,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void lengthThatWasToldIsKeptTo() throws IOException {
+  void declaredLengthIsEnforced() throws IOException {
     open(routes -> routes
         .stream("/less", exchange -> exchange.header("Content-Length", "5").outputStream().write("abc".getBytes()))
         .stream("/more", exchange -> {
@@ -195,7 +195,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void answerThatHadBegunIsCutOffWhenItsHandlerFails() throws IOException {
+  void begunResponseIsCutOffWhenHandlerFails() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
       exchange.outputStream().write("abc".getBytes());
       exchange.outputStream().flush();
@@ -209,7 +209,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void answerThatHadNotBegunIs500WhenItsHandlerFails() throws IOException {
+  void unbegunResponseIs500WhenHandlerFails() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
       exchange.header("X-Mine", "1").outputStream().write("abc".getBytes());
       throw new IllegalStateException("early");
@@ -223,7 +223,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void clientThatAsksIsToldToSendItsBodyWhenItIsRead() throws IOException {
+  void clientIsToldToContinueWhenBodyIsRead() throws IOException {
     open(routes -> routes.text("/read", HttpExchange::bodyAsText).text("/not", exchange -> "no"));
     try (var client = new RawClient(server.port())) {
       client.send("POST /read" + HOST + "Expect: 100-Continue\r\nContent-Length: 3\r\n\r\n");
@@ -237,7 +237,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void bodyThatNobodyReadIsReadAway() throws IOException {
+  void unreadBodyIsDiscarded() throws IOException {
     open(routes -> routes.text("/", exchange -> exchange.path()));
 
     assertEquals("200 200", RawClient
@@ -252,7 +252,7 @@ class HttpAnswerTest {
 
   @Promise("27.7")
   @Test
-  void halfClosedClientGetsItsAnswer() throws IOException {
+  void halfClosedClientGetsItsResponse() throws IOException {
     open(routes -> routes.text("/", HttpExchange::bodyAsText));
     try (var client = new RawClient(server.port())) {
       client.send("POST /" + HOST + "Content-Length: 3\r\n\r\nabc");
@@ -291,7 +291,7 @@ class HttpAnswerTest {
   }
 
   @Test
-  void whatCannotBeSentIsRefusedAtOnce() throws IOException {
+  void invalidHeaderOrStatusIsRefusedAtOnce() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
       for (var bad : new String[] {"a\rb", "a\nb", "a\0b", "\u0100"})
         assertThrows(IllegalArgumentException.class, () -> exchange.header("X", bad));

@@ -69,7 +69,7 @@ class HttpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void textIsAnsweredWithLengthTypeAndDate(String strategy) throws Exception {
+  void textResponseHasLengthTypeAndDate(String strategy) throws Exception {
     open(strategy,
         routes -> routes.text("/hello", exchange -> "Hällo " + exchange.queryParameter("name").orElse("World")));
 
@@ -104,7 +104,7 @@ class HttpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void longAnswerComesWhole(String strategy) throws Exception {
+  void longResponseComesWhole(String strategy) throws Exception {
     open(strategy, routes -> routes.stream("/", exchange -> {
       var out = exchange.outputStream();
       for (int i = 0; i < 20_000; i++) out.write(Integer.toString(i).getBytes(StandardCharsets.US_ASCII));
@@ -166,7 +166,7 @@ class HttpContractTest {
 
   @Promise("27.2")
   @Test
-  void oneStackOfEqualFailuresIsLogged() throws Exception {
+  void equalFailuresAreLoggedWithSingleStackPerSecond() throws Exception {
     open("FIBER", routes -> routes.text("/broken", exchange -> { throw new IOException("no disk"); }));
     long began = System.nanoTime();
     try (var logged = new Logged()) {
@@ -216,7 +216,7 @@ class HttpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void whereThereIsNoRoute404(String strategy) throws Exception {
+  void pathWithoutRouteIs404(String strategy) throws Exception {
     open(strategy,
         routes -> routes.text("/a", exchange -> "short").text("/a/{rest...}", exchange -> "long " + exchange.path()));
 
@@ -236,7 +236,7 @@ class HttpContractTest {
   @Promise("27.3")
   @ParameterizedTest
   @MethodSource("strategies")
-  void exchangesOfAConnectionAreOneActorsInTheirOrder(String strategy) throws Exception {
+  void exchangesOfConnectionAreHandledInOrderBySameActor(String strategy) throws Exception {
     var seen = new CopyOnWriteArrayList<String>();
     open(strategy, routes -> routes.text("/{any...}", exchange -> {
       seen.add(exchange.path());
@@ -286,7 +286,7 @@ class HttpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void strayInterruptOfAHandlerHarmsNoAnswer(String strategy) throws Exception {
+  void strayInterruptOfHandlerHarmsNoResponse(String strategy) throws Exception {
     open(strategy, routes -> routes.text("/text", exchange -> {
       Thread.currentThread().interrupt();
       return "text";

@@ -86,7 +86,7 @@ class HttpFilesTest {
     "/static/../web-other/secret.txt",
     "/%00", "/index.html%00.txt", "/.%2e/secret.txt", "/....//secret.txt", "/..;/secret.txt", "/%252e%252e/secret.txt",
     "/sub%2f..%2f..%2fsecret.txt", "/file:/etc/passwd", "//etc/passwd", "/~root", "/C:/x"})
-  void whatIsNotBelowTheRootIsNotServed(String path) throws IOException {
+  void pathOutsideRootIsNotServed(String path) throws IOException {
     var answer = get(path);
 
     assertTrue(answer.startsWith("HTTP/1.1 404 ") || answer.startsWith("HTTP/1.1 400 "), answer);
@@ -140,7 +140,7 @@ class HttpFilesTest {
   }
 
   @Test
-  void longFileComesWholeAndOneThatShrinksMeanwhileIsSeenToBeCut() throws IOException {
+  void longFileComesWholeAndShrinkingFileLooksCut() throws IOException {
     var file = folder.resolve("web/long.bin");
     Files.write(file, new byte[16 << 20]);
     assertEquals(16 << 20, body(get("/long.bin")));

@@ -75,7 +75,7 @@ class HttpFuzzTest {
 
   @Promise("27.1")
   @Test
-  void whatIsAcceptedASecondReaderReadsTheSame() throws IOException {
+  void acceptedRequestsAreReadTheSameBySecondParser() throws IOException {
     int accepted = 0;
     for (int i = 0; i < 200_000; i++) {
       var sent = mutated();
@@ -170,7 +170,7 @@ class HttpFuzzTest {
   }
 
   @Test
-  void anyBytesAtAnySplitAreAnsweredOrTheConnectionIsClosed() throws IOException {
+  void anyBytesAtAnySplitGetResponseOrClosedConnection() throws IOException {
     try (ActorScope scope = ActorSystem.openScope("fuzz", o -> o); var logged = new Logged()) {
       var server = HttpServer.open(scope.anonymous(), 0,
           HttpRoutes.none().text("/", exchange -> exchange.method() + exchange.bodyAsText()),

@@ -70,7 +70,7 @@ class HttpGuardTest {
 
   @Promise("27.21")
   @Test
-  void aFailureIsAnsweredThoughTheHandlerHasWrittenAndNotSent() throws IOException {
+  void failureAfterUnsentOutputStillGetsErrorResponse() throws IOException {
     open(routes -> routes.stream("/rule", exchange -> {
       exchange.outputStream().write('x');
       throw new IllegalStateException("no");
@@ -88,7 +88,7 @@ class HttpGuardTest {
 
   @ParameterizedTest
   @CsvSource({"'close, keep-alive'", "'keep-alive, close'"})
-  void aCloseCountsWhateverElseIsAskedFor(String connection) throws IOException {
+  void closeWinsOverKeepAlive(String connection) throws IOException {
     open(routes -> routes.text("/", exchange -> "x"), o -> o);
     try (var client = new RawClient(server.port())) {
       var all = client.send("GET / HTTP/1.0\r\nConnection: " + connection + "\r\n\r\n").all(); // or no end comes
@@ -152,7 +152,7 @@ class HttpGuardTest {
   /** More than the socket holds, so the rest is with the client while the handler works. */
   @Promise("25.3")
   @Test
-  void theTimeOfTheHandlerIsNotThatOfTheClient() throws Exception {
+  void handlerTimeDoesNotCountAgainstClient() throws Exception {
     var body = "x".repeat(8_000_000);
     open(routes -> routes.text("POST /", exchange -> {
       int first = exchange.body().read();

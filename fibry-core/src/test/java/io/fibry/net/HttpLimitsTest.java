@@ -60,7 +60,7 @@ class HttpLimitsTest {
   @ValueSource(
       strings = {"", "G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\n", POST + "Content-Length: 3\r\n\r\n",
         POST + "Content-Length: 3\r\n\r\nab", POST + "Transfer-Encoding: chunked\r\n\r\n3\r\n"})
-  void whoSendsNoMoreIsCutOff(String sent) throws IOException {
+  void clientThatStopsSendingIsCutOff(String sent) throws IOException {
     open(routes -> routes.text("/", HttpExchange::bodyAsText), o -> o);
     try (var client = new RawClient(server.port())) {
       var all = client.send(sent).allLater();

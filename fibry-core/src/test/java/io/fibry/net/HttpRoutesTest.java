@@ -117,7 +117,7 @@ class HttpRoutesTest {
 
   @Promise("27.12")
   @Test
-  void theMethodsThereAreAreTold() {
+  void allowedMethodsAreNamed() {
     open(none -> shop());
 
     for (var method : List.of("PUT", "OPTIONS"))
@@ -130,7 +130,7 @@ class HttpRoutesTest {
   @ParameterizedTest
   @ValueSource(strings = {"orders", "/orders/", "//", "/a//b", "/a?b", "/../a", "/a/..", "GET orders", "get /orders",
     "FETCH /orders", "GET  /orders", "/a/{b", "/a/b}", "/a/{}", "/a/x{b}", "/{a}/{a}", "/{a...}/b", "/{a b}", "", " /"})
-  void whatCannotBeARouteIsRefused(String path) {
+  void invalidRouteIsRefused(String path) {
     var failure = assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().text(path, exchange -> ""));
 
     assertTrue(failure.getMessage().startsWith("'" + path + "' cannot be a route: "), failure.getMessage());
@@ -202,7 +202,7 @@ class HttpRoutesTest {
   }
 
   @Test
-  void withoutBodiesThereAreNoObjects() {
+  void objectsAreRefusedWithoutBodyCodec() {
     assertEquals("'/a' answers with objects, and nothing says how they become bytes; call withBodyCodec(..) before",
         assertThrows(IllegalStateException.class, () -> HttpRoutes.none().object("/a", exchange -> 1)).getMessage());
     open(routes -> routes.text("/a", exchange -> "" + exchange.bodyAs(Integer.class)));

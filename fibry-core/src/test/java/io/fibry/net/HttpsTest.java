@@ -77,7 +77,7 @@ class HttpsTest {
   }
 
   @Test
-  void aRequestAndItsAnswer() throws Exception {
+  void clientGetsResponsesOverTls() throws Exception {
     open();
 
     var answer = send(request("/hello"));
@@ -107,7 +107,7 @@ class HttpsTest {
   }
 
   @Test
-  void anAnswerThatBreaksOffLooksTorn() {
+  void brokenResponseLooksTorn() {
     open();
 
     assertThrows(IOException.class, () -> send(request("/half")));

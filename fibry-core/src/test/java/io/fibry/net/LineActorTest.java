@@ -57,7 +57,7 @@ class LineActorTest {
   @Promise("25.8")
   @ParameterizedTest
   @MethodSource("strategies")
-  void whatIsSentFromAnywhereIsALineEachInTheOrderOfEachSender(String strategy) throws Exception {
+  void eachMessageIsSentAsLineInOrderOfItsSender(String strategy) throws Exception {
     Handler<TcpConnection> handler = connection -> {
       connected.complete(connection);
       connection.inputStream().read();
@@ -88,7 +88,7 @@ class LineActorTest {
   }
 
   @Test
-  void aBurstThatIsTooLargeStopsItNotByChance() {
+  void lineActorIsAlwaysStoppedByTooLargeBurst() {
     for (int round = 0; round < 30; round++) {
       var ends = new CompletableFuture<ExitReason>();
       var acceptor = TcpAcceptor.open(served.scope.anonymous(), 0, connection -> {
@@ -107,7 +107,7 @@ class LineActorTest {
   }
 
   @Test
-  void itIsTheSameEachTimeAndEndsWithTheConnection() {
+  void lineActorIsAlwaysTheSameAndEndsWithConnection() {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var client = of(connected).lineActor();
@@ -124,7 +124,7 @@ class LineActorTest {
   }
 
   @Test
-  void oneMadeAfterTheConnectionWasClosedHasEnded() {
+  void lineActorOfClosedConnectionHasEnded() {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       of(connected).close();
@@ -156,7 +156,7 @@ class LineActorTest {
 
   @Promise("25.8")
   @Test
-  void aClientTooSlowIsCutOffAndItsMessagesAreDeadLettersAndNoSenderWaits() {
+  void slowClientIsCutOffAndItsMessagesAreDeadLetters() {
     var acceptor = open(o -> o.withMaxUnsent(30_000_000));
     try (var peer = new Peer(acceptor.port())) {
       Actor<String> client = of(connected).lineActor();
@@ -179,7 +179,7 @@ class LineActorTest {
   }
 
   @Test
-  void aLineWithALineEndInsideIsADeadLetterAndNothingOfItIsWritten() {
+  void messageWithLineEndIsDeadLetterAndIsNotWritten() {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var client = of(connected).lineActor();
@@ -195,7 +195,7 @@ class LineActorTest {
   }
 
   @Test
-  void whatCouldNeverBeSentIsADeadLetterAndHarmsNobody() {
+  void messageBeyondUnsentLimitIsDeadLetterAndHarmsNoOne() {
     var acceptor = open(o -> o.withMaxUnsent(10));
     try (var peer = new Peer(acceptor.port())) {
       var client = of(connected).lineActor();
@@ -233,7 +233,7 @@ class LineActorTest {
   }
 
   @Test
-  void whatIsUnsentIsCountedExactly() {
+  void unsentBytesAreCountedExactly() {
     var acceptor = open(o -> o.withMaxUnsent(100));
     try (var peer = new Peer(acceptor.port())) {
       var client = of(connected).lineActor();
@@ -245,7 +245,7 @@ class LineActorTest {
   }
 
   @Test
-  void whatIsWrittenDirectlyAndSentAreMixedWhole() throws Exception {
+  void writtenAndSentLinesAreMixedWhole() throws Exception {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var connection = of(connected);
@@ -282,7 +282,7 @@ class LineActorTest {
   }
 
   @Test
-  void whereItIsNamedItIsNamedAfterItsConnection() {
+  void lineActorIsNamedAfterItsConnection() {
     var acceptor = TcpAcceptor.open(served.scope.named("chat"), 0, connection -> {
       connected.complete(connection);
       connection.inputStream().read();

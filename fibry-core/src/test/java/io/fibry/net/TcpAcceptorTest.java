@@ -55,7 +55,7 @@ class TcpAcceptorTest {
   // ---- bad input
 
   @Test
-  void aPortThatIsTakenIsSaidAtOnceAndTheNameIsFree() throws Exception {
+  void portInUseIsRefusedAtOnceAndNameStaysFree() throws Exception {
     try (var taken = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
       var how = served.scope.named("server");
 
@@ -134,7 +134,7 @@ class TcpAcceptorTest {
 
   @Promise("25.1")
   @Test
-  void whateverAHandlerThrowsClosesItsConnectionAndFreesItsPermit() {
+  void failedHandlerClosesItsConnectionAndFreesItsPermit() {
     var tries = new AtomicInteger();
     var acceptor =
         TcpAcceptor.open(served.scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 0, connection -> {
@@ -209,7 +209,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void whatIsAroundIsAroundConversationsAndNotAroundWhatIsSentToClients() {
+  void interceptorSurroundsConversationsButNotMessagesToClients() {
     var around = new CopyOnWriteArrayList<Object>();
     var how = served.scope.anonymous().intercept((message, next) -> {
       around.add(message);
@@ -237,7 +237,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void waitingForItInAConversationIsARing() {
+  void conversationThatWaitsForItsAcceptorClosesCycle() {
     var seen = new CompletableFuture<Throwable>();
     var open = new CompletableFuture<TcpAcceptor>();
     open.complete(served
@@ -252,7 +252,7 @@ class TcpAcceptorTest {
 
   @Promise("25.4")
   @Test
-  void clientsThatGoAreNoFailuresAndDoNotFloodTheLog() {
+  void leavingClientsAreNoFailuresAndDoNotFloodLog() {
     try (var log = new Logged()) {
       var acceptor = TcpAcceptor.open(served.scope.anonymous().onFailure(FailurePolicy.escalate()), 0, connection -> {
         while (connection.inputStream().read() >= 0);
@@ -301,7 +301,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void itMayBeEndedWhileClientsCome() {
+  void acceptorMayBeEndedWhileClientsConnect() {
     for (int round = 0; round < 20; round++) {
       int end = round % 4;
       var acceptor = served.open(TcpAcceptorTest::answer, o -> o.withDrainLimit(Duration.ofMillis(20)));
@@ -343,7 +343,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void whatASilentAcceptorsHandlerThrowsIsCountedAndNotLogged() {
+  void failureInSilentAcceptorIsCountedAndNotLogged() {
     try (var log = new Logged()) {
       var acceptor = Stereotypes.of(served.scope.anonymous()).tcpAcceptorSilent(0, connection -> {
         throw new IllegalStateException("not to be seen");
@@ -359,7 +359,7 @@ class TcpAcceptorTest {
   }
 
   @Test
-  void itListensOnTheLoopbackAddressUnlessTold() {
+  void acceptorListensOnLoopbackAddressByDefault() {
     var here = served.open(TcpAcceptorTest::answer);
     var everywhere =
         served.open(TcpAcceptorTest::answer, o -> o.withAddress(new java.net.InetSocketAddress(0).getAddress()));

@@ -122,7 +122,7 @@ class TcpContractTest {
   @Promise("25.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeCutsWhoDoesNotFinishWithinTheDrainLimit(String strategy) {
+  void closeCutsOffConversationsThatExceedDrainLimit(String strategy) {
     open(strategy, TcpContractTest::echo, o -> o.withDrainLimit(Duration.ofMillis(50)));
     try (var peer = new Peer(acceptor.port()).send("one\n")) {
       assertEquals("one", peer.line());
@@ -137,7 +137,7 @@ class TcpContractTest {
   @Promise("25.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void askExitEndsTheInputOfThoseWhoRead(String strategy) {
+  void askExitEndsInputOfReadingConversations(String strategy) {
     open(strategy, connection -> {
       echo(connection);
       connection.outputStream().write("bye\n".getBytes());
@@ -173,7 +173,7 @@ class TcpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void itsScopeEndsIt(String strategy) {
+  void scopeEndsAcceptor(String strategy) {
     open(strategy, TcpContractTest::echo);
     try (var peer = new Peer(acceptor.port()).send("one\n")) {
       assertEquals("one", peer.line());
@@ -189,7 +189,7 @@ class TcpContractTest {
   @Promise("25.2")
   @ParameterizedTest
   @MethodSource("strategies")
-  void noMoreAreOpenThanItMay(String strategy) {
+  void openConnectionsAreLimited(String strategy) {
     open(strategy, TcpContractTest::echo, o -> o.withMaxConnections(1));
     try (var first = new Peer(acceptor.port()).send("one\n"); var second = new Peer(acceptor.port()).send("two\n")) {
       assertEquals("one", first.line());
@@ -221,7 +221,7 @@ class TcpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void whatItClosesIsClosedAfterTheLastConversation(String strategy) {
+  void closeOnExitRunsAfterLastConversation(String strategy) {
     var gate = new Gate();
     var closed = new java.util.concurrent.atomic.AtomicBoolean();
     open(strategy, connection -> {

@@ -42,7 +42,7 @@ class TcpLeakTest {
 
   @Promise("25.6")
   @Test
-  void neitherDescriptorsNorHeapAreLeftWhicheverWayItEnds() {
+  void endedAcceptorLeavesNeitherDescriptorsNorHeap() {
     serve(Exitable::kill); // the JDK opens some once
     long before = Descriptors.open();
 

@@ -117,7 +117,7 @@ class TcpLimitsTest {
 
   @Promise("25.3")
   @Test
-  void whoSendsNothingForTooLongIsCutOff() {
+  void silentClientIsCutOffAtIdleLimit() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(Duration.ofSeconds(60)));
     try (var peer = new Peer(acceptor.port())) {
       pass(59);
@@ -146,7 +146,7 @@ class TcpLimitsTest {
 
   @Promise("25.3")
   @Test
-  void whoSendsAByteNowAndThenIsCutOffByTheTotalLimit() throws Exception {
+  void slowClientIsCutOffAtTotalLimit() throws Exception {
     var acceptor = open(TcpLimitsTest::readAll,
         o -> o.withIdleLimit(Duration.ofSeconds(60)).withTotalLimit(Duration.ofSeconds(100)));
     try (var peer = new Peer(acceptor.port())) {
@@ -176,7 +176,7 @@ class TcpLimitsTest {
 
   @Promise("25.3")
   @Test
-  void whoNeverReadsIsCutOffByTheWriteLimit() {
+  void clientThatNeverReadsIsCutOffAtWriteLimit() {
     var acceptor = open(connection -> {
       while (true) connection.outputStream().write(new byte[1 << 20]);
     }, o -> o.withWriteLimit(Duration.ofSeconds(30)));
@@ -201,7 +201,7 @@ class TcpLimitsTest {
    */
   @Promise("25.10")
   @Test
-  void whoNeverReadsIsToldOfABreakAndNotOfAnEnd() {
+  void clientThatNeverReadsSeesBrokenConnection() {
     var acceptor = open(connection -> {
       while (true) connection.outputStream().write(new byte[1 << 20]);
     }, o -> o);
@@ -266,7 +266,7 @@ class TcpLimitsTest {
   }
 
   @Test
-  void whoIsCutOffIsNoFailureOfItsHandler() {
+  void cutOffClientIsNoFailureOfHandler() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o);
     try (var peer = new Peer(acceptor.port())) {
       pass(62);
@@ -278,7 +278,7 @@ class TcpLimitsTest {
   }
 
   @Test
-  void thereIsOneTimerWhileThereAreConnectionsAndNoneAfterwards() {
+  void acceptorHasSingleTimerOnlyWhileConnectionsAreOpen() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o);
     assertEquals(0, clock.due.size());
     try (var one = new Peer(acceptor.port()).send("x"); var other = new Peer(acceptor.port()).send("y")) {
@@ -315,7 +315,7 @@ class TcpLimitsTest {
   }
 
   @Test
-  void aLimitOfAllTimeIsNone() {
+  void endlessLimitIsNoLimit() {
     var ever = Duration.ofSeconds(Long.MAX_VALUE);
     var acceptor = open(TcpLimitsTest::readAll,
         o -> o.withIdleLimit(ever).withTotalLimit(ever).withWriteLimit(ever).withDrainLimit(ever));

@@ -34,7 +34,7 @@ class TlsAvailableTest {
   /** A record is longer than its content, and some have none. */
   @ParameterizedTest
   @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
-  void whatIsAvailableCanBeReadWithoutWaiting(String protocol) throws Exception {
+  void availableBytesCanBeReadWithoutWaiting(String protocol) throws Exception {
     var available = new CompletableFuture<Integer>();
     var acceptor = net.open(client -> {
       var in = client.inputStream();
@@ -60,7 +60,7 @@ class TlsAvailableTest {
 
   /** Half a record may hold anything. */
   @Test
-  void ofHalfARecordNothingIsAvailable() throws Exception {
+  void halfRecordMakesNothingAvailable() throws Exception {
     var sent = new CompletableFuture<Void>();
     var available = new LinkedBlockingQueue<Integer>();
     var acceptor = net.open(client -> {

@@ -146,7 +146,7 @@ class TlsFilesTest {
   }
 
   @Test
-  void whatIsNotThereIsTold() throws Exception {
+  void missingCertificateIsNamed() throws Exception {
     assertTrue(assertThrows(UncheckedIOException.class, () -> Tls.ofFiles(certificate, key)).getMessage()
         .contains("certificate.pem"));
 
@@ -158,7 +158,7 @@ class TlsFilesTest {
   }
 
   @Test
-  void aKeyOfAnotherFormOrCertificateIsTold() throws Exception {
+  void keyOfAnotherFormOrCertificateIsNamed() throws Exception {
     write("server", "EC");
     Files.writeString(key, Files.readString(key).replace("PRIVATE KEY", "EC PRIVATE KEY"));
     assertTrue(refusal().contains("there is no 'BEGIN PRIVATE KEY'"));

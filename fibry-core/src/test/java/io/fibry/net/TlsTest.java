@@ -246,7 +246,7 @@ class TlsTest {
   // ---- who speaks no TLS, or too slowly
 
   /** The server must answer each wish with new keys of its own. */
-  @Soak(counterpart = "TcpLimitsTest.whoNeverReadsIsCutOffByTheWriteLimit")
+  @Soak(counterpart = "TcpLimitsTest.clientThatNeverReadsIsCutOffAtWriteLimit")
   @Test
   void aClientThatWantsNewKeysAndDoesNotReadIsCutOffAtTheWriteLimit() throws Exception {
     var acceptor = open(o -> o.withIdleLimit(ChronoUnit.FOREVER.getDuration()).withWriteLimit(Duration.ofMillis(300)));
@@ -356,7 +356,7 @@ class TlsTest {
   }
 
   @Test
-  void withoutTlsThereIsNoSession() throws Exception {
+  void plainConnectionHasNoTlsSession() throws Exception {
     var acceptor = net.open(client -> client.outputStream().write((client.tls() + "\n").getBytes()));
 
     try (var peer = new Peer(acceptor.port())) {

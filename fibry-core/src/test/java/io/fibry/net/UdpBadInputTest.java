@@ -126,7 +126,7 @@ class UdpBadInputTest {
   }
 
   @Test
-  void whatCannotBeSentIsRefused() {
+  void unsendablePacketIsRefused() {
     var server = open(0, o -> o);
 
     refused("a packet of 65508 bytes is too long for a datagram; send at most 65507",
@@ -136,7 +136,7 @@ class UdpBadInputTest {
   }
 
   @Test
-  void whoHasEndedSendsNothing() {
+  void endedServerSendsNothing() {
     var server = open(0, o -> o);
     server.close();
 

@@ -72,7 +72,7 @@ class UdpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void answersWhoSent(String strategy) {
+  void handlerRepliesToSender(String strategy) {
     var server = server(strategy, (self, packet) -> self.reply(packet, packet.data()));
 
     peer.send(server.port(), "hello");
@@ -97,7 +97,7 @@ class UdpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeHandlesWhatWaitsWhichMayStillAnswer(String strategy) {
+  void closeHandlesWaitingPacketsWhichMayStillReply(String strategy) {
     var gate = new Gate();
     var server = server(strategy, (self, packet) -> {
       gate.pass();
@@ -162,7 +162,7 @@ class UdpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void itsOwnHandlerMayEndIt(String strategy) {
+  void handlerMayEndItsServer(String strategy) {
     var server = server(strategy, (self, packet) -> self.close());
 
     peer.send(server.port(), "go");
@@ -173,7 +173,7 @@ class UdpContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void whoseScopeClosesEnds(String strategy) {
+  void serverEndsWithItsScope(String strategy) {
     var server = server(strategy, (self, packet) -> seen.add(UdpPeer.text(packet)));
     peer.send(server.port(), "before");
     Patience.eventually(() -> seen.size() == 1);

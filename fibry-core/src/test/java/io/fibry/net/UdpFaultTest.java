@@ -76,7 +76,7 @@ class UdpFaultTest {
   }
 
   @Test
-  void whereReceivingFailsItRestsLongerEachTimeAndGoesOn() throws Exception {
+  void serverBacksOffLongerEachTimeReceivingFails() throws Exception {
     try (var logged = new Logged()) {
       var server = server(new Broken(3));
       peer.send(server.port(), "at last");
@@ -93,7 +93,7 @@ class UdpFaultTest {
   }
 
   @Test
-  void whereReceivingFailsForEverItNeitherSpinsNorOutlivesItsEnd() throws Exception {
+  void serverThatCannotReceiveNeitherSpinsNorOutlivesItsEnd() throws Exception {
     try (var logged = new Logged()) {
       var socket = new Broken(Integer.MAX_VALUE);
       var server = server(socket);
@@ -155,7 +155,7 @@ class UdpFaultTest {
   }
 
   @Test
-  void aSocketThatIsClosedBelowItEndsItAndIsTold() throws Exception {
+  void serverEndsWithFailureWhenItsSocketIsClosed() throws Exception {
     try (var logged = new Logged()) {
       var socket = new Broken(0);
       var server = server(socket);
@@ -169,7 +169,7 @@ class UdpFaultTest {
   }
 
   @Test
-  void whoWaitsForRoomWithAPacketIsWokenByTheEnd() {
+  void receiverThatWaitsForRoomIsWokenByEnd() {
     var gate = new Gate();
     var server = UdpServer.open(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 0,
         (self, packet) -> gate.pass(), o -> o);

@@ -69,7 +69,7 @@ class UdpGroupTest {
   }
 
   @Test
-  void allMembersReceiveWhatOneSends() throws Exception {
+  void allMembersReceivePacketOfMember() throws Exception {
     var one = member(0, "one");
     var two = member(one.port(), "two");
 
@@ -80,7 +80,7 @@ class UdpGroupTest {
   }
 
   @Test
-  void whoAsksAGroupIsAnsweredByItsMembers() throws Exception {
+  void groupMembersReplyToSender() throws Exception {
     var one = member(0, "one");
 
     try (var peer = new UdpPeer()) {
@@ -92,7 +92,7 @@ class UdpGroupTest {
   }
 
   @Test
-  void whatIsNotForTheGroupIsNotReceived() throws Exception {
+  void packetNotSentToGroupIsNotReceived() throws Exception {
     var one = member(0, "one");
 
     try (var peer = new UdpPeer()) {
@@ -105,7 +105,7 @@ class UdpGroupTest {
   }
 
   @Test
-  void whoLeftReceivesNothing() throws Exception {
+  void closedMemberReceivesNothing() throws Exception {
     var one = member(0, "one");
     var two = member(one.port(), "two");
 
@@ -117,7 +117,7 @@ class UdpGroupTest {
   }
 
   @Test
-  void whatItSendsToAGroupPassesNoRouter() throws Exception {
+  void packetToGroupPassesNoRouter() throws Exception {
     try (var sockets = UdpSockets.open(InetAddress.getLoopbackAddress(), Optional.of(group()), 0)) {
       assertEquals(1, sockets.out().getOption(StandardSocketOptions.IP_MULTICAST_TTL));
       assertEquals(NetworkInterface.getByInetAddress(LOOPBACK),

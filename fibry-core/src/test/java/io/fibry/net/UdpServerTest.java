@@ -130,7 +130,7 @@ class UdpServerTest {
 
   @Promise("26.2")
   @Test
-  void whatIsTooMuchForItsActorIsDroppedAndCounted() {
+  void excessPacketsAreDroppedAndCounted() {
     var gate = new Gate();
     var server = UdpServer.open(scope.named("udp"), 0, (self, packet) -> gate.pass(), o -> o);
     peer.send(server.port(), "at hand");
@@ -179,7 +179,7 @@ class UdpServerTest {
 
   @Promise("26.2")
   @Test
-  void takesNoMoreFromOneAddressThanItsRate() {
+  void addressIsLimitedToItsRate() {
     var server = server(o -> o.withRate(2, Duration.ofSeconds(2)));
 
     for (int i = 0; i < 5; i++) peer.send(server.port(), "now " + i);
@@ -194,7 +194,7 @@ class UdpServerTest {
   }
 
   @Test
-  void oneAddressDoesNotSpendTheRateOfAnother() throws Exception {
+  void addressDoesNotSpendRateOfAnother() throws Exception {
     var rates = new SenderRates(clock, 1, Duration.ofSeconds(1));
 
     assertTrue(rates.admits(InetAddress.getByName("10.0.0.1")));
@@ -229,7 +229,7 @@ class UdpServerTest {
 
   @Promise("26.3")
   @Test
-  void noReplyIsLongerThanWhatItAnswers() throws Exception {
+  void replyIsNoLongerThanItsRequest() throws Exception {
     var server = server(o -> o);
     peer.send(server.port(), "1234");
     Patience.eventually(() -> seen.size() == 1);
@@ -255,7 +255,7 @@ class UdpServerTest {
   }
 
   @Test
-  void whatItSendsComesFromItsPort() throws Exception {
+  void packetComesFromPortOfServer() throws Exception {
     var server = server(o -> o);
 
     server.send(peer.address(), "unasked".getBytes());

@@ -76,7 +76,7 @@ class WebSocketContractTest {
   @Promise("27.16")
   @ParameterizedTest
   @MethodSource("strategies")
-  void whatIsSentFromAnywhereIsAMessageEachInTheOrderOfEachSender(String strategy) {
+  void messagesOfAnyThreadArriveInOrderOfEachSender(String strategy) {
     try (var peer = open(strategy, this::readAll)) {
       var connection = Patience.value(connected);
       var senders = new ArrayList<Thread>();
@@ -105,7 +105,7 @@ class WebSocketContractTest {
   @Promise("27.19")
   @ParameterizedTest
   @MethodSource("strategies")
-  void aHandlerThatReturnsClosesAfterWhatWasSentAndWaitsForTheClient(String strategy) {
+  void returnedHandlerClosesAfterSentMessagesAndAwaitsClient(String strategy) {
     try (var peer = open(strategy, connection -> {
       connection.textActor().sendMessage("a");
       connection.binaryActor().sendMessage(new byte[3]);
@@ -209,7 +209,7 @@ class WebSocketContractTest {
   }
 
   @Test
-  void bothActorsAreOne() {
+  void textActorAndBinaryActorAreTheSame() {
     try (var peer = open(connection -> {
       assertSame(connection.textActor(), (Object) connection.binaryActor());
       assertSame(connection.messages(), connection.messages());
@@ -221,7 +221,7 @@ class WebSocketContractTest {
 
   @Promise("27.16")
   @Test
-  void topicForgetsAClientThatIsGoneAndWhatItDidNotReadIsADeadLetter() {
+  void topicForgetsGoneClientWhoseLateMessagesAreDeadLetters() {
     Topic<String> news = Topic.open(net.scope.anonymous());
     try (var peer = open(connection -> {
       news.subscribe(connection.textActor());
@@ -244,7 +244,7 @@ class WebSocketContractTest {
 
   @Promise("27.16")
   @Test
-  void theActorOfAClientThatIsGoneWithoutACloseWasStopped() throws IOException {
+  void actorOfClientGoneWithoutCloseIsStopped() throws IOException {
     try (var peer = open(this::readAll)) {
       var actor = Patience.value(connected).textActor();
       peer.text("hello");
@@ -287,7 +287,7 @@ class WebSocketContractTest {
 
   @Promise("27.19")
   @Test
-  void aHandlerThatThrowsClosesWith1011AndANumberThatIsInTheLog() {
+  void failedHandlerClosesWith1011AndLoggedNumber() {
     try (var logged = new Logged(); var peer = open(connection -> {
       connection.textActor().sendMessage("before");
       throw new IllegalStateException("made up");
@@ -306,7 +306,7 @@ class WebSocketContractTest {
 
   @Promise("27.19")
   @Test
-  void whatIsFullOrOverClosesWith1013AndIsNotLogged() {
+  void fullOrEndedActorClosesWith1013WithoutLog() {
     var ended = net.scope.anonymous().newActorWithReturn((String ask) -> ask);
     ended.close();
     var full = net.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((String none) -> {});
@@ -321,7 +321,7 @@ class WebSocketContractTest {
   }
 
   @Test
-  void whatTheClientDidIsNoFailureOfTheHandler() {
+  void protocolErrorOfClientIsNoFailureOfHandler() {
     try (var logged = new Logged(); var peer = open(this::readAll)) {
       peer.send(new byte[] {(byte) 0xff});
 
@@ -369,7 +369,7 @@ class WebSocketContractTest {
 
   @Promise("27.13")
   @Test
-  void itsExchangeIsOverWhenItIsOpen() {
+  void exchangeIsOverWhenWebSocketIsOpen() {
     var log = new LinkedBlockingQueue<AccessLogEntry>();
     var routes = HttpRoutes.none().webSocket("/", watched.by(this::readAll));
     server = HttpServer.open(net.scope.anonymous(), 0, routes, o -> o.withAccessLog(log::add));
@@ -390,7 +390,7 @@ class WebSocketContractTest {
   }
 
   @Test
-  void anAnswerThatHasBegunCannotBeUpgraded() {
+  void begunResponseCannotBeUpgraded() {
     var answer = new HttpAnswer(java.io.OutputStream.nullOutputStream(), true, false, true, false);
     answer.out();
 

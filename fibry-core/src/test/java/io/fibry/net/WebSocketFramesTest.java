@@ -163,7 +163,7 @@ class WebSocketFramesTest {
   @Promise("27.15")
   @ParameterizedTest
   @MethodSource("torn")
-  void whatCannotBecomeRightIsRefusedAtOnce(Case begun) {
+  void invalidBeginningOfFrameIsRefusedAtOnce(Case begun) {
     try (var peer = new WebSocketPeer(server.port(), "/").send(begun.sent)) {
       assertEquals(begun.answers, peer.next().toString());
     }

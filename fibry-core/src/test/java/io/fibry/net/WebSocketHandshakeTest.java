@@ -79,7 +79,7 @@ class WebSocketHandshakeTest {
       Host: localhost                | Host: a.localhost;Origin: http://a.localhost | 101
       /chat                          | /                            | 200
       """)
-  void whatIsNoHandshakeIsRefused(String part, String instead, int code) throws IOException {
+  void invalidHandshakeIsRefused(String part, String instead, int code) throws IOException {
     open();
     var request = WebSocketPeer.request("/chat", "Connection: close").replace(part,
         instead == null ? "X: y" : instead.replace(";", "\r\n"));
@@ -163,7 +163,7 @@ class WebSocketHandshakeTest {
   }
 
   @Test
-  void aPageThatWasNotEncryptedMayNotConnectToWhatIs() throws IOException {
+  void unencryptedPageMayNotConnectToEncryptedServer() throws IOException {
     var context = Certificates.context();
     server = HttpServer.open(net.scope.anonymous(), 0, HttpRoutes.none().webSocket("/", connection -> {}),
         o -> o.withTls(context));

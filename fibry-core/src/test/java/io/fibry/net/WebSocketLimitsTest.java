@@ -150,7 +150,7 @@ class WebSocketLimitsTest {
   }
 
   @Test
-  void withoutAnIdleLimitNobodyIsPinged() {
+  void clientIsNotPingedWithoutIdleLimit() {
     open(o -> o.withIdleLimit(java.time.temporal.ChronoUnit.FOREVER.getDuration()));
     try (var peer = heard(connect())) {
       clock.advance(Duration.ofDays(2));
@@ -209,7 +209,7 @@ class WebSocketLimitsTest {
   }
 
   @Test
-  void aPingCutsNobodyOffWhoHasAsMuchUnsentAsAllowed() throws IOException {
+  void pingDoesNotCutOffClientAtUnsentLimit() throws IOException {
     open(o -> o.withMaxUnsent(20_000_010).withIdleLimit(Duration.ofSeconds(40)));
     try (var peer = WebSocketPeer.slow(server.port(), "/")) {
       Patience.value(connected).binaryActor().sendMessage(new byte[20_000_000]);
@@ -281,14 +281,14 @@ class WebSocketLimitsTest {
 
   @Promise("27.15")
   @Test
-  void aFrameThatNoMessageMayHaveIsToldByTheLimitOfMessages() {
+  void oversizedFrameIsRefusedByMessageLimit() {
     refused(o -> o.withMaxMessage(1_000).withMaxFrame(2_000), 2_001,
         "a message longer than 1000 bytes, and the connection was closed with 1009; withMaxMessage allows more");
   }
 
   @Promise("27.15")
   @Test
-  void aFrameThatIsTooLongIsToldByTheLowerLimit() {
+  void longFrameIsRefusedByLowerLimit() {
     refused(o -> o.withMaxMessage(1_000).withMaxFrame(100), 1_001,
         "a frame longer than 100 bytes, and the connection was closed with 1009; withMaxFrame allows more");
   }

@@ -51,7 +51,7 @@ class EntitiesBirthTest {
   }
 
   @Test
-  void othersWaitForABirthAndGetTheSameActor() {
+  void otherCallersWaitForBirthAndGetSameActor() {
     var accounts = slow();
     var first = elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
@@ -79,7 +79,7 @@ class EntitiesBirthTest {
   }
 
   @Test
-  void whatABirthThrowsIsThrownToAllWhoUsedItAndTheNextUseTriesAgain() {
+  void failedBirthIsThrownToAllWaitersAndRetriedByNextUse() {
     var planned = new IllegalStateException("planned");
     var tries = new AtomicInteger();
     all.set(bank.others(name -> {
@@ -170,7 +170,7 @@ class EntitiesBirthTest {
   }
 
   @Test
-  void whoIsInterruptedWhileHeWaitsForABirthSendsADeadLetterAndKeepsTheFlag() {
+  void interruptedWaitForBirthSendsDeadLetterAndKeepsFlag() {
     var accounts = slow();
     var first = elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
@@ -190,7 +190,7 @@ class EntitiesBirthTest {
   }
 
   @Test
-  void whoAsksWaitsForABirthNoLongerThanHeMay() {
+  void askWaitsForBirthNoLongerThanItsLimit() {
     var accounts = slow();
     elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);

@@ -57,7 +57,7 @@ class EntitiesEndTest {
   // ---- of one
 
   @Test
-  void closeOfAnAddressHandlesWhatWaitsAndTheNextUseHasASuccessor() {
+  void closedAddressHandlesWaitingMessagesAndHasSuccessor() {
     bank.ada().sendMessage(new Pay(3));
 
     bank.ada().close();
@@ -68,7 +68,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void whoSendsAfterAPillIsTheSuccessors() {
+  void messageSentAfterPillIsHandledBySuccessor() {
     var gate = occupied();
     bank.ada().sendPoisonPill();
 
@@ -95,7 +95,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void killInterruptsTheOneThatLives() {
+  void killInterruptsLivingActor() {
     occupied();
     var exit = bank.ada().onExit();
 
@@ -105,7 +105,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void whatIsClosedOnExitIsClosedWhenTheOneThatLivesEnds() {
+  void closeOnExitRunsWhenLivingActorEnds() {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().closeOnExit(() -> bank.events.add("closed"));
 
@@ -115,7 +115,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void whereNoneIsAliveThereIsNothingToEndAndNothingToWaitFor() {
+  void addressWithoutLivingActorHasNothingToEndOrAwait() {
     bank.ada().askExit();
     bank.ada().sendPoisonPill();
     bank.ada().kill();
@@ -159,7 +159,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void afterwardsAddressesAnswerLikeEndedActors() {
+  void addressesOfClosedEntitiesActLikeEndedActors() {
     bank.accounts.close();
 
     assertFalse(bank.ada().sendMessage(new Pay(1)));
@@ -175,7 +175,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void afterwardsAnActorOfThatNameHearsNothing() {
+  void addressOfClosedEntitiesDoesNotReachActorOfSameName() {
     bank.accounts.close();
 
     var namesake = ActorSystem.named("entity ada").newActor((Order order) -> bank.events.add("heard " + order));
@@ -224,7 +224,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void whatItClosesOnExitIsClosedLastOneFirstAfterAllHaveEnded() {
+  void closeOnExitRunsInReverseOrderAfterAllHaveEnded() {
     bank.ada().sendMessage(new Pay(1));
     assertSame(bank.accounts,
         bank.accounts.closeOnExit(() -> bank.events.add("first"), () -> bank.events.add("second")));
@@ -235,7 +235,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void oneOfThemMayCloseThemAll() {
+  void memberMayCloseAllEntities() {
     var returned = new CompletableFuture<String>();
     all.set(bank.others(name -> bank.scope.named(name).newActor(order -> {
       all.get().close();
@@ -249,7 +249,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void whoIsWaitedForByOneOfThemIsToldIfHeWaitsForThemAll() {
+  void askedActorThatClosesAllEntitiesIsToldOfCycle() {
     var thrown = new CompletableFuture<Throwable>();
     Actor<Balance> outside = bank.scope.named("outside").newActor((request, context) -> {
       try {
@@ -272,7 +272,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void whoIsBeingBornWhenAllEndsEndsToo() {
+  void actorBornDuringEndEndsToo() {
     var gate = new Gate();
     all.set(bank.others(name -> {
       gate.passDeaf();
@@ -311,7 +311,7 @@ class EntitiesEndTest {
   }
 
   @Test
-  void endedTwiceIsEndedOnce() {
+  void secondEndChangesNothing() {
     bank.ada().sendMessage(new Pay(1));
 
     bank.accounts.close();

@@ -40,7 +40,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void itEndsNoSoonerThanItWasIdleForSoLongAndNoLaterThanAnEighthMore() {
+  void idleActorEndsWithinEighthAfterItsIdleTime() {
     bank.clock.advance(Duration.ofSeconds(17)); // not at a tick
     bank.ada().ask(new Balance());
 
@@ -54,7 +54,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void anyUseKeepsItAlive() {
+  void anyUseKeepsActorAlive() {
     for (int i = 0; i < 20; i++) {
       bank.ada().sendMessage(new Pay(1));
       bank.clock.advance(BankFixture.IDLE.dividedBy(2));
@@ -65,7 +65,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void whoIsIdleEndsWhileOthersAreUsed() {
+  void idleActorEndsWhileOthersAreUsed() {
     bank.ada().sendMessage(new Pay(1));
     for (int i = 0; i < 20; i++) {
       bank.accounts.actor("bob").ask(new Balance());
@@ -77,7 +77,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void whoIsAskedIsNotIdle() {
+  void actorThatIsAskedIsNotIdle() {
     var gate = new Gate();
     bank.ada().sendMessage(new Stand(gate));
     var asker = Patience.elsewhere(() -> bank.ada().ask(new Balance(), Duration.ofDays(1)));
@@ -94,7 +94,7 @@ class EntitiesIdleTest {
 
   @Promise("23.8")
   @Test
-  void whoHasPromisedAnAnswerIsNotIdle() {
+  void actorThatPromisedAnswerIsNotIdle() {
     var value = new CompletableFuture<Integer>();
     var answers =
         List.of(bank.ada().sendMessageReturn(new ReplyLater(value)),
@@ -111,7 +111,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void whoCameBackIsFoundIdleAgain() {
+  void actorThatCameBackIsFoundIdleAgain() {
     for (int i = 1; i <= 3; i++) {
       bank.ada().sendMessage(new Pay(1));
 
@@ -123,7 +123,7 @@ class EntitiesIdleTest {
 
   /** On CALLER the sweeper saves the account, so the other one is born during its last turn. */
   @Test
-  void whoIsBornWhileTheLastOneLeavesIsFoundIdleToo() {
+  void actorBornWhileLastActorLeavesIsFoundIdle() {
     var all = new AtomicReference<Entities<String, Order>>();
     all.set(
         bank.others(name -> bank.scope.anonymous().strategy(Strategy.CALLER).initialState(() -> name).onStop(state -> {
@@ -142,7 +142,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void aClockThatGoesOnWhileItSetsTheTimerLeavesNobodyBehind() {
+  void clockThatMovesWhileSettingTimerLeavesNoActorBehind() {
     var sets = new AtomicInteger();
     var clock = new Clock() {
       @Override
@@ -173,7 +173,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void whatWaitsWhenItIsFoundIdleIsHandled() {
+  void messagesWaitingWhenActorIsFoundIdleAreHandled() {
     var gate = new Gate();
     bank.ada().sendMessages(List.of(new Stand(gate), new Pay(3)));
     Patience.await(gate.entered);
@@ -186,7 +186,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void byTheSystemsClockItWorksToo() {
+  void idleActorEndsOnSystemClock() {
     var quick = Entities.open(ActorSystem.anonymous(), Duration.ofMillis(10), bank::birth);
 
     quick.actor("ada").sendMessage(new Pay(1));
@@ -197,7 +197,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void aClockThatCannotSetATimerLeavesThemAlive() {
+  void clockThatCannotSetTimerLeavesActorsAlive() {
     var broken = new AtomicInteger(1);
     var clock = new Clock() {
       @Override
@@ -220,7 +220,7 @@ class EntitiesIdleTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void atMostAThousandLeaveAtOnce(boolean closing) {
+  void thousandActorsLeaveAtOnceAtMost(boolean closing) {
     var leaving = new AtomicInteger();
     var gate = new CountDownLatch(1);
     var many = Entities.open(bank.scope.anonymous(), BankFixture.IDLE,
@@ -245,7 +245,7 @@ class EntitiesIdleTest {
   @Promise("23.12")
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void aThousandThatHangDoNotKeepOthersAlive(boolean closing) {
+  void thousandHangingActorsDoNotKeepOthersAlive(boolean closing) {
     var leaving = new AtomicInteger();
     var gate = new CountDownLatch(1);
     try (var logged = new Logged()) {
@@ -274,7 +274,7 @@ class EntitiesIdleTest {
   }
 
   @Test
-  void idleForAsLongAsThereIsTime() {
+  void endlessIdleTimeIsAccepted() {
     try (var old = Entities.open(ActorSystem.anonymous(), Duration.ofSeconds(Long.MAX_VALUE),
         (ActorBuilder<Object> how, String name) -> how.newActor((BankFixture.Order order) -> {}))) {
       assertTrue(old.actor("ada").sendMessage(new Pay(1)));

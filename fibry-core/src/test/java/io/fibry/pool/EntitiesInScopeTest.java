@@ -96,7 +96,7 @@ class EntitiesInScopeTest {
 
   @Promise("16.17")
   @Test
-  void theyEndAfterServersAndWhatWasMadeLater() {
+  void entitiesEndAfterServersAndLaterActors() {
     var ended = new CopyOnWriteArrayList<String>();
     app.named("older").newActor(message -> {}).closeOnExit(() -> ended.add("older"));
     BlockBuilder.of(app.named("door")).closesFirst().newActor(message -> {}).closeOnExit(() -> ended.add("door"));
@@ -113,7 +113,7 @@ class EntitiesInScopeTest {
 
   @Promise("16.17")
   @Test
-  void afterTheCloseTheirAddressesAnswerLikeEndedActors() {
+  void addressesAfterScopeCloseActLikeEndedActors() {
     var customers = named(app);
     customers.actor("ada").ask(new Name());
 
@@ -132,7 +132,7 @@ class EntitiesInScopeTest {
   }
 
   @Test
-  void whoeverEndsThemFirstNothingIsLeft() {
+  void entitiesEndedByUserAndScopeLeaveNothing() {
     for (int round = 0; round < 500; round++) {
       var scope = app.openScope("round");
       var customers = named(scope);
@@ -183,7 +183,7 @@ class EntitiesInScopeTest {
   }
 
   @Test
-  void theirMembersAnswerWithoutAProtocol() {
+  void entitiesAnswerWithoutProtocol() {
     Entities.WithReturn<Integer, String, Integer> lengths =
         Entities.openWithReturn(app.anonymous(), IDLE,
             (how, key) -> how.newActorWithReturn(text -> key + text.length()));
@@ -226,7 +226,7 @@ class EntitiesInScopeTest {
 
   @Promise("17.15")
   @Test
-  void theScopeRestartsTheOneThatFailed() {
+  void scopeRestartsFailedEntity() {
     var failing = escalateOne(FailurePolicy.restart());
 
     Patience.eventually(() -> !failing.stopped.isEmpty());
@@ -236,7 +236,7 @@ class EntitiesInScopeTest {
 
   @Promise("17.15")
   @Test
-  void theScopeRestartsWhatWasMadeAfterTheOneThatFailed() {
+  void scopeRestartsActorsMadeAfterFailedEntity() {
     var failing = new Failing();
     var scope = app.openScope("inner", o -> o.withFailurePolicy(FailurePolicy.restartFromFailed().withoutLog()));
     var all = failing.in(scope);
@@ -254,7 +254,7 @@ class EntitiesInScopeTest {
 
   @Promise("17.15")
   @Test
-  void aScopeThatStopsClosesWithAllOfThem() {
+  void scopeThatStopsClosesWithAllEntities() {
     var failing = escalateOne(FailurePolicy.stop());
 
     Patience.eventually(() -> failing.stopped.equals(Set.of("ada", "bob")));
@@ -263,7 +263,7 @@ class EntitiesInScopeTest {
 
   @Promise("17.15")
   @Test
-  void theRootEndsTheOneThatFailed() {
+  void rootEndsFailedEntity() {
     var failing = new Failing();
     var free = Entities.open(ActorSystem.named("free").onFailure(FailurePolicy.escalate().withoutLog()), IDLE,
         failing::birth);

@@ -49,7 +49,7 @@ class EntitiesLeakTest {
   }
 
   @Test
-  void closedOnesAreForgottenByTheClockAndTheScope() {
+  void closedEntitiesAreForgottenByClockAndScope() {
     assertTrue(LeakProbe.collected(usedAndClosed()));
   }
 
@@ -62,7 +62,7 @@ class EntitiesLeakTest {
   }
 
   @Test
-  void onesThatNobodyKnowsAreGarbageOnceNoneIsAlive() {
+  void unknownEntitiesAreGarbageOnceNoActorIsAlive() {
     assertTrue(LeakProbe.collected(usedInTheRoot()));
   }
 

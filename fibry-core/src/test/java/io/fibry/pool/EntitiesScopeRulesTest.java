@@ -197,7 +197,7 @@ class EntitiesScopeRulesTest {
 
   @Promise("23.9")
   @Test
-  void aTimerTakesAlongWhatTheThreadHadThatStartedIt() {
+  void timerCarriesBaggageOfItsStarter() {
     TENANT.set("ada");
     accounts.actor("new").sendMessageLater("tick", LIMIT);
     TENANT.set("bob");
@@ -312,7 +312,7 @@ class EntitiesScopeRulesTest {
   }
 
   @Test
-  void whoWaitsForTheEndOfAnEntityThatIsBeingMadeWaitsNoLongerThanHeMay() {
+  void waitForEndOfEntityDuringBirthKeepsItsLimit() {
     maker("first");
     var ended = elsewhere(() -> accounts.actor("slow").waitForExit(LIMIT));
 

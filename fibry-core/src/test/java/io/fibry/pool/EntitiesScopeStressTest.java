@@ -97,7 +97,7 @@ class EntitiesScopeStressTest {
   }
 
   @Test
-  void whateverHappensItHappensInTheScope() {
+  void entitiesNeverReachOutsideTheirScope() {
     System.out.println("entities in a scope: -Dfibry.seed=" + SEED);
     ActorSystem.configure(o -> o.withDeadLetters(letter -> {
       if (letter.message() instanceof Order order) faults.add("the root has a dead letter of " + order.tenant);

@@ -59,7 +59,7 @@ class EntitiesTest {
   }
 
   @Test
-  void nobodyIsBornBeforeHeIsUsed() {
+  void actorIsBornAtFirstUse() {
     bank.accounts.actor("bob");
 
     assertEquals(0, bank.accounts.size());
@@ -83,7 +83,7 @@ class EntitiesTest {
   }
 
   @Test
-  void whoEndedByItselfHasASuccessorAtTheNextUse() {
+  void actorThatEndedItselfHasSuccessorAtNextUse() {
     bank.ada().sendMessages(List.of(new Pay(4), new Leave()));
     Patience.eventually(() -> bank.saved.containsKey("ada"));
 
@@ -92,7 +92,7 @@ class EntitiesTest {
   }
 
   @Test
-  void whoFailedForGoodHasASuccessorAtTheNextUse() {
+  void actorThatFailedForGoodHasSuccessorAtNextUse() {
     bank.ada().sendMessages(List.of(new Pay(4), new Fail()));
     Patience.eventually(() -> bank.saved.containsKey("ada"));
 
@@ -100,7 +100,7 @@ class EntitiesTest {
   }
 
   @Test
-  void whoEndedByItselfIsForgottenWhenIdle() {
+  void actorThatEndedItselfIsForgottenWhenIdle() {
     bank.ada().sendMessage(new Leave());
 
     bank.idle(0);
@@ -118,7 +118,7 @@ class EntitiesTest {
   }
 
   @Test
-  void whatTheActorRefusesTheAddressRefuses() {
+  void addressRefusesMessageThatActorRefuses() {
     var gate = new Gate();
     var strict = bank.others(
         name -> bank.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(order -> gate.pass()));

@@ -35,7 +35,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void aMessageComesLaterAndMakesWhoIsNotAlive() {
+  void timerMessageMakesActorThatIsNotAlive() {
     bank.ada().sendMessageLater(new Pay(1), MINUTE);
     assertEquals(0, bank.accounts.size());
 
@@ -46,7 +46,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void itOutlivesTheActorThatLivedWhenItWasSet() {
+  void timerOutlivesActorOfItsStart() {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().sendMessageLater(new Pay(2), BankFixture.IDLE.multipliedBy(4));
 
@@ -57,7 +57,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void itDoesNotKeepTheActorAlive() {
+  void timerDoesNotKeepActorAlive() {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().sendMessageLater(new Pay(2), BankFixture.IDLE.multipliedBy(4));
 
@@ -67,7 +67,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void oneThatRepeatsComesEachPeriod() {
+  void repeatedMessageComesEachPeriod() {
     bank.ada().sendMessageEvery(new Pay(1), MINUTE);
 
     for (int i = 1; i <= 3; i++) {
@@ -77,7 +77,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void oneThatRepeatsLeavesOutAMessageWhileTheOneBeforeIsOnItsWay() {
+  void repeatedTimerSkipsMessageWhilePreviousIsOnItsWay() {
     var gate = new Gate();
     var slow = bank.others(name -> {
       gate.passDeaf();
@@ -96,7 +96,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void oneThatRepeatsKeepsTheMessageOfAPeriodThatPassesWhileTheOneBeforeIsOffered() {
+  void repeatedTimerKeepsMessageDueWhilePreviousIsOffered() {
     var handled = new AtomicInteger();
     var gate = new Gate();
     // the sending thread handles the message before the timer knows that it was taken
@@ -138,7 +138,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void takenBackItDoesNotCome() {
+  void cancelledTimerMessageDoesNotCome() {
     var timer = bank.ada().sendMessageLater(new Pay(1), MINUTE);
     var repeated = bank.ada().sendMessageEvery("key", new Pay(1), MINUTE);
 
@@ -164,7 +164,7 @@ class EntitiesTimersTest {
   }
 
   @Test
-  void setAfterTheEndItsMessageIsADeadLetterAtOnce() {
+  void messageOfTimerSetAfterEndIsDeadLetterAtOnce() {
     bank.accounts.close();
 
     boolean due = bank.ada().sendMessageLater(new Pay(77), MINUTE).cancel();

@@ -58,7 +58,7 @@ class EntitiesWindowTest {
 
   @Promise("23.6")
   @Test
-  void whoSendsWaitsAndTheSuccessorHasWhatWasSaved() {
+  void senderWaitsAndSuccessorHasSavedState() {
     var sent = waiting(() -> bank.ada().sendMessage(new Pay(1)));
     assertFalse(sent.isDone());
 
@@ -71,7 +71,7 @@ class EntitiesWindowTest {
   }
 
   @Test
-  void whoAsksWaitsToo() {
+  void askerWaitsForSuccessor() {
     var asked = waiting(() -> bank.ada().ask(new Balance()));
     var limited = waiting(() -> bank.ada().ask(new Balance(), Duration.ofHours(1)));
     var future = waiting(() -> bank.ada().sendMessageReturn(new Balance()).get());
@@ -92,7 +92,7 @@ class EntitiesWindowTest {
   }
 
   @Test
-  void whoGaveUpAskingIsNotHandled() {
+  void expiredAskIsNotHandled() {
     bank.late(LIMIT, () -> bank.ada().ask(new Balance(), LIMIT));
 
     leaving.open();
@@ -103,7 +103,7 @@ class EntitiesWindowTest {
   }
 
   @Test
-  void whoIsInterruptedSendsADeadLetterAndKeepsTheFlag() {
+  void interruptedSenderMakesDeadLetterAndKeepsFlag() {
     Thread.currentThread().interrupt();
 
     var pay = new Pay(1);
@@ -117,7 +117,7 @@ class EntitiesWindowTest {
   }
 
   @Test
-  void whoIsInterruptedAskingIsToldAndWhatHeAskedIsNotHandled() {
+  void interruptedAskIsCancelledAndNotHandled() {
     var told = new CompletableFuture<Boolean>();
     var asker = Patience.elsewhere(() -> {
       assertThrows(CancellationException.class, () -> bank.ada().ask(new Balance()));
@@ -136,7 +136,7 @@ class EntitiesWindowTest {
   }
 
   @Test
-  void severalWhoWaitHaveOneSuccessor() {
+  void waitingSendersShareSingleSuccessor() {
     var sent = List.of(waiting(() -> bank.ada().sendMessage(new Pay(1))),
         waiting(() -> bank.ada().sendMessage(new Pay(2))), waiting(() -> bank.ada().sendMessage(new Pay(3))));
 
@@ -148,12 +148,12 @@ class EntitiesWindowTest {
   }
 
   @Test
-  void whoSendsInItsOwnStopHookIsTold() {
+  void actorThatSendsToItselfInStopHookIsTold() {
     assertToldInItsStopHook(self -> self.sendMessage(new Pay(1)));
   }
 
   @Test
-  void whoAsksInItsOwnStopHookIsTold() {
+  void actorThatAsksItselfInStopHookIsTold() {
     assertToldInItsStopHook(self -> self.ask(new Balance()));
   }
 
@@ -173,7 +173,7 @@ class EntitiesWindowTest {
   }
 
   @Test
-  void whoWaitsWhenAllEndsIsRefused() {
+  void waitingSenderIsRefusedWhenAllEntitiesEnd() {
     var sent = waiting(() -> bank.ada().sendMessage(new Pay(1)));
     var asked = waiting(() -> bank.ada().ask(new Balance()));
     bank.accounts.sendPoisonPill();
@@ -185,7 +185,7 @@ class EntitiesWindowTest {
   }
 
   @Test
-  void whoIsBeingSavedCanBeWaitedForAndKilled() {
+  void actorBeingSavedCanBeAwaitedAndKilled() {
     var ended = bank.ada().onExit();
     assertFalse(bank.ada().waitForExit(Duration.ofMillis(1)));
 

@@ -116,26 +116,26 @@ class OverloadRampTest {
   }
 
   @Test
-  void belowTheirCapacityAllThreeDoWell() {
+  void allPoolsDoWellBelowCapacity() {
     for (var side : List.of(bounded, timely, unbounded))
       assertTrue(count(side, low, End.GOOD) >= MOST * side.sent(low).size());
   }
 
   @Promise("24.5")
   @Test
-  void atThreeTimesItsCapacityAPoolThatRefusesStillDoesAllItCan() {
+  void poolThatRefusesKeepsGoodputAtTripleLoad() {
     for (var side : guarded()) assertTrue(side.goodput(high) >= 0.9 * side.capacity(high),
         () -> side.goodput(high) + " of " + side.capacity(high));
   }
 
   @Test
-  void whoIsRefusedHearsItInLessThanAMillisecond() {
+  void refusedClientIsToldWithinMillisecond() {
     for (var side : guarded()) assertTrue(side.percentile(99, high, End.REFUSED) < 1_000_000,
         () -> side.percentile(99, high, End.REFUSED) + " ns");
   }
 
   @Test
-  void whoGetsInWaitsNoLongerThanTheRoomIsLong() {
+  void admittedRequestWaitsNoLongerThanFullMailboxTakes() {
     double handled = bounded.capacity(high);
     double waited = bounded.percentile(SLOWEST, high, End.GOOD) / 1e9;
 
@@ -144,24 +144,24 @@ class OverloadRampTest {
   }
 
   @Test
-  void whoGetsInWaitsNoLongerThanTheMailboxWasTold() {
+  void admittedRequestWaitsNoLongerThanMaxWait() {
     assertTrue(timely.percentile(SLOWEST, high, End.GOOD) <= LoadGenerator.PATIENCE / 2);
   }
 
   @Test
-  void nothingIsDoneForWhoHasGone() {
+  void workIsNotDoneForClientsThatHaveGone() {
     for (var side : guarded()) assertEquals(0, side.wasted.sum());
   }
 
   @Promise("24.5")
   @Test
-  void whenTheLoadFallsAllIsWellWithinASecond() {
+  void poolsRecoverWithinSecondAfterLoadFalls() {
     for (var side : guarded()) assertTrue(count(side, after, End.GOOD) >= MOST * side.sent(after).size(),
         () -> count(side, after, End.GOOD) + " of " + side.sent(after).size());
   }
 
   @Test
-  void whatQueuesWithoutABoundCollapsesAndStaysSo() {
+  void unboundedPoolCollapsesAndDoesNotRecover() {
     assertTrue(unbounded.goodput(high) < 0.3 * bounded.goodput(high));
     assertTrue(unbounded.goodput(after) < 0.3 * bounded.goodput(after));
     assertTrue(unbounded.wasted.sum() > 0);

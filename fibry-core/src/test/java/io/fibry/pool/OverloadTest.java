@@ -193,7 +193,7 @@ class OverloadTest {
 
   @Promise("24.5")
   @Test
-  void atThreeTimesItsCapacityAPoolThatRefusesStillDoesAllItCan() {
+  void serviceThatRefusesKeepsGoodputAtTripleLoad() {
     for (var service : guarded()) assertTrue(service.goodput(high) >= 0.95 * service.capacity(high),
         () -> service.goodput(high) + " of " + service.capacity(high));
   }

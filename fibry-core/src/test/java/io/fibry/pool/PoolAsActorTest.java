@@ -35,7 +35,7 @@ class PoolAsActorTest extends PoolFixture {
 
   @Promise("20.9")
   @Test
-  void itsMailboxIsThatOfTheBuilder() {
+  void mailboxOfPoolIsThatOfBuilder() {
     var pool = echo(Pools.fixed(how.mailbox(Mailbox.bounded(2, Overflow.REJECT)), 1));
     Gate.occupy((Actor<Object>) pool);
 
@@ -48,7 +48,7 @@ class PoolAsActorTest extends PoolFixture {
 
   @Promise("20.9")
   @Test
-  void itIsBoundedAndHoldsItsSendersBackUnlessTold() {
+  void mailboxOfPoolIsBoundedAndBlocksSendersByDefault() {
     assertEquals("bounded(1024, BLOCK)", BlockBuilder.of(Pools.fixed(how, 2)).mailbox().toString());
     assertEquals("unbounded", BlockBuilder.of(Pools.fixed(how.mailbox(Mailbox.unbounded()), 2)).mailbox().toString());
     assertEquals("bounded(7, REJECT)",
@@ -166,7 +166,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void whereItsExecutorIsShutDownThePoolHasFailed() {
+  void poolFailsWhenItsExecutorIsShutDown() {
     var executor = Executors.newFixedThreadPool(2);
     var pool = echo(Pools.fixed(how.strategy(Strategy.of(executor)), 2));
     assertEquals(1, pool.ask(1));
@@ -211,7 +211,7 @@ class PoolAsActorTest extends PoolFixture {
   }
 
   @Test
-  void whatAPoolCannotDoIsRefused() {
+  void unsupportedUseOfPoolIsRefused() {
     var pool = Pools.fixed(scope.named("images"), 2).newActor((Object message) -> {});
 
     assertEquals("actor 'images' is a pool, which cannot keep a block together; send the messages one by one",

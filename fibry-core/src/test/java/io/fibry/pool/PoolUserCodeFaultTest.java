@@ -68,7 +68,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   @Test
-  void whoseKeyCannotBeHashedIsToldAlsoWhereHeWouldWaitForRoom() {
+  void senderOfUnhashableKeyIsToldEvenWhenMailboxIsFull() {
     var pool = pool(Mailbox.bounded(1, Overflow.BLOCK), 1);
     var gate = Gate.occupy(pool);
     pool.sendMessage(key("waits"));
@@ -88,7 +88,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   @Test
-  void aKeyThatOthersCannotCompareHoldsNobodyUp() {
+  void incomparableKeyDelaysNoOtherKey() {
     var pool = pool(Mailbox.bounded(2, Overflow.BLOCK), 1);
     var gate = Gate.occupy(pool);
     var main = Thread.currentThread();
@@ -111,7 +111,7 @@ class PoolUserCodeFaultTest extends PoolFixture {
   }
 
   @Test
-  void whatIsDroppedForOneThatCannotComeIsNotLost() {
+  void messageDroppedForFailedSendIsNotLost() {
     var pool = pool(Mailbox.bounded(2, Overflow.DROP_OLDEST), 1);
     var gate = Gate.occupy(pool);
     pool.sendMessage("one");

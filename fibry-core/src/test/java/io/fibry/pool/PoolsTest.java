@@ -127,7 +127,7 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.7")
   @Test
-  void perMessageNobodyWaitsAndEachHasAStateOfItsOwn() {
+  void perMessagePoolGivesEachMessageItsOwnWorkerAndState() {
     var made = new AtomicInteger();
     var left = ConcurrentHashMap.newKeySet();
     var pool = Pools.perMessage(how).initialState(made::incrementAndGet).onStop(left::add)
@@ -211,7 +211,7 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.5")
   @Test
-  void aMessageHoldsItsPermitsAndThoseBehindAHeavyOneWait() {
+  void messageHoldsItsPermitsAndLaterMessagesWait() {
     var order = new CopyOnWriteArrayList<Object>();
     var gates = Map.of(6, new Gate(), 10, new Gate());
     var pool = Pools.weighted(how, 10, (Integer weight) -> weight).newActor((Integer weight) -> {
@@ -234,7 +234,7 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.5")
   @Test
-  void whenAHeavyOneIsDoneAllThatFitBegin() {
+  void lightMessagesBeginTogetherWhenHeavyMessageIsDone() {
     var heavy = new Gate();
     var light = new CountDownLatch(4);
     var pool = Pools.weighted(how, 4, (Object message) -> message == heavy ? 4 : 1).newActor((Object message) -> {
@@ -253,7 +253,7 @@ class PoolsTest extends PoolFixture {
   }
 
   @Test
-  void whenAHeavyRequestThatWaitsIsCancelledThoseBehindItBegin() {
+  void messagesBehindCancelledHeavyRequestBegin() {
     var pool = echo(Pools.weighted(how, 4, (Object message) -> message.equals("heavy") ? 4 : 1));
     Gate.occupy((Actor<Object>) pool);
     var heavy = pool.sendMessageReturn((Object) "heavy");
@@ -267,7 +267,7 @@ class PoolsTest extends PoolFixture {
 
   @Promise("20.5")
   @Test
-  void whatCouldNeverBeBegunIsRefusedAtOnce() {
+  void messageTooHeavyForPoolIsRefusedAtOnce() {
     var pool = Pools.weighted(scope.named("images"), 10, (Integer weight) -> weight).newActor(weight -> {});
 
     var heavy = assertThrows(IllegalArgumentException.class, () -> pool.sendMessage(11));

@@ -101,7 +101,7 @@ class SharedContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void aValueThatAFollowerFailedAtIsADeadLetterAndNotToldAgain(String strategy) {
+  void valueThatFailedFollowerIsDeadLetterAndNotToldAgain(String strategy) {
     var value = ObservableValue.of(builder(strategy), 0);
     value.subscribe(now -> {
       seen.add(now);
@@ -119,7 +119,7 @@ class SharedContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void whoHasLeftIsToldNothingMore(String strategy) {
+  void closedFollowerIsToldNothingMore(String strategy) {
     var value = ObservableValue.of(builder(strategy), 0);
     var subscription = new CompletableFuture<Subscription>();
     subscription.complete(value.subscribe(now -> {
@@ -142,7 +142,7 @@ class SharedContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void whoFollowsAMapIsToldWhatIsThereThenEachChange(String strategy) {
+  void mapFollowerIsToldPresentEntriesThenEachChange(String strategy) {
     ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
     map.put("a", 1);
     map.subscribe(seen::add);
@@ -157,7 +157,7 @@ class SharedContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void whoFollowsOneKeyIsToldOfThatOne(String strategy) {
+  void keyFollowerIsToldOfItsKeyOnly(String strategy) {
     ObservableMap<String, Integer> map = ObservableMap.of(builder(strategy));
     map.subscribe("a", seen::add);
     sees(Optional.empty());

@@ -106,7 +106,7 @@ class SharedMapTest {
   }
 
   @Test
-  void newsOfTheKeyThatHasWaitedLongestComeFirst() {
+  void longestWaitingKeyIsToldFirst() {
     ObservableMap<String, Integer> fibers = ObservableMap.of(scope.anonymous());
     var gate = new Gate();
     fibers.put("gate", 0);

@@ -46,7 +46,7 @@ class SharedValueTest {
   }
 
   @Test
-  void updateAnswersWhatItIsThen() {
+  void updateReturnsNewValue() {
     assertEquals(1, value.update(now -> now + 1));
     assertEquals(1, value.value());
   }
@@ -97,7 +97,7 @@ class SharedValueTest {
   }
 
   @Test
-  void followersAreNamedBelowIt() {
+  void followersAreNamedBelowTheirValue() {
     value.subscribe(seen::add);
 
     assertTrue(scope.dump().contains("level/1"), scope::dump);
@@ -111,7 +111,7 @@ class SharedValueTest {
   }
 
   @Test
-  void whatTheScopeOrTheBuilderSaysOfMailboxesIsOfNoAccount() {
+  void followersIgnoreMailboxOfScopeAndBuilder() {
     var full = ObservableValue.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 0);
     var gate = new Gate();
     full.subscribe(now -> {
@@ -129,7 +129,7 @@ class SharedValueTest {
   }
 
   @Test
-  void codeAroundSeesTheValuesAndMayKeepThemFromTheFollower() {
+  void interceptorMayKeepValuesFromFollower() {
     var even = ObservableValue.of(scope.anonymous().strategy(Strategy.CALLER).<Integer>intercept((now, next) -> {
       if (now % 2 == 0) next.run();
     }), 0);
@@ -190,7 +190,7 @@ class SharedValueTest {
   }
 
   @Test
-  void itOutlivesTheScopeOfItsFollowers() {
+  void valueOutlivesScopeOfItsFollowers() {
     ObservableValue<Integer> outside;
     try (var inner = scope.openScope("inner")) {
       outside = ObservableValue.of(inner.anonymous(), 0);
@@ -206,7 +206,7 @@ class SharedValueTest {
   }
 
   @Test
-  void whatWasUnderWayToOneThatLeftIsUndelivered() {
+  void valueUnderWayToClosedFollowerIsUndelivered() {
     var fibers = ObservableValue.of(scope.anonymous(), 0);
     var gate = new Gate();
     var subscription = fibers.subscribe(now -> gate.pass());

@@ -122,7 +122,7 @@ class TopicContractTest {
   @Promise("21.3")
   @ParameterizedTest
   @MethodSource("strategies")
-  void whoseSubscriptionIsClosedIsToldNothingMore(String strategy) {
+  void closedSubscriberIsToldNothingMore(String strategy) {
     var topic = topic(strategy);
     var leaving = topic.subscribeToLatest(m -> seen.add("left " + m));
     topic.subscribeToLatest(seen::add);
@@ -137,7 +137,7 @@ class TopicContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void whatWaitedForOneThatLeftIsUndelivered(String strategy) {
+  void messagesWaitingForClosedSubscriberAreUndelivered(String strategy) {
     var topic = topic(strategy);
     var gate = new Gate();
     var leaving = topic.subscribeToLatest(m -> {
@@ -177,7 +177,7 @@ class TopicContractTest {
   @Promise("21.3")
   @ParameterizedTest
   @MethodSource("strategies")
-  void oneThatEndedIsForgotten(String strategy) {
+  void endedSubscriberIsForgotten(String strategy) {
     var topic = topic(strategy);
     var desk = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).newActor((Object m) -> seen.add(m));
     topic.subscribe(desk);
@@ -194,7 +194,7 @@ class TopicContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void oneOfItsOwnThatFailedForGoodIsForgotten(String strategy) {
+  void subscriberThatFailedForGoodIsForgotten(String strategy) {
     Topic<Object> topic = Topic
         .open(
             scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.stop().withoutLog()));
@@ -218,7 +218,7 @@ class TopicContractTest {
   @Promise("21.4")
   @ParameterizedTest
   @MethodSource("strategies")
-  void closeHandlesWhatWasPublishedAndEndsItsActorsButNotThoseOfOthers(String strategy) {
+  void closeHandlesPublishedMessagesAndEndsOnlyActorsOfTopic(String strategy) {
     var topic = topic(strategy);
     var desk = scope.anonymous().newActor((Object m) -> {});
     topic.subscribe(desk);
@@ -237,7 +237,7 @@ class TopicContractTest {
   @Promise("21.4")
   @ParameterizedTest
   @MethodSource("strategies")
-  void whatIsPublishedAfterTheEndIsADeadLetter(String strategy) {
+  void messagePublishedAfterEndIsDeadLetter(String strategy) {
     var topic = topic(strategy);
     topic.subscribeToLatest(seen::add);
 
@@ -308,7 +308,7 @@ class TopicContractTest {
   @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void waitingForItInASubscribersHandlerIsARing(String strategy) {
+  void subscriberThatWaitsForItsTopicClosesCycle(String strategy) {
     var topic = topic(strategy);
     topic.subscribeToLatest(m -> seen.add(assertThrows(AskCycleException.class, topic::waitForExit)));
 
@@ -321,7 +321,7 @@ class TopicContractTest {
   @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void itEndsWithItsScopeAfterWhatWasPublished(String strategy) {
+  void topicEndsWithItsScopeAfterPublishedMessages(String strategy) {
     Topic<Object> topic;
     try (var inner = scope.openScope("inner")) {
       topic = Topic.open(inner.named("topic").strategy(Variants.STRATEGIES.get(strategy)));
@@ -339,7 +339,7 @@ class TopicContractTest {
   @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
-  void whatItClosesIsClosedAfterTheLastSubscriberEnded(String strategy) {
+  void closeOnExitRunsAfterLastSubscriberEnded(String strategy) {
     var topic = topic(strategy).closeOnExit(() -> seen.add("first given, last closed"), () -> seen.add("closed"));
     topic.subscribeToLatest(seen::add);
     topic.publish(1);

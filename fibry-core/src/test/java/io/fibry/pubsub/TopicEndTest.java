@@ -49,7 +49,7 @@ class TopicEndTest {
   }
 
   @Test
-  void waitForExitAlsoWaitsForOneWhoseSubscriptionWasClosed() {
+  void waitForExitAlsoAwaitsClosedSubscriber() {
     var gate = new Gate();
     topic.subscribeToLatest(m -> gate.pass()).close();
     var subscription = topic.subscribeToLatest(m -> gate.pass());
@@ -65,7 +65,7 @@ class TopicEndTest {
   }
 
   @Test
-  void anInterruptedCloseIsACancellationAndItEndsAllTheSame() {
+  void interruptedCloseIsCancellationAndTopicStillEnds() {
     var gate = new Gate();
     topic.subscribeToLatest(m -> gate.pass());
     topic.publish(1);
@@ -101,7 +101,7 @@ class TopicEndTest {
   }
 
   @Test
-  void whomASubscriberAsksMayCloseTheTopicAndOneOfThemIsTold() {
+  void actorAskedBySubscriberMayCloseTopic() {
     var told = new CopyOnWriteArrayList<>();
     var asked = scope.named("asked").newActorWithReturn((String m) -> {
       try {
@@ -171,7 +171,7 @@ class TopicEndTest {
   }
 
   @Test
-  void oneKilledWhileItIsEndingEndsAtOnce() {
+  void topicKilledWhileEndingEndsAtOnce() {
     var gate = new Gate();
     topic.subscribeToLatest(m -> gate.pass());
     topic.publish(1);
@@ -199,7 +199,7 @@ class TopicEndTest {
   }
 
   @Test
-  void itsPlatformThreadsAreGoneWhenItEnded() {
+  void endedTopicLeavesNoPlatformThreads() {
     Topic<Object> threads = Topic.open(scope.named("platform").strategy(Strategy.THREAD));
     threads.subscribeToLatest(seen::add);
     threads.subscribeToLatest(seen::add).close();
@@ -211,7 +211,7 @@ class TopicEndTest {
   }
 
   @Test
-  void whatCannotBeClosedIsLoggedUnderItsOwnName() {
+  void resourceThatFailsToCloseIsLoggedByName() {
     try (var log = new Logged()) {
       topic.closeOnExit(new AutoCloseable() {
         @Override
@@ -232,7 +232,7 @@ class TopicEndTest {
   }
 
   @Test
-  void whatIsGivenToCloseAfterTheEndIsClosedAtOnce() {
+  void closeOnExitAfterEndRunsAtOnce() {
     topic.close();
 
     topic.closeOnExit(() -> seen.add("closed"));

@@ -47,7 +47,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void onThePublishersThreadItHasRunWhenPublishReturns() {
+  void subscriberOnPublisherThreadHasRunWhenPublishReturns() {
     topic.subscribeOn(Runnable::run, m -> seen.add(Thread.currentThread()));
 
     topic.publish(1);
@@ -97,7 +97,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void whatIsThrownOnThePublishersThreadIsLoggedAndHarmsNobody() {
+  void failureOnPublisherThreadIsLoggedAndHarmsNoOne() {
     try (var log = new Logged()) {
       topic.subscribeOn(Runnable::run, TopicExecutorTest::fail);
       topic.subscribeOn(Runnable::run, m -> {
@@ -114,7 +114,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void anInterruptOfThePublisherThatASubscriberMetIsKept() {
+  void interruptOfPublisherSeenBySubscriberIsKept() {
     try (var log = new Logged()) {
       topic.subscribeOn(Runnable::run, m -> new CountDownLatch(1).await());
       Thread.currentThread().interrupt();
@@ -126,7 +126,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void onAnActorWhatIsThrownIsForItsPolicy() {
+  void failureOnActorIsForPolicyOfActor() {
     var shared = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object m) -> {});
     topic.subscribeOn(shared, m -> {
       throw new java.io.IOException("cannot do " + m);
@@ -191,7 +191,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void whatAFullActorRefusesIsItsDeadLetter() {
+  void messageRefusedByFullActorIsDeadLetterOfActor() {
     var gate = new Gate();
     var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor((Object m) -> gate.pass());
     topic.subscribeOn(actor, seen::add);
@@ -208,7 +208,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void noCallIsBegunAfterItsPlaceWasClosed() {
+  void callIsNotBegunAfterSubscriptionIsClosed() {
     var tasks = new ArrayList<Runnable>();
     var subscription = topic.subscribeOn(tasks::add, seen::add);
     topic.publish(1);
@@ -220,7 +220,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void whoIsMadeToLeaveByOneToldBeforeItIsNotHandedTheMessage() {
+  void unsubscribedDuringPublishGetsNoMessage() {
     var subscription = new CompletableFuture<Subscription>();
     topic.subscribeOn(Runnable::run, m -> subscription.join().close());
     var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
@@ -233,7 +233,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void itMayLeaveInItsOwnCode() {
+  void subscriberMayLeaveInItsOwnCode() {
     var subscription = new CompletableFuture<Subscription>();
     subscription.complete(topic.subscribeOn(Runnable::run, m -> {
       seen.add(m);
@@ -247,7 +247,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void whatWasPublishedBeforeCloseIsStillCalled() {
+  void messagePublishedBeforeCloseIsStillHandled() {
     var tasks = new ArrayList<Runnable>();
     topic.subscribeOn(tasks::add, seen::add);
     topic.publish(1);
@@ -259,7 +259,7 @@ class TopicExecutorTest {
   }
 
   @Test
-  void whatWasPublishedBeforeAskExitIsNot() {
+  void messagePublishedBeforeAskExitIsNotHandled() {
     var tasks = new ArrayList<Runnable>();
     topic.subscribeOn(tasks::add, seen::add);
     topic.publish(1);

@@ -76,7 +76,7 @@ class TopicFaultTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoLeavesTakesNobodyAlong(Way way) {
+  void leavingSubscriberTakesNoOneAlong(Way way) {
     var leaving = subscribe(way, topic, m -> seen.add("left " + m));
     subscribe(way, topic, m -> seen.add("stayed " + m));
 
@@ -88,7 +88,7 @@ class TopicFaultTest {
 
   @ParameterizedTest
   @EnumSource
-  void theFirstToSubscribeHasAPlaceAndIsTold(Way way) {
+  void firstSubscriberGetsMessages(Way way) {
     var subscription = subscribe(way, topic, seen::add);
 
     topic.publish(1);
@@ -121,7 +121,7 @@ class TopicFaultTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoComesBackWhileOthersLeaveIsNotLost(Way way) {
+  void subscriberThatReturnsWhileOthersLeaveIsNotLost(Way way) {
     for (int i = 0; i < 200; i++) {
       var before = subscribe(way, topic, m -> {});
       var leaving = Patience.elsewhere(before::close);

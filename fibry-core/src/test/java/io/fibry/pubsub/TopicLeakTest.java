@@ -61,7 +61,7 @@ class TopicLeakTest {
   }
 
   @Test
-  void actorsOfItsOwnThatEndedLeaveNothingThoughNobodyPublishes() {
+  void endedTopicActorsLeaveNothingEvenWithoutPublish() {
     Topic<Object> topic = Topic.open(ActorSystem.named("leak").protocol(Object.class));
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 1; i <= 10; i++) probes.add(endedSubscriber(topic, "leak/" + i));
@@ -110,7 +110,7 @@ class TopicLeakTest {
   }
 
   @Test
-  void aTopicThatNobodyKnowsIsGarbageWithItsActorsThoughItsSubscriberLives() {
+  void unknownTopicAndItsActorsAreGarbageWhileSubscriberLives() {
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 0; i < 10; i++) probes.addAll(forgotten());
 
@@ -132,7 +132,7 @@ class TopicLeakTest {
 
   @Promise("21.3")
   @Test
-  void topicsThatNobodyKnowsLeaveNothingAtALivingActorOnceAnotherIsMade() {
+  void unknownTopicsLeaveNothingAtLivingActorOnceNextTopicIsMade() {
     subscribeAndForget(1_000);
 
     LeakProbe.assertLeavesAtMost(EACH * TIMES, () -> subscribeAndForget(TIMES), TopicLeakTest::sweep);

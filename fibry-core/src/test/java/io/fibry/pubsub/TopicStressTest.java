@@ -61,7 +61,7 @@ class TopicStressTest {
 
   @Promise("21.1")
   @Test
-  void whatIsPublishedWhileAPlaceIsOpenArrivesOnceAndInOrder() {
+  void messagesToOpenSubscriptionArriveOnceInOrder() {
     System.out.println("topics: -Dfibry.seed=" + seed);
     var strategies = List.copyOf(Variants.STRATEGIES.values());
     long end = System.nanoTime() + StressHarness.millis(600) * 1_000_000;

@@ -42,14 +42,14 @@ class TopicTest {
   }
 
   @Test
-  void withoutSubscribersAMessageIsForNobody() {
+  void messageWithoutSubscribersIsNoDeadLetter() {
     topic.publish(1);
 
     assertEquals(List.of(), letters.all);
   }
 
   @Test
-  void whoSubscribesLaterIsToldWhatComesLater() {
+  void laterSubscriberIsToldOnlyLaterMessages() {
     topic.publish(1);
     topic.subscribeToLatest(seen::add);
     topic.publish(2);
@@ -73,7 +73,7 @@ class TopicTest {
   }
 
   @Test
-  void anActorThatLeftOneOfItsPlacesIsStillForgottenWhenItEnds() {
+  void actorThatClosedOneSubscriptionIsForgottenWhenItEnds() {
     var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
     topic.subscribe(desk);
     topic.subscribe(desk).close();
@@ -143,7 +143,7 @@ class TopicTest {
   }
 
   @Test
-  void aPublisherThatCouldWaitForEverIsToldWhenAllOthersHaveBeen() {
+  void publisherThatWouldWaitForeverIsToldAfterOtherSubscribers() {
     var told = new CompletableFuture<Object>();
     topic.subscribe(Mailbox.bounded(1, Overflow.BLOCK), m -> {
       if (!m.equals("first")) return;
@@ -160,7 +160,7 @@ class TopicTest {
   }
 
   @Test
-  void itsSubscribersKeepTheLatestThousand() {
+  void subscribersKeepLatestThousandMessages() {
     var gate = new Gate();
     publishWhileBusy(topic, gate, 1_026);
 
@@ -168,7 +168,7 @@ class TopicTest {
   }
 
   @Test
-  void itsSubscribersKeepWhatTheBuilderSays() {
+  void subscribersUseMailboxOfBuilder() {
     var gate = new Gate();
     publishWhileBusy(Topic.open(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT))), gate, 3);
 
@@ -176,7 +176,7 @@ class TopicTest {
   }
 
   @Test
-  void itsSubscribersKeepWhatTheScopeSays() {
+  void subscribersUseMailboxOfScope() {
     var inner = scope.openScope("inner", o -> o.withMailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST)));
     var gate = new Gate();
     publishWhileBusy(Topic.open(inner.anonymous()), gate, 3);
@@ -192,7 +192,7 @@ class TopicTest {
   }
 
   @Test
-  void itHasTheBuildersNameAndItsActorsAreNamedBelowIt() {
+  void topicHasNameOfBuilderAndItsActorsAreNamedBelow() {
     var names = new CopyOnWriteArrayList<>();
     topic.subscribeToLatest(m -> names.add(Thread.currentThread().getName()));
 
@@ -204,7 +204,7 @@ class TopicTest {
   }
 
   @Test
-  void twoOfOneNameAreRefusedUntilTheFirstEnded() {
+  void secondTopicOfSameNameIsRefusedUntilFirstEnds() {
     assertThrows(IllegalArgumentException.class, () -> Topic.open(scope.named("topic")));
 
     topic.subscribeToLatest(seen::add);
@@ -216,7 +216,7 @@ class TopicTest {
   }
 
   @Test
-  void foundByItsNameItPublishesWhatItIsSent() {
+  void topicFoundByNamePublishesSentMessages() {
     Topic<String> found = Topic.open(scope.named("found").protocol(String.class));
     found.subscribeToLatest(seen::add);
 
@@ -264,7 +264,7 @@ class TopicTest {
   }
 
   @Test
-  void oneThatEndedTakesNoSubscriberAndLeavesNoActor() {
+  void endedTopicTakesNoSubscriberAndLeavesNoActor() {
     topic.close();
     var calls = new ArrayList<Runnable>();
     calls.add(() -> topic.subscribeToLatest(seen::add));

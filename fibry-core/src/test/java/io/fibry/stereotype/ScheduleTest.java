@@ -87,7 +87,7 @@ class ScheduleTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void theyRunOnAnyStrategyUntilTheyAreEnded(String strategy) {
+  void schedulesRunOnAnyStrategyUntilEnded(String strategy) {
     var of = Stereotypes.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)));
     var rate = new AtomicInteger();
     var delay = new AtomicInteger();
@@ -109,7 +109,7 @@ class ScheduleTest {
   }
 
   @Test
-  void atAFixedRateTheyRunAtTheBeginningOfEachPeriod() {
+  void fixedRateTaskRunsAtBeginningOfEachPeriod() {
     recipes.scheduleAtFixedRate(Duration.ofMillis(300), SECOND, this::runs);
 
     advance(3_500);
@@ -118,7 +118,7 @@ class ScheduleTest {
   }
 
   @Test
-  void withAFixedDelayTheyRunSoLongAfterTheEndOfTheOneBefore() {
+  void fixedDelayTaskRunsAfterDelayFromEndOfPreviousRun() {
     recipes.scheduleWithFixedDelay(Duration.ofMillis(300), SECOND, () -> {
       runs();
       advance(500);
@@ -132,7 +132,7 @@ class ScheduleTest {
   /** The earlier library sent them all at once. */
   @Promise("22.14")
   @Test
-  void aRunThatLastsLongerThanThePeriodMakesOneLateRunAndNoBurst() {
+  void runLongerThanPeriodMakesSingleLateRunAndNoBurst() {
     recipes.scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
       runs();
       if (times.size() == 1) advance(3_500);
@@ -213,7 +213,7 @@ class ScheduleTest {
   @Promise("22.14")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void aRunThatFailsIsForThePolicyAndTheNextComesAllTheSame(boolean rate) {
+  void failedRunIsForPolicyAndNextRunStillComes(boolean rate) {
     try (var logged = new Logged()) {
       Handler.Task task = () -> {
         runs();
@@ -295,7 +295,7 @@ class ScheduleTest {
   }
 
   @Test
-  void aRunThatWasCutOffComesToNothing() {
+  void cutOffRunHasNoFurtherEffect() {
     var gate = new Gate();
     var schedule =
         Stereotypes.of(scope.anonymous().strategy(Strategy.FIBER)).scheduleWithFixedDelay(Duration.ZERO, SECOND, () -> {
@@ -325,7 +325,7 @@ class ScheduleTest {
   }
 
   @Test
-  void byTheClockOfTheMachineItRunsOffTheTimersThread() {
+  void taskOnSystemClockRunsOffTimerThread() {
     var threads = new CopyOnWriteArrayList<String>();
     try (var real = ActorSystem.openScope("real")) {
       Stereotypes.of(real.anonymous().strategy(Strategy.CALLER))
@@ -340,7 +340,7 @@ class ScheduleTest {
   }
 
   @Test
-  void whatEndedIsGarbage() {
+  void endedScheduleIsGarbage() {
     var schedule =
         new AtomicReference<>(Stereotypes.fibers().scheduleAtFixedRate(Duration.ofHours(1), SECOND, this::runs));
     schedule.get().close();

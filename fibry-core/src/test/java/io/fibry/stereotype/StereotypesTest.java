@@ -96,7 +96,7 @@ class StereotypesTest {
   }
 
   @Test
-  void ofMakesWhatItsBuilderSays() {
+  void recipesUseTheirBuilder() {
     var sink = Stereotypes.of(ActorSystem.named("StereotypesTest").strategy(Strategy.CALLER)).sink("state");
 
     assertEquals("StereotypesTest", sink.name());

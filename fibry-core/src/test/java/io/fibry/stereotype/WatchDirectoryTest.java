@@ -69,7 +69,7 @@ class WatchDirectoryTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void whatIsCreatedChangedOrDeletedIsTold(String strategy) throws Exception {
+  void createdChangedAndDeletedFilesAreReported(String strategy) throws Exception {
     var watch = Stereotypes.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))).watchDirectory(temporary,
         told::add);
     var file = temporary.resolve("file");
@@ -96,7 +96,7 @@ class WatchDirectoryTest {
   }
 
   @Test
-  void whatChangesBelowIsNotTold() throws Exception {
+  void changesInSubdirectoriesAreNotReported() throws Exception {
     var below = Files.createDirectory(temporary.resolve("below"));
     watch(temporary);
 
@@ -109,7 +109,7 @@ class WatchDirectoryTest {
 
   /** The earlier library died of it. */
   @Test
-  void whereMoreChangesThanTheSystemCanTellAllIsTold() throws Exception {
+  void allChangesAreReportedAfterSystemOverflow() throws Exception {
     var gate = new Gate();
     Stereotypes.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))).watchDirectory(temporary, path -> {
       gate.pass();
@@ -146,7 +146,7 @@ class WatchDirectoryTest {
   // ---- ending
 
   @Test
-  void itEndsWithTheDirectory() throws Exception {
+  void watchEndsWithItsDirectory() throws Exception {
     var directory = Files.createDirectory(temporary.resolve("short-lived"));
     Files.createFile(directory.resolve("file"));
     var watch = watch(directory);
@@ -162,7 +162,7 @@ class WatchDirectoryTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"close", "askExit", "kill", "scope"})
-  void endingItEndsAllOfIt(String how) {
+  void endOfWatchEndsAllItsActors(String how) {
     var watch = watch(temporary);
 
     switch (how) {
@@ -178,7 +178,7 @@ class WatchDirectoryTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"askExit", "kill", "scope"})
-  void oneThatIsHeldUpByAFullMailboxEndsToo(String how) throws Exception {
+  void watchBlockedByFullMailboxEnds(String how) throws Exception {
     var gate = new Gate();
     var watch = Stereotypes
         .of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
@@ -199,7 +199,7 @@ class WatchDirectoryTest {
   }
 
   @Test
-  void itMayEndItselfOnAnyStrategy() throws Exception {
+  void watchMayEndItselfOnAnyStrategy() throws Exception {
     for (var strategy : Variants.STRATEGIES.values()) {
       var self = new AtomicReference<Exitable>();
       var directory = Files.createTempDirectory(temporary, "own");
@@ -225,7 +225,7 @@ class WatchDirectoryTest {
   }
 
   @Test
-  void whatEndedIsGarbage() {
+  void endedWatchIsGarbage() {
     var watch = new AtomicReference<>(Stereotypes.fibers().watchDirectory(temporary, told::add));
     watch.get().close();
     var reference = new WeakReference<Object>(watch.getAndSet(null));
@@ -236,7 +236,7 @@ class WatchDirectoryTest {
   // ---- the builder, and bad input
 
   @Test
-  void itBearsTheNameOfTheBuilderAndSoDoesWhoWaits() {
+  void watchAndItsWaiterAreNamedAfterBuilder() {
     var watch = Stereotypes.of(scope.named("inbox")).watchDirectory(temporary, told::add);
 
     assertEquals("inbox", watch.name());
@@ -258,7 +258,7 @@ class WatchDirectoryTest {
   }
 
   @Test
-  void whatIsNoDirectoryIsRefused() throws Exception {
+  void pathThatIsNoDirectoryIsRefused() throws Exception {
     var recipes = Stereotypes.of(scope.anonymous());
     var file = Files.createFile(temporary.resolve("file"));
     var missing = temporary.resolve("missing");

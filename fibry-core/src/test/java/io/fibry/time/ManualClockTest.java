@@ -40,7 +40,7 @@ class ManualClockTest {
   }
 
   @Test
-  void whatFallsDueRunsInOrderAtItsOwnTime() {
+  void dueTasksRunInOrderAtTheirTimes() {
     clock.schedule(Duration.ofSeconds(2), note("two"));
     clock.schedule(Duration.ofSeconds(1), note("one"));
     clock.schedule(Duration.ofSeconds(2), note("two too"));
@@ -51,7 +51,7 @@ class ManualClockTest {
   }
 
   @Test
-  void whatATaskSchedulesRunsInTheSameMove() {
+  void taskScheduledByTaskRunsInSameMove() {
     clock.schedule(Duration.ofSeconds(1), () -> clock.schedule(Duration.ofSeconds(1), note("second")));
 
     seconds(5);
@@ -202,7 +202,7 @@ class ManualClockTest {
   }
 
   @Test
-  void aWaitForAFutureEndsWhenItIsDoneInWhateverWay() throws InterruptedException {
+  void waitForFutureEndsWhenFutureIsDoneInAnyWay() throws InterruptedException {
     var failed = CompletableFuture.failedFuture(new IllegalStateException());
     var cancelled = new CompletableFuture<String>();
     cancelled.cancel(true);

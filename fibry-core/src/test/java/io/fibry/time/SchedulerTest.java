@@ -26,7 +26,7 @@ class SchedulerTest {
 
   @Promise("13.1")
   @Test
-  void itIsOneWithOneDaemonThread() throws Exception {
+  void systemSchedulerHasSingleDaemonThread() throws Exception {
     var first = new CompletableFuture<Thread>();
     var second = new CompletableFuture<Thread>();
 
@@ -50,7 +50,7 @@ class SchedulerTest {
   }
 
   @Test
-  void aTaskDoesNotSeeTheInterruptOfTheOneBefore() throws Exception {
+  void taskDoesNotSeeInterruptOfPreviousTask() throws Exception {
     var seen = new CompletableFuture<Boolean>();
 
     clock.schedule(Duration.ZERO, () -> { // so that the thread does not sleep between the two

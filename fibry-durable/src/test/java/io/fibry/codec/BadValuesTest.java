@@ -43,7 +43,7 @@ class BadValuesTest {
   record Growth<T>(Optional<Growth<List<T>>> more) {}
 
   @Test
-  void aTypeThatGrowsWithoutEndIsRefused() {
+  void endlesslyNestedTypeIsRefused() {
     assertTrue(refusal(() -> Codec.of(Growing.class))
         .endsWith(" has type arguments more than 64 deep; let them end"));
   }
@@ -75,7 +75,7 @@ class BadValuesTest {
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"}) // as by code without type arguments
-  void anItemOfAnotherTypeIsToldWithItsPlace() {
+  void itemOfWrongTypeIsReportedWithItsPath() {
     var names = new Names((List) List.of(7));
 
     assertTrue(failure(() -> Codec.of(Names.class).encode(names))
@@ -86,7 +86,7 @@ class BadValuesTest {
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"}) // as by code without type arguments
-  void aConstantOfAnotherEnumIsToldWithItsPlace() {
+  void constantOfWrongEnumIsReportedWithItsPath() {
     var days = new Days((List) List.of(Month.MAY));
 
     assertEquals("Days.Days.days[0]: java.time.Month is no DayOfWeek",
@@ -101,7 +101,7 @@ class BadValuesTest {
   }
 
   @Test
-  void whatAnAccessorThrowsIsToldInOneLine() {
+  void accessorFailureIsReportedInOneLine() {
     assertEquals("Throwing.Throwing.item: the accessor of item threw java.lang.IllegalStateException: made up,\\nfor a "
         + "test", failure(() -> Codec.of(Throwing.class).encode(new Throwing("x"))));
   }
@@ -111,7 +111,7 @@ class BadValuesTest {
   record Stock(Map<String, String> items) {}
 
   @Test
-  void aKeyOfAMapIsToldInOneShortLine() {
+  void mapKeyIsReportedInOneShortLine() {
     assertEquals("Stock.Stock.items[a\\nforged]: the text has half of a surrogate pair at 0",
         failure(() -> Codec.of(Stock.class).encode(new Stock(Map.of("a\nforged", "\ud800")))));
     assertTrue(failure(() -> Codec.of(Stock.class).encode(new Stock(Map.of("x".repeat(1_000_000), "\ud800"))))
@@ -119,7 +119,7 @@ class BadValuesTest {
   }
 
   @Test
-  void aNameInBytesIsToldInOneShortLine() {
+  void unknownTypeNameIsReportedInOneShortLine() {
     assertEquals("Event: no type named 'a\\nforged' is known; those of Event are [Added], at byte 10",
         failure(() -> Codec.of(Event.class).decode(old("a\nforged"))));
     assertTrue(failure(() -> Codec.of(Event.class).decode(old("x".repeat(1_000_000)))).length() < 400);
@@ -138,7 +138,7 @@ class BadValuesTest {
   }
 
   @Test
-  void whatTheFunctionOfAnOldFormThrowsIsACodecException() {
+  void oldFormFunctionFailureIsCodecException() {
     assertEquals("Event.Old: the function for " + Old.class.getName() + " threw java.lang.IllegalStateException: made "
         + "up,\\nfor a test", failureOf(old -> {
           throw new IllegalStateException("made up,\nfor a test");
@@ -146,7 +146,7 @@ class BadValuesTest {
   }
 
   @Test
-  void theFunctionOfAnOldFormDoesNotAnswerNull() {
+  void oldFormFunctionMustNotReturnNull() {
     assertEquals("Event.Old: the function for " + Old.class.getName() + " answered null", failureOf(old -> null));
   }
 

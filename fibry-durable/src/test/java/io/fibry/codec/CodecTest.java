@@ -71,7 +71,7 @@ class CodecTest {
   }
 
   @Test
-  void whatIsReadCannotBeChanged() {
+  void decodedCollectionsAreImmutable() {
     record Kept(List<Integer> list, Set<Integer> set, Map<String, Integer> map) {}
     var codec = Codec.of(Kept.class);
     var kept = new Kept(new ArrayList<>(List.of(1)), Set.of(2), new HashMap<>(Map.of("x", 3)));
@@ -112,7 +112,7 @@ class CodecTest {
   }
 
   @Test
-  void whatHasNoFormIsRefusedWhenTheCodecIsMade() {
+  void unsupportedTypeIsRefusedAtCodecCreation() {
     assertTrue(refused(Named.class).contains("Named.anything: java.lang.Object has no form in bytes"));
     assertTrue(refused(Raw.class).contains("Raw.list: a raw java.util.List"));
     assertTrue(refused(Twice.class).contains("an Optional of an Optional"));
@@ -160,7 +160,7 @@ class CodecTest {
   record Locked() {}
 
   @Test
-  void theOnlyObjectOfAClassIsLikeAnEmptyRecord() {
+  void singletonIsEncodedLikeEmptyRecord() {
     var codec = Codec.of(Door.class);
     byte[] bytes = codec.encode(Shut.INSTANCE);
     byte[] empty = Codec.of(Locked.class, forms -> forms.named(Locked.class, "Shut")).encode(new Locked());
@@ -183,7 +183,7 @@ class CodecTest {
   }
 
   @Test
-  void aValueWithoutAFormIsToldWithItsPlace() {
+  void unencodableValueIsReportedWithItsPath() {
     assertEquals("Text.Text.text: it is null; an Optional can be empty", notWritten(new Text(null, List.of())));
     assertEquals("Text.Text.more[1]: it is null", notWritten(new Text("", Arrays.asList("x", null))));
     assertEquals("Text.Text.text: the text has half of a surrogate pair at 1",
@@ -263,7 +263,7 @@ class CodecTest {
   }
 
   @Test
-  void anOldFormIsTakenOnlyWhereThatOfTodayCannotBe() {
+  void oldFormIsReadOnlyWhenCurrentFormDoesNotMatch() {
     var codec = Codec.of(V4.Order.class,
         forms -> forms.readOld("Order", V1.Order.class, old -> new V4.Order(old.item, old.count, "EUR")));
     var today = new V4.Order("cup", 1, "USD");
@@ -274,7 +274,7 @@ class CodecTest {
   }
 
   @Test
-  void anOldFormThatLooksLikeThatOfTodayIsRefused() {
+  void ambiguousOldFormIsRefused() {
     UnaryOperator<SchemaEvolution<V1.Order>> ambiguous =
         forms -> forms.readOld("Order", V4.Order.class, old -> new V1.Order(old.item, old.count));
 
@@ -295,7 +295,7 @@ class CodecTest {
   }
 
   @Test
-  void namesThatCannotBeInBytesAreRefused() {
+  void invalidTypeNamesAreRefused() {
     assertThrows(IllegalArgumentException.class, () -> Codec.of(Shape.class, forms -> forms.named(V1.class, "x")));
     assertThrows(IllegalArgumentException.class, () -> Codec.of(Shape.class, forms -> forms.named(Box.class, " ")));
     assertThrows(IllegalArgumentException.class,
@@ -307,7 +307,7 @@ class CodecTest {
   }
 
   @Test
-  void whatAConstructorThrowsIsACodecException() {
+  void constructorFailureIsCodecException() {
     record Positive(int n) {
       Positive {
         if (n <= 0) throw new IllegalArgumentException("not positive: " + n);

@@ -41,7 +41,7 @@ class JavadocSnippetsTest {
   }
 
   @Test
-  void anOldFormIsReadAsWhatItMeansToday() {
+  void oldFormIsReadAsCurrentValue() {
     byte[] old = EVENTS.encode(new Deposited(500, List.of()));
 
     assertEquals(new Later.Deposited(500, "EUR"), Later.EVENTS.decode(old));

@@ -39,7 +39,7 @@ class UnknownFieldsTest {
   }
 
   @Test
-  void codecTellsOfUnknownFieldsEverywhere() {
+  void codecReportsUnknownFieldsAtAnyDepth() {
     var bytes = Codec.of(Newer.Page.class).encode(new Newer.Page(List.of(CIRCLE, POINT), Map.of("a", CIRCLE),
         Optional.of(POINT), new Newer.Shape[] {CIRCLE}, List.of(POINT), Map.of("not", List.of(CIRCLE))));
 
@@ -49,7 +49,7 @@ class UnknownFieldsTest {
   }
 
   @Test
-  void codecTellsNothingOfFieldsThatAreGone() {
+  void codecReportsNoRemovedFields() {
     var bytes = Codec.of(Newer.Page.class).encode(new Newer.Page(List.of(CIRCLE, POINT), Map.of(), Optional.empty(),
         new Newer.Shape[0], List.of(), Map.of()));
     var codec = Codec.of(Older.Page.class,
@@ -60,7 +60,7 @@ class UnknownFieldsTest {
   }
 
   @Test
-  void oldFormMayHaveFieldsThatAreGone() {
+  void oldFormMayHaveRemovedFields() {
     record Before(int size) {}
     record Once(int size, int gone) {}
     record Now(long length) {}
@@ -73,7 +73,7 @@ class UnknownFieldsTest {
   }
 
   @Test
-  void fieldThatExistsIsNotGone() {
+  void existingFieldCannotBeDeclaredRemoved() {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> Codec.of(Older.Page.class, forms -> forms.ignoreRemoved(Older.Circle.class, "radius")));
     assertEquals("field 'radius' of Circle exists, so it is not gone; leave out forms.gone(..) for it",
@@ -86,7 +86,7 @@ class UnknownFieldsTest {
   }
 
   @Test
-  void codecOfAUserMayLeaveItOut() {
+  void customCodecMayOmitUnknownFieldReporting() {
     var codec = new Codec<String>() {
       @Override
       public byte[] encode(String value) {
@@ -110,7 +110,7 @@ class UnknownFieldsTest {
   record Tree(List<Branch> branches, List<Tree> near, List<Tree> far) {}
 
   @Test
-  void samplesHaveTypesThatAreFarInside() {
+  void samplesIncludeDeeplyNestedTypes() {
     var samples = Codec.of(Tree.class).samples();
 
     assertTrue(samples.values().stream().anyMatch(bytes -> new String(bytes).contains("size")), samples::toString);

@@ -61,7 +61,7 @@ abstract class AsideContract extends AtADesk {
   }
 
   @Test
-  void aMessageThatIsRetriedIsHandledOnceAndItsStepsAreNotRunAgain() throws IOException {
+  void retriedMessageIsHandledOnceWithoutRepeatingItsSteps() throws IOException {
     var before = newAda();
     before.sendMessage(new Add("a"));
     var first = awaitAside();
@@ -81,7 +81,7 @@ abstract class AsideContract extends AtADesk {
   }
 
   @Test
-  void aReminderThatIsRetriedHasItsStepsThoughItCameAgainMeanwhile() {
+  void retriedReminderKeepsItsStepsDespiteNextOccurrence() {
     var ada = newAda();
     ada.sendMessage(new Desk.Remind("r", "a", HOUR, true));
     ada.ask(new Items());
@@ -100,7 +100,7 @@ abstract class AsideContract extends AtADesk {
   }
 
   @Test
-  void aMessageThatIsRetriedWaitsForItsActor() throws IOException {
+  void retriedMessageWaitsForItsActor() throws IOException {
     var before = newAda();
     before.sendMessage(new Add("a"));
     var aside = awaitAside();
@@ -132,7 +132,7 @@ abstract class AsideContract extends AtADesk {
   }
 
   @Test
-  void aMessageThatIsRetriedComesBehindThoseThatWait() {
+  void retriedMessageFollowsPendingMessages() {
     var ada = newAda();
     ada.sendMessage(new Add("a"));
     var aside = awaitAside();
@@ -147,7 +147,7 @@ abstract class AsideContract extends AtADesk {
   }
 
   @Test
-  void aMessageThatIsGoneIsRefused() {
+  void retryOfMessageNoLongerParkedIsRefused() {
     var ada = newAda();
     ada.sendMessage(new Add("a"));
     var aside = awaitAside();
@@ -196,7 +196,7 @@ abstract class AsideContract extends AtADesk {
   }
 
   @Test
-  void stepsOfAllMessagesThatAreAsideStay() throws IOException {
+  void stepsOfAllParkedMessagesAreRetained() throws IOException {
     var bills = List.<Bill>of(new Sent("a"), new Sent("b"), new Plain("c"), new Sent("d"), new Sent("e"));
     putAside(bills);
     broken = false;
@@ -208,7 +208,7 @@ abstract class AsideContract extends AtADesk {
   }
 
   @Test
-  void aStepStaysThoughManyMessagesAreAside() throws IOException {
+  void stepIsRetainedThoughManyMessagesAreParked() throws IOException {
     putAside(List.of(new Plain("a"), new Plain("b"), new Sent("c")));
     broken = false;
     interrupted.set(true);
@@ -221,7 +221,7 @@ abstract class AsideContract extends AtADesk {
   }
 
   @Test
-  void aStepOfAMessageThatWasRemovedCountsIfItsSenderTriesAgain() throws IOException {
+  void stepOfDiscardedMessageCountsForRepeatedSend() throws IOException {
     putAside(List.of(new Sent("a")));
     broken = false;
     till().discard(store, till().parked(store).getFirst());

@@ -67,7 +67,7 @@ class BadInputTest extends AtAStore {
   // ---- names
 
   @Test
-  void aKindMustHaveAPlainName() {
+  void kindNameErrorStatesTheRule() {
     assertEquals("'Two words' cannot name a kind: take 1 to 64 lower-case letters, digits and hyphens, a letter first",
         refusal(() -> Durable.kind("Two words", Hit.class)));
   }
@@ -75,7 +75,7 @@ class BadInputTest extends AtAStore {
   @ParameterizedTest
   @ValueSource(strings = {"", "a b", "1a", "-a", "ä", "A", "a_b", "hits\n", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
       + "aaaaaaaaaaaaaaaaaaaaaaaaa"})
-  void suchANameIsRefused(String name) {
+  void invalidKindNameIsRefused(String name) {
     assertTrue(refusal(() -> Durable.kind(name, Hit.class)).contains("cannot name a kind"));
   }
 
@@ -93,7 +93,7 @@ class BadInputTest extends AtAStore {
 
   @ParameterizedTest
   @MethodSource("keys")
-  void suchAKeyIsRefused(String key, String why) {
+  void invalidKeyIsRefused(String key, String why) {
     try (var hits = HITS.entities(scope.anonymous(), store, IDLE)) {
       assertEquals("there can be no such actor of kind 'hits': its key " + why, refusal(() -> hits.actor(key)));
     }
@@ -134,7 +134,7 @@ class BadInputTest extends AtAStore {
   }
 
   @Test
-  void aKeptMessageForAKeyThatIsServedElsewhereIsToldAndWaits() {
+  void messageForKeyServedElsewhereIsLoggedAndWaits() {
     var ada = KEPT.newActor(scope.named("ada"), store);
     ada.ask(new Hit("x"));
     try (var others = KEPT.entities(scope.anonymous(), store, IDLE); var logged = new Logged()) {
@@ -146,7 +146,7 @@ class BadInputTest extends AtAStore {
   }
 
   @Test
-  void aViewHasOneActor() {
+  void viewHasOnlyOneActor() {
     var view = Durable.view("hits", Seen.class).named("all");
     view.newActor(scope.anonymous(), store, fact -> {});
 
@@ -189,7 +189,7 @@ class BadInputTest extends AtAStore {
 
   @ParameterizedTest
   @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
-  void aNumberIsOneOrMore(int number) {
+  void numbersBelowOneAreRefused(int number) {
     String end = " " + number + "; give 1 or more";
 
     assertEquals("kind 'hits': storeMessages" + end, refusal(() -> KIND.storeMessages(number)));
@@ -199,7 +199,7 @@ class BadInputTest extends AtAStore {
   }
 
   @Test
-  void timesThatMakeNoSenseAreRefused() {
+  void invalidDurationsAreRefused() {
     assertEquals("kind 'hits' remembers for PT0S; give more than zero",
         refusal(() -> KIND.deduplicate(1, Duration.ZERO)));
     assertEquals("kind 'hits': a history of PT-1S; give zero or more",
@@ -211,7 +211,7 @@ class BadInputTest extends AtAStore {
   record Order(String idempotencyKey) implements Idempotent, Request<Order, Long> {}
 
   @Test
-  void whatIsRememberedForEverIsRemembered() {
+  void answerIsRememberedForever() {
     var ada = Durable.kind("orders", Order.class).deduplicate(1, FOR_EVER).state(0L).handler((n, order, context) -> {
       context.reply(order, n);
       return n + 1;
@@ -223,7 +223,7 @@ class BadInputTest extends AtAStore {
   }
 
   @Test
-  void aHistoryMayBeForEver() {
+  void eventsMayBeRetainedForever() {
     var ada = KIND.retainEvents(FOR_EVER).snapshotEvery(1).events(Seen.class, 0L, (n, seen) -> n + 1)
         .handler((n, hit, context) -> context.reply(hit, context.persist(new Seen("x"))))
         .newActor(scope.named("ada"), store);
@@ -236,13 +236,13 @@ class BadInputTest extends AtAStore {
   }
 
   @Test
-  void aKeptRequestMayWaitForEver() {
+  void storedRequestMayWaitForever() {
     assertEquals(0, KEPT.newActor(scope.named("ada"), store).ask(new Hit("x"), FOR_EVER));
   }
 
   @ParameterizedTest
   @ValueSource(longs = {0, -1, Long.MIN_VALUE})
-  void aKeptRequestWithoutTimeIsNotKept(long seconds) {
+  void storedRequestWithoutTimeIsRefused(long seconds) {
     var ada = KEPT.newActor(scope.named("ada"), store);
 
     String text = refusal(() -> ada.ask(new Hit("x"), Duration.ofSeconds(seconds)));
@@ -263,7 +263,7 @@ class BadInputTest extends AtAStore {
 
   @ParameterizedTest
   @MethodSource("types")
-  void suchAnEventIsRefusedWhenTheKindIsDefined(Class<?> type, String named) {
+  void unencodableEventIsRefusedWhenKindIsDefined(Class<?> type, String named) {
     String start = "the events of kind 'hits' cannot be stored: " + named;
 
     assertStarts(start, refusal(() -> KIND.events(type, 0L, (n, event) -> n)));
@@ -282,7 +282,7 @@ class BadInputTest extends AtAStore {
   }
 
   @Test
-  void aStateWithoutAFormIsRefusedWhenTheKindIsDefined() {
+  void unencodableStateIsRefusedWhenKindIsDefined() {
     Supplier<String> lambda = () -> "";
     String start = "the state of kind 'hits' cannot be stored: ";
 
@@ -314,7 +314,7 @@ class BadInputTest extends AtAStore {
   }
 
   @Test
-  void aCodecThatCannotReadWhatItWritesIsFoundOutWhenTheKindIsDefined() {
+  void invalidCodecIsDetectedWhenKindIsDefined() {
     String name = Careless.class.getName();
 
     assertEquals("encode of " + name + " answered null",

@@ -41,7 +41,7 @@ class BadStepTest extends AtATurn {
 
   @ParameterizedTest
   @MethodSource("names")
-  void suchANameOfAStepIsRefused(String name, String why) {
+  void invalidStepNameIsRefused(String name, String why) {
     String text = "the name of a step of notes 'ada' " + why;
 
     assertEquals(text, refused(context -> context.step(name, String.class, () -> "x")));
@@ -51,7 +51,7 @@ class BadStepTest extends AtATurn {
 
   @ParameterizedTest
   @MethodSource("names")
-  void suchANameOfAReminderIsRefused(String name, String why) {
+  void invalidReminderNameIsRefused(String name, String why) {
     String text = "the name of a reminder of notes 'ada' " + why;
 
     assertEquals(text, refused(context -> none(() -> context.setReminder(name, new Ask("x"), HOUR))));
@@ -61,7 +61,7 @@ class BadStepTest extends AtATurn {
 
   @ParameterizedTest
   @MethodSource("names")
-  void suchAKeyOfAnotherIsRefused(String key, String why) {
+  void invalidTargetKeyIsRefused(String key, String why) {
     assertEquals("there can be no such actor of kind 'notes': its key " + why,
         refused(context -> none(() -> context.sendMessage(OTHER, key, new Ask("x")))));
   }
@@ -92,7 +92,7 @@ class BadStepTest extends AtATurn {
   // ---- times
 
   @Test
-  void aReminderComesLaterAndNotNever() {
+  void reminderDelayOutOfRangeIsRefused() {
     for (var delay : List.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofDays(36_525).plusNanos(1), FOR_EVER)) {
       String text = "reminder 'a\\nb' of notes 'ada' would come after " + delay
           + "; give more than zero, and at most 100 years";
@@ -103,7 +103,7 @@ class BadStepTest extends AtATurn {
   }
 
   @Test
-  void aSleepIsNeitherNegativeNorForEver() {
+  void sleepDurationOutOfRangeIsRefused() {
     for (var time : List.of(Duration.ofNanos(-1), Duration.ofDays(36_526), FOR_EVER))
       assertEquals("sleep 's' of notes 'ada' for " + time + "; give zero or more, and at most 100 years",
           refused(context -> none(() -> context.sleep("s", time))));
@@ -112,7 +112,7 @@ class BadStepTest extends AtATurn {
   // ---- steps
 
   @Test
-  void aStepNeedsAMessageThatComesAgain() {
+  void stepOfUnrepeatableMessageIsRefused() {
     String text = "a step of notes 'ada' could not be done again: its message is neither Once nor kept; let the kind "
         + "keep messages";
 
@@ -141,9 +141,10 @@ class BadStepTest extends AtATurn {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"persist", "sendMessage", "setReminder", "setRepeatingReminder", "cancelReminder", "afterCommit", "erase", "reply",
+      strings = {"persist", "sendMessage", "setReminder", "setRepeatingReminder", "cancelReminder", "afterCommit",
+        "erase", "reply",
         "replyWhen", "replyFailure"})
-  void aStepAddsNothingToItsTurn(String call) {
+  void stepCannotChangeItsTurn(String call) {
     assertEquals("step 's' of notes 'ada' failed: java.lang.IllegalStateException: step 's' of notes 'ada' is not run "
         + "again when its message comes again, and what it adds to the turn would be missing; add it behind the step",
         refused(KIND.storeMessages(9), StepFailedException.class,
@@ -151,7 +152,7 @@ class BadStepTest extends AtATurn {
   }
 
   @Test
-  void aStepMayKnowItsKeyAndItsActor() {
+  void stepMayReadItsKeyAndActor() {
     try (var ada = ada(KIND.storeMessages(9), context -> context.step("s", String.class,
         () -> context.key() + " " + context.self().name() + " " + context.isCancelled()))) {
       assertEquals("ada ada false", ada.ask(new Ask("?")));
@@ -167,7 +168,7 @@ class BadStepTest extends AtATurn {
   }
 
   @Test
-  void whatAStepThrowsIsToldInOneLine() {
+  void stepFailureIsReportedInOneLine() {
     assertEquals("step 'a\\nb' of notes 'ada' failed: java.io.IOException: made up,\\nfor a test",
         refused(KIND.storeMessages(9), StepFailedException.class, context -> context.step("a\nb", String.class, () -> {
           throw new IOException("made up,\nfor a test");
@@ -211,20 +212,20 @@ class BadStepTest extends AtATurn {
   }
 
   @Test
-  void aStepWhoseResultHasNoFormFailsAndFailsAgain() {
+  void stepWithUnencodableResultFailsEachTime() {
     assertEquals("failed done [first, second]", workedTwice(store, () -> "\ud800"));
   }
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"}) // as by code without type arguments
-  void aStepWhoseResultIsOfAnotherTypeFailsAndFailsAgain() {
+  void stepWithResultOfWrongTypeFailsEachTime() {
     Callable lying = () -> 7;
 
     assertEquals("failed done [first, second]", workedTwice(store, lying));
   }
 
   @Test
-  void aStepWhoseResultIsTooLargeFailsAndFailsAgain(@TempDir Path folder) {
+  void stepWithTooLargeResultFailsEachTime(@TempDir Path folder) {
     try (var small = FolderStore.open(folder, options -> options.withSegmentBytes(1 << 14))) {
       assertEquals("failed done [first, second]", workedTwice(small, () -> "x".repeat(1 << 15)));
     }

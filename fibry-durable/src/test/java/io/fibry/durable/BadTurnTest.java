@@ -72,7 +72,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void allThatAContextHasIsTried() {
+  void everyContextMethodIsCovered() {
     var all = Arrays.stream(EventContext.class.getMethods()).map(Method::getName)
         .filter(name -> !name.equals("key")).collect(Collectors.toCollection(TreeSet::new));
 
@@ -85,7 +85,7 @@ class BadTurnTest extends AtATurn {
 
   @ParameterizedTest
   @MethodSource("calls")
-  void aContextIsOfItsThread(String call) throws Exception {
+  void contextIsConfinedToItsThread(String call) throws Exception {
     for (var kind : List.of(KIND, KIND.storeMessages(9))) {
       var given = new CompletableFuture<EventContext<Long, Noted, Ask>>();
       var gate = new CountDownLatch(1);
@@ -126,7 +126,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void aContextThatIsOverSaysSo() throws Exception {
+  void contextUsedAfterHandlerIsRefused() throws Exception {
     var given = new CompletableFuture<EventContext<Long, Noted, Ask>>();
     ada(KIND, context -> given.complete(context)).ask(new Ask("?"));
 
@@ -139,7 +139,7 @@ class BadTurnTest extends AtATurn {
 
   @ParameterizedTest
   @ValueSource(strings = {"receive", "stash", "unstash"})
-  void messagesComeOneByOne(String verb) {
+  void mailboxCallsAreRefusedDuringTurn(String verb) {
     assertEquals("notes 'ada' cannot " + verb + ": what it does with one message is a turn",
         refused(KIND, IllegalStateException.class, CALLS.get(verb)));
   }
@@ -147,7 +147,7 @@ class BadTurnTest extends AtATurn {
   // ---- answers
 
   @Test
-  void onlyTheRequestThatWasGivenIsAnswered() {
+  void onlyGivenRequestCanBeAnswered() {
     for (var kind : List.of(KIND, KIND.storeMessages(9)))
       assertEquals("actor 'ada' has no request Ask[what=another] to answer: its handler was not given this very object "
           + "as a request, or has answered it", refused(kind, IllegalArgumentException.class, context -> {
@@ -157,7 +157,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void anAnswerIsNotNull() {
+  void nullAnswerIsRefused() {
     for (var kind : List.of(KIND, KIND.storeMessages(9))) {
       var ada = kind.state(0L).handler((n, ask, context) -> {
         context.reply(ask, null);
@@ -178,7 +178,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void anAnswerThatCouldNotBeRememberedIsRefused() {
+  void unrememberableAnswerIsRefused() {
     var ada = orders((n, order, context) -> {
       if (order.idempotencyKey().equals("when")) context.replyWhen(order, new CompletableFuture<>());
       else context.replyFailure(order, new IllegalStateException("made up"));
@@ -192,7 +192,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void anIdThatCouldNotBeRememberedIsRefused() {
+  void invalidIdempotencyKeyIsRefused() {
     var ada = orders((n, order, context) -> {
       context.reply(order, n);
       return n + 1;
@@ -211,7 +211,7 @@ class BadTurnTest extends AtATurn {
   // ---- states and events
 
   @Test
-  void aStateIsNotNull() {
+  void nullStateIsRefused() {
     var ada = KIND.state(0L).handler((n, ask) -> null).newActor(scope.named("ada"), store);
 
     assertEquals("kind 'notes' answered null as its next state",
@@ -219,7 +219,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void anInitialStateIsNotNull() {
+  void nullInitialStateIsRefused() {
     var ada = KIND.<Object>initialState(() -> null).events(Noted.class, (state, noted) -> state)
         .handler((state, ask, context) -> context.reply(ask, "fine")).newActor(scope.named("ada"), store);
 
@@ -228,7 +228,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void anEventIsNotNull() {
+  void nullEventIsRefused() {
     assertEquals("event", missing(context -> context.persist(null)));
   }
 
@@ -254,7 +254,7 @@ class BadTurnTest extends AtATurn {
       + Noted.class.getName() + ": the function of the kind, which must never fail, ";
 
   @Test
-  void anEventThatHasNoStateAfterItFailsItsTurn() {
+  void eventThatCannotBeAppliedFailsItsTurn() {
     var ada = after((n, noted) -> {
       throw new IllegalStateException("made up,\nfor a test");
     });
@@ -267,7 +267,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void anEventThatHasNoStateAfterItIsNamedWhenItIsRead() {
+  void eventThatCannotBeAppliedIsNamedOnLoad() {
     after((n, noted) -> n + 1).ask(new Ask("persist"));
     scope.find("ada", Ask.class).orElseThrow().close();
 
@@ -283,7 +283,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void whatAnotherDefinitionHasStoredIsNotTakenForOnesOwn() {
+  void storedTurnsOfAnotherDefinitionAreRefused() {
     after((n, noted) -> n + 1).ask(new Ask("persist"));
     scope.find("ada", Ask.class).orElseThrow().close();
     var states = OTHER.newActor(scope.named("ada"), store);
@@ -324,7 +324,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void aHandlerThatReadsItsOwnKeyEndsItsOwnLife() {
+  void handlerThatLoadsItsOwnKeyEndsItsLife() {
     var failure = assertThrowsExactly(NotStoredException.class, () -> ada(KIND, context -> {
       store.load(ADA);
       return context.persist(new Noted("x"));
@@ -335,7 +335,7 @@ class BadTurnTest extends AtATurn {
   }
 
   @Test
-  void aHandlerThatClosesItsStoreIsNotStored() {
+  void turnIsNotStoredWhenHandlerClosesStore() {
     var failure = assertThrowsExactly(NotStoredException.class, () -> ada(KIND, context -> {
       ((MemoryStore) store).close();
       return context.persist(new Noted("x"));

@@ -51,7 +51,7 @@ class CalendarTest {
   }
 
   @Test
-  void aClockThatIsSetForwardIsNoticedWithinAMinute() {
+  void clockSetForwardIsNoticedWithinOneMinute() {
     add("a", 36_000);
     after(30);
     ahead.set(36_000);
@@ -60,7 +60,7 @@ class CalendarTest {
   }
 
   @Test
-  void aClockThatIsSetBackDelays() {
+  void clockSetBackDelaysDueKeys() {
     add("a", 10);
     ahead.set(-100);
 
@@ -87,7 +87,7 @@ class CalendarTest {
   }
 
   @Test
-  void keyComesAtOnceWhenClockReachesItsTimeMeanwhile() {
+  void keyIsDueAtOnceWhenClockMovesPastItsTime() {
     var move = new AtomicLong(10);
     var calendar = new Calendar(() -> readBeforeMove(move), clock, due::add);
 
@@ -127,7 +127,7 @@ class CalendarTest {
   }
 
   @Test
-  void nothingComesAfterTheEnd() {
+  void closedCalendarDeliversNothing() {
     add("a", 10);
     calendar.close();
     add("b", 10);

@@ -80,7 +80,7 @@ abstract class CarriedContract extends AtAStore {
   }
 
   @Test
-  void keptMessageFindsTheTenantOfItsSender() throws IOException {
+  void storedMessageFindsTenantOfItsSender() throws IOException {
     var before = actor("ada");
     send("initech", before, new Hold());
     Patience.await(begun);
@@ -132,7 +132,7 @@ abstract class CarriedContract extends AtAStore {
   }
 
   @Test
-  void scopeWithoutCarriersHandlesWhatHasTexts() throws IOException {
+  void scopeWithoutPropagatorsHandlesMessagesWithContext() throws IOException {
     var before = actor("ada");
     send("initech", before, new Hold());
     Patience.await(begun);

@@ -25,7 +25,7 @@ class CarriedInMemoryTest extends CarriedContract {
   private static final Optional<Duration> EVERY = Optional.of(Duration.ofHours(1));
 
   @Test
-  void messageThatWasStoredBeforeHasNoContext() {
+  void messageStoredByOlderProgramHasNoContext() {
     var mail = Mail.read(OLD.encode(new Old.Mail(new byte[] {7}, EVERY, Optional.empty())));
 
     assertArrayEquals(new byte[] {7}, mail.message());

@@ -25,7 +25,7 @@ abstract class ClockSkewContract extends AtADesk {
   }
 
   @Test
-  void aClockThatIsSetBackDelaysNoKeptMessage() throws IOException {
+  void clockSetBackDelaysNoStoredMessage() throws IOException {
     var before = keeping().newActor(scope.named("ada"), store);
     hold(before);
     before.sendMessage(new Add("a"));
@@ -42,7 +42,7 @@ abstract class ClockSkewContract extends AtADesk {
   }
 
   @Test
-  void aClockThatIsSetBackDelaysNoMessageOfATurn() throws IOException {
+  void clockSetBackDelaysNoMessageOfTurn() throws IOException {
     var desks = desks();
     var ada = desks.actor("ada");
     for (var item : new String[] {"a", "b", "c"}) {

@@ -89,25 +89,25 @@ class CourierTest {
   }
 
   @Test
-  void anActorAnswersThemBeforeItEnds() {
+  void actorAnswersWaitingRequestsBeforeItEnds() {
     var ada = LIST.newActor(scope.named("ada"), store);
     assertAnswered(ada, ada, Exitable::sendPoisonPill);
   }
 
   @Test
-  void entitiesAnswerThemBeforeTheyEnd() {
+  void entitiesAnswerWaitingRequestsBeforeTheyEnd() {
     var lists = LIST.entities(scope.anonymous(), store, IDLE);
     assertAnswered(lists, lists.actor("ada"), Exitable::sendPoisonPill);
   }
 
   @Test
-  void aCloseWaitsForTheirAnswers() {
+  void closeWaitsForAnswersOfWaitingRequests() {
     var lists = LIST.entities(scope.anonymous(), store, IDLE);
     assertAnswered(lists, lists.actor("ada"), one -> Thread.startVirtualThread(one::close));
   }
 
   @Test
-  void aHandlerThatClosesItsActorDoesNotWaitForThem() {
+  void closingHandlerDoesNotWaitForWaitingRequests() {
     var waiting = new CompletableFuture<CompletableFuture<String>>();
     var ada = KIND.state("").handler((items, add, context) -> {
       if (add.item().equals("close")) {
@@ -129,7 +129,7 @@ class CourierTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void anAskWaitsForThemNoLongerThanItsScopeSays(boolean keeps) {
+  void waitingAskRespectsAskLimitOfScope(boolean keeps) {
     var kind = keeps ? LIST : KIND.state("").handler((String items, Add add, DurableContext<Add> context) -> items);
     var ada = kind.newActor(scope.named("ada"), store);
     SharedStoreAccess.deliverPending(store, ADA);
@@ -154,7 +154,7 @@ class CourierTest {
 
   /** The courier before may wait for room in the mailbox when the next one looks. */
   @Test
-  void theyKeepTheirOrderThoughTheCourierBeforeStillLetsThemGo() {
+  void requestsKeepOrderAcrossConsecutiveCouriers() {
     var gone = new CopyOnWriteArrayList<String>();
     var waits = new CountDownLatch(1);
     var room = new CountDownLatch(1);
@@ -184,7 +184,7 @@ class CourierTest {
   }
 
   @Test
-  void afterOneThatFailedTheNextOneComesThoughSomethingIsDueBefore() {
+  void nextCourierRunsAfterFailureDespiteEarlierDueTime() {
     try (var delivery = new Delivery(store, (Kinds<Add>) KIND, BlockBuilder.of(scope.anonymous()), key -> true)) {
       delivery.start(none -> null);
       delivery.told("ada", Instant.EPOCH.plusMillis(500));

@@ -40,7 +40,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void whatWasAnsweredIsThereAfterACrash() throws IOException {
+  void answeredTurnSurvivesCrash() throws IOException {
     var ada = account("ada");
     ada.sendMessage(new Deposit(500));
     assertTrue(ada.ask(new Withdraw(200)));
@@ -51,7 +51,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void anAskersCodeThatBlocksHoldsBackNoOther() throws Exception {
+  void blockedAskerDelaysNoOtherRequest() throws Exception {
     var gate = new CountDownLatch(1);
     var ada = account("ada");
     var answer = ada.sendMessageReturn(new Withdraw(0));
@@ -78,7 +78,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void whatIsHandledIsThereAfterAnEnd() {
+  void handledMessagesSurviveClose() {
     var ada = account("ada");
     for (int i = 0; i < 1_000; i++) ada.sendMessage(new Deposit(1));
     ada.close();
@@ -87,7 +87,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void keysAndKindsAreApart() {
+  void keysAndKindsAreSeparate() {
     var other =
         Durable.kind("other", Bank.Message.class).events(Bank.Event.class, 7L, Bank::after).handler(Bank::handle);
     account("ada").sendMessage(new Deposit(1));
@@ -98,7 +98,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void aFailureLeavesNoTrace() throws IOException {
+  void failedTurnLeavesNoTrace() throws IOException {
     var ada = account("ada");
     ada.sendMessage(new Deposit(1));
 
@@ -111,7 +111,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void aFailureLeavesNoTraceInAStateThatChangesItself() {
+  void failedTurnLeavesNoTraceInMutableState() {
     var kind = Durable.kind("changing", Bank.Message.class).initialState(LongAdder::new)
         .events(Bank.Event.class, (LongAdder sum, Bank.Event event) -> {
           sum.add(Bank.after(0L, event));
@@ -153,7 +153,7 @@ abstract class DurableContract extends AtAStore {
       });
 
   @Test
-  void theStateItselfIsKept() throws IOException {
+  void stateIsStoredAndReloaded() throws IOException {
     var cart = CART.newActor(scope.named("7"), store);
     cart.ask(new Add("a book"));
     assertEquals(2, cart.ask(new Add("a pen")));
@@ -175,7 +175,7 @@ abstract class DurableContract extends AtAStore {
   record Turn(int brightness) implements Request<Turn, Boolean> {}
 
   @Test
-  void aStateMayBeginWithTheOnlyObjectOfAClass() throws IOException {
+  void stateMayBeginWithSingleton() throws IOException {
     var kind = Durable.kind("light", Turn.class).<Light>state(Off.INSTANCE).handler((light, turn, context) -> {
       context.reply(turn, light == Off.INSTANCE);
       return turn.brightness() == 0 ? Off.INSTANCE : new On(turn.brightness());
@@ -194,7 +194,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void aStateOfWhichThereIsOneObjectIsRefused() {
+  void stateOfSingletonTypeIsRefused() {
     var kind = Durable.kind("alone", Turn.class);
 
     String text = assertThrows(IllegalArgumentException.class, () -> kind.state(Alone.INSTANCE)).getMessage();
@@ -203,7 +203,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void oneLineOfMeaning() {
+  void singleLineKindStoresItsState() {
     var hits = Durable.kind("hits", String.class).state(0L).handler((n, hit) -> n + 1);
     var home = hits.newActor(scope.named("home"), store);
     for (int i = 0; i < 3; i++) home.sendMessage("hit");
@@ -219,7 +219,7 @@ abstract class DurableContract extends AtAStore {
   record Count() implements Request<Count, Long> {}
 
   @Test
-  void anEndForgets() throws IOException {
+  void eraseForgetsState() throws IOException {
     var ada = account("ada");
     ada.sendMessage(new Deposit(5));
     ada.sendMessage(new End());
@@ -232,7 +232,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void snapshotsShortenTheWay() {
+  void snapshotShortensReplay() {
     var kind = Durable.kind("account", Bank.Message.class).snapshotEvery(10).events(Bank.Event.class, 0L, Bank::after)
         .handler(Bank::handle);
     var ada = kind.newActor(scope.named("ada"), store);
@@ -245,7 +245,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void entitiesAreMadeAgainWithWhatTheyKnow() {
+  void recreatedEntitiesReloadTheirState() {
     try (var accounts = Bank.ACCOUNT.entities(scope.anonymous(), store, IDLE)) {
       for (int i = 0; i < 100; i++) accounts.actor("key" + i % 10).sendMessage(new Deposit(i));
       for (int i = 0; i < 10; i++) accounts.actor("key" + i).close();
@@ -255,7 +255,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void ofAKeyOneActorIsAlive() {
+  void keyHasOneLivingActor() {
     var ada = account("ada");
 
     var failure = assertThrows(IllegalStateException.class, () -> Bank.ACCOUNT.newActor(
@@ -268,7 +268,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void whereAnActorWasCutOffAnotherOneBegins() {
+  void killedActorIsReplacedByNewActor() {
     var ada = account("ada");
     ada.sendMessage(new Deposit(500));
     assertEquals(500, ada.ask(new Balance()));
@@ -291,7 +291,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void whatComesAfterwardsComesAfterTheCommit() throws Exception {
+  void afterCommitCallbackRunsAfterCommit() throws Exception {
     var told = new CompletableFuture<Long>();
     var kind = Durable.kind("hits", String.class).state(0L).handler((n, hit, context) -> {
       context.afterCommit(() -> told.complete(n + 1));
@@ -303,7 +303,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void aTurnOfALifeThatIsOverIsRefused() {
+  void turnOfStaleLifeIsRefused() {
     var id = new Store.ActorId("account", "ada");
     var first = store.load(id);
     store.append(turn(id, first.life(), 1)).toCompletableFuture().join();
@@ -321,7 +321,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void nullIsNoState() {
+  void nullStateStoresNothing() {
     var kind = Durable.kind("hits", String.class).state(0L).handler((n, hit) -> null);
     var home = kind.newActor(scope.named("home"), store);
     home.sendMessage("hit");
@@ -331,7 +331,7 @@ abstract class DurableContract extends AtAStore {
   }
 
   @Test
-  void theSameStateIsNotStored() {
+  void unchangedStateIsNotStored() {
     var cart = CART.newActor(scope.named("7"), store);
     assertEquals(0, cart.ask(new Add("")));
     cart.close();

@@ -183,7 +183,7 @@ abstract class EndedContract extends AtAStore {
   }
 
   @Test
-  void eventsGoWhenTheLastViewHasPassedTheEnd() throws Exception {
+  void eventsAreRemovedWhenLastViewPassesEnd() throws Exception {
     for (var name : List.of("fast", "slow")) close(view(name));
     pay(0, 3);
     try (var fast = view("fast")) {
@@ -206,7 +206,7 @@ abstract class EndedContract extends AtAStore {
   }
 
   @Test
-  void whatACrashLeftIsRemovedWhenAViewBegins() throws Exception {
+  void crashLeftoversAreRemovedWhenViewBegins() throws Exception {
     close(view("seen"));
     pay(0, 5);
     var view = view("seen");
@@ -219,7 +219,7 @@ abstract class EndedContract extends AtAStore {
   }
 
   @Test
-  void eventsGoAtOnceWhereNoViewIsKnown() throws Exception {
+  void eventsAreRemovedAtOnceWithoutNamedView() throws Exception {
     pay(0, 3);
 
     assertLeft("o03", "o13", "o23");
@@ -254,7 +254,7 @@ abstract class EndedContract extends AtAStore {
   }
 
   @Test
-  void viewEndsIfItIsForgottenWhileItsStoreFails() throws Exception {
+  void viewForgottenDuringStoreFailureEnds() throws Exception {
     var flaky = new FlakyStore(store, new Random(1));
     var view = VIEW.named("v").newActor(scope.anonymous(), flaky.asStore(), fact -> see(fact.key(), text(fact)));
     pay(0, 1);
@@ -276,7 +276,7 @@ abstract class EndedContract extends AtAStore {
   }
 
   @Test
-  void viewSeesEachLifeOfAKeyAfterTheOther() throws Exception {
+  void viewSeesSuccessiveLivesInOrder() throws Exception {
     close(view("seen"));
     pay(0, 1);
     pay(0, 1);
@@ -296,7 +296,7 @@ abstract class EndedContract extends AtAStore {
   }
 
   @Test
-  void endWhoseHandlerThrowsComesAgain() throws Exception {
+  void endIsRedeliveredWhenHandlerThrows() throws Exception {
     var ends = new CopyOnWriteArrayList<String>();
     var failed = new CountDownLatch(1);
     close(view("seen"));
@@ -319,7 +319,7 @@ abstract class EndedContract extends AtAStore {
   }
 
   @Test
-  void copyKeepsWhatAViewHasNotSeen() throws Exception {
+  void copyRetainsEventsUnseenByView() throws Exception {
     close(view("seen"));
     pay(0, 20);
     var to = another(maker);
@@ -334,7 +334,7 @@ abstract class EndedContract extends AtAStore {
   }
 
   @Test
-  void viewOfAStateIsNotKnown() throws Exception {
+  void viewOfStateKindIsNotRegistered() throws Exception {
     var count = Durable.kind("count", String.class).state(0).handler((number, text) -> number + 1);
     try (var counts = count.entities(scope.anonymous(), store, IDLE)) {
       counts.actor("ada").sendMessage("one");

@@ -92,7 +92,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void aNameGoesOnWhereItStood() throws IOException {
+  void namedViewContinuesAtItsOffset() throws IOException {
     add("a", "b");
     try (var view = view()) {
       eventually(() -> seen.size() == 2);
@@ -106,7 +106,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void withoutANameAViewBeginsAnew() {
+  void unnamedViewStartsFromBeginning() {
     add("a");
     for (int i = 0; i < 2; i++) try (var view = VIEW.newActor(scope.anonymous(), store, this::see)) {
       int least = i + 1;
@@ -117,7 +117,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void aNameHasOneActorAtATime() {
+  void viewNameHasOneActorAtATime() {
     try (var view = view()) {
       assertThrows(IllegalStateException.class, this::view);
       VIEW.named("other").newActor(scope.anonymous(), store, this::see).close();
@@ -126,7 +126,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void anEventWhoseHandlerThrowsComesAgain() {
+  void eventIsRedeliveredWhenHandlerThrows() {
     add("a", "b");
     var failures = new AtomicInteger(2);
     try (var view = VIEW.named("seen").newActor(scope.anonymous(), store, fact -> {
@@ -188,7 +188,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void namesOfViewsAreChecked() {
+  void invalidViewNameIsRefused() {
     assertEquals("'Two words' cannot name a view: take 1 to 64 lower-case letters, digits and hyphens, a letter first",
         assertThrows(IllegalArgumentException.class, () -> VIEW.named("Two words")).getMessage());
     assertEquals("'' cannot name a kind: take 1 to 64 lower-case letters, digits and hyphens, a letter first",
@@ -196,12 +196,12 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void aPlaceOfAnotherStoreIsRefused() {
+  void offsetOfAnotherStoreIsRefused() {
     assertThrows(IllegalArgumentException.class, () -> store.history("list", "over there"));
   }
 
   @Test
-  void aFollowerMissesNothing() throws Exception {
+  void viewMissesNoEvents() throws Exception {
     int actors = 8;
     int events = 300; // of each
     var perKey = new ConcurrentHashMap<String, List<Long>>();
@@ -232,7 +232,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void whatEndedIsNotReadAgain() throws Exception {
+  void erasedEventsAreNotReadAgain() throws Exception {
     add("a");
     try (var lists = lists()) {
       assertEquals(1, lists.actor("ada").ask(new End())); // its turn 2 says all that there is to know
@@ -252,7 +252,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void viewContinuesBehindAnEndThatItHasNotSeen() {
+  void viewContinuesAfterUnseenEnd() {
     add("a");
     try (var view = view()) {
       eventually(() -> seen.equals(List.of("ada1a")));
@@ -269,7 +269,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void historyThatIsOldMayGo() {
+  void oldEventsMayBeRemoved() {
     var day = list(KIND.retainEvents(Duration.ofDays(1)));
     try (var lists = day.entities(scope.anonymous(), store, IDLE)) {
       for (int i = 0; i < 10; i++) lists.actor("ada").ask(new Add("old"));
@@ -292,7 +292,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void aHistoryGoesOnBehindEachPlace() throws Exception {
+  void historyContinuesAfterEachOffset() throws Exception {
     add("a", "b", "c", "d", "e");
     var all = new ArrayList<Store.StoredTurn>();
     try (var history = store.history("list", "")) {
@@ -308,7 +308,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void closingWakesAHistory() throws Exception {
+  void closeWakesBlockedHistory() throws Exception {
     var history = store.history("list", "");
     var waiting = new CompletableFuture<Void>();
     var thread = Thread.ofVirtual().start(() -> {
@@ -327,7 +327,7 @@ abstract class FollowContract extends AtAStore {
   }
 
   @Test
-  void aHistoryHasNoOtherKinds() throws Exception {
+  void historyContainsOnlyItsKind() throws Exception {
     var other = list(Durable.kind("other", Message.class));
     try (var others = other.entities(scope.anonymous(), store, IDLE)) {
       others.actor("ada").ask(new Add("x"));

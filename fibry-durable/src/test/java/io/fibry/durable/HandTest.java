@@ -15,7 +15,7 @@ class HandTest {
   private final CompletableFuture<Void> second = new CompletableFuture<>();
 
   @Test
-  void aRequestWaitsUntilTheCourierHasGiven() {
+  void requestWaitsUntilCourierHasDelivered() {
     hand.beginLooking();
     assertTrue(hand.hold(first));
     assertEquals(List.of(), hand.freed(true));
@@ -26,7 +26,7 @@ class HandTest {
   }
 
   @Test
-  void aRequestDoesNotOvertakeOneThatIsAboutToGo() {
+  void requestDoesNotOvertakeHeldRequest() {
     hand.beginLooking();
     hand.hold(first);
     hand.endLooking();
@@ -38,7 +38,7 @@ class HandTest {
   }
 
   @Test
-  void requestsGoAtOnceWhenAllThatWaitedHaveGone() {
+  void requestsPassAtOnceWhenHeldRequestsAreFreed() {
     hand.beginLooking();
     hand.hold(first);
     hand.endLooking();
@@ -53,7 +53,7 @@ class HandTest {
   }
 
   @Test
-  void oneThreadAtATimeLetsRequestsGo() {
+  void onlyOneThreadFreesRequests() {
     hand.beginLooking();
     hand.hold(first);
     hand.endLooking();
@@ -67,7 +67,7 @@ class HandTest {
   }
 
   @Test
-  void anEndComesAfterTheRequestsThatWait() {
+  void endFollowsHeldRequests() {
     hand.beginLooking();
     hand.hold(first);
 
@@ -80,7 +80,7 @@ class HandTest {
   }
 
   @Test
-  void anEndWaitsForNoLook() {
+  void endDoesNotWaitForRunningCourier() {
     hand.beginLooking();
 
     assertTrue(hand.holdEnd().isDone());

@@ -32,7 +32,7 @@ class HistoriesTest {
   }
 
   @Test
-  void gapIsLegalAtOrBeforeAWholeTurn() {
+  void gapUpToWholeTurnIsAllowed() {
     turns(1, 62).turn(101, true).turns(102, 104); // a purge between two pages
     Histories.check("account", turns);
     turns(106, 107).turn(108, true).turns(109, 110);
@@ -40,7 +40,7 @@ class HistoriesTest {
   }
 
   @Test
-  void gapBehindTheLastWholeTurnIsRefused() {
+  void gapAfterLastWholeTurnIsRefused() {
     turn(5, true).turns(6, 7).turns(9, 10);
     isRefused("only turns [5, 6, 7, 9, 10] have come of account 'ada'");
     turns(11, 12).turn(13, true);
@@ -54,7 +54,7 @@ class HistoriesTest {
   }
 
   @Test
-  void turnThatComesAgainIsTheSame() {
+  void repeatedTurnMustBeIdentical() {
     turns(1, 5).turns(3, 6);
     Histories.check("account", turns);
     turn(6, true);
@@ -68,7 +68,7 @@ class HistoriesTest {
   }
 
   @Test
-  void endIsThatOfTheStore() throws Exception {
+  void historyMustEndAtLastStoredTurn() throws Exception {
     try (var store = MemoryStore.open()) {
       long life = store.load(Turning.ADA).life();
       for (int i = 1; i <= 3; i++) Turning.append(store, Turning.turn(Turning.ADA, life, i));

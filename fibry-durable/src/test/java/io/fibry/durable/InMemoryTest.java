@@ -21,7 +21,7 @@ class InMemoryTest extends DurableContract {
   }
 
   @Test
-  void aTurnThatIsNotStoredFailsItsAskerAndIsForgotten() {
+  void unstoredTurnFailsItsAskerAndIsForgotten() {
     var ada = Bank.ACCOUNT.newActor(scope.named("ada"), store);
     ada.sendMessage(new Deposit(500));
     assertEquals(500, ada.ask(new Balance()));
@@ -36,7 +36,7 @@ class InMemoryTest extends DurableContract {
   }
 
   @Test
-  void aScopeThatKeepsTextsToItselfDoesSoForWhatIsNotStored() {
+  void hiddenContentsStayHiddenWhenTurnIsNotStored() {
     try (var hidden = scope.openScope("hidden", options -> options.withMessageContents(false))) {
       var ada = Bank.ACCOUNT.newActor(hidden.named("ada"), store);
       ada.sendMessage(new Deposit(5_000));
@@ -51,7 +51,7 @@ class InMemoryTest extends DurableContract {
   }
 
   @Test
-  void anEntityHasTheNameOfItsKindAndItsKeyUnlessItsBuilderHasOne() {
+  void entityIsNamedByKindAndKeyUnlessBuilderHasName() {
     try (var accounts = Bank.ACCOUNT.entities(scope.anonymous(), store, Duration.ofMinutes(5));
         var others = Bank.ACCOUNT.entities(scope.named("others"), MemoryStore.open(),
             Duration.ofMinutes(5))) {
@@ -64,7 +64,7 @@ class InMemoryTest extends DurableContract {
   }
 
   @Test
-  void aStoreThatRefusesAgainAndAgainIsToldOnce() {
+  void repeatedStoreRefusalIsLoggedOnce() {
     var ada = Bank.ACCOUNT.newActor(scope.named("refused"), store); // no other test logs this name
     ada.ask(new Balance());
     ((MemoryStore) store).failNext(50);

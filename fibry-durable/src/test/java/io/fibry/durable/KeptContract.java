@@ -40,7 +40,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void aKeptMessageIsHandledThoughTheProcessEnded() throws IOException {
+  void storedMessageIsHandledAfterProcessEnds() throws IOException {
     var before = keeping().newActor(scope.named("ada"), store);
     var held = hold(before);
     for (int i = 0; i < 100; i++) assertTrue(before.sendMessage(new Add("i" + i)));
@@ -57,7 +57,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void aRequestComesAfterWhatWaitedWhenTheProcessBegan() throws IOException {
+  void requestFollowsMessagesPendingAtStart() throws IOException {
     for (int i = 0; i < (Soak.ON ? 30 : 6); i++) {
       var before = keeping().newActor(scope.named("ada" + i), store);
       hold(before);
@@ -72,7 +72,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void aRequestComesAfterWhatItsSenderSentWhileOthersComeFromTheStore() throws Exception {
+  void requestFollowsMessagesOfItsSenderDuringDelivery() throws Exception {
     desk.others = keeping();
     try (var desks = desk.others.entities(scope.anonymous(), store, IDLE);
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -93,7 +93,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void keptMessagesKeepTheOrderOfTheirSender() {
+  void storedMessagesKeepSenderOrder() {
     var ada = keeping().newActor(scope.named("ada"), store);
 
     var items = IntStream.range(0, Soak.ON ? 500 : 100).mapToObj(i -> "i" + i).toList();
@@ -105,7 +105,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void keptMessagesKeepTheirOrderThoughActorsEndAndTurnsAreRefused() throws Exception {
+  void storedMessagesKeepOrderAcrossEndsAndRefusedTurns() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("order of kept messages: -Dfibry.seed=" + seed);
     var random = new Random(seed);
@@ -162,7 +162,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void messagesOfTurnsKeepTheirOrderFromOneActorToAnotherThoughBothEnd() throws Exception {
+  void messagesOfTurnsKeepOrderAcrossEndsOfBothActors() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("order of messages of turns: -Dfibry.seed=" + seed);
     var random = new Random(seed);
@@ -191,7 +191,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void aMessageThatCannotBeReadHoldsBackNoOther() throws Exception {
+  void unreadableMessageDelaysNoOther() throws Exception {
     var id = new Store.ActorId("keeping", "ada");
     store.enqueue(new Store.PendingMessage(id, "m:bad", Instant.EPOCH, new byte[] {1}), 9).toCompletableFuture().get();
     store.enqueue(new Store.PendingMessage(id, "m:worse", Instant.EPOCH, new byte[0]), 9).toCompletableFuture().get();
@@ -230,7 +230,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void noMoreMessagesWaitThanAreAllowed() {
+  void pendingMessagesAreLimited() {
     var ada = desk.keeping(10).newActor(scope.named("ada"), store);
     var held = hold(ada);
     for (int i = 1; i < 10; i++) assertTrue(ada.sendMessage(new Add("a")));
@@ -245,7 +245,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void aPoisonMessageIsPutAside() throws IOException {
+  void poisonMessageIsParked() throws IOException {
     var kind = keeping();
     var before = kind.newActor(scope.named("ada"), store);
     before.sendMessage(new Fail("poison"));
@@ -263,7 +263,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void aMessageThatEndsTheProcessAgainAndAgainIsPutAside() throws IOException {
+  void messageThatKeepsEndingItsProcessIsParked() throws IOException {
     var kind = keeping();
     var actor = kind.newActor(scope.named("ada"), store);
     hold(actor);
@@ -282,7 +282,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void anOrderlyEndIsNotCounted() {
+  void orderlyEndIsNotCountedAgainstMessage() {
     var kind = keeping();
     var actor = kind.newActor(scope.named("ada"), store);
     var held = hold(actor);
@@ -301,7 +301,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void whatIsAsideTakesNoRoom() {
+  void parkedMessagesTakeNoRoom() {
     var ada = desk.keeping(3).newActor(scope.named("ada"), store);
 
     for (int i = 0; i < 10; i++) {
@@ -313,7 +313,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void aRequestThatFailsWhenItsAskerHasGoneIsPutAside() {
+  void failingRequestIsParkedWhenItsAskerIsGone() {
     var ada = keeping().newActor(scope.named("ada"), store);
     var held = hold(ada);
     var answer = ada.sendMessageReturn(new Fail("late"));
@@ -336,7 +336,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void theAskerOfAKeptRequestHearsOfItsFailure() {
+  void askerOfStoredRequestGetsItsFailure() {
     var kind = keeping();
     var ada = kind.newActor(scope.named("ada"), store);
 
@@ -347,7 +347,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void aRequestIsHandledOnceThoughItsAskerGivesUp() {
+  void abandonedRequestIsHandledOnce() {
     var ada = keeping().newActor(scope.named("ada"), store);
     for (int i = 0; i < 20; i++) {
       var gate = new CountDownLatch(1);
@@ -366,7 +366,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void aRequestWhoseAskerGivesUpBeforeItsTurnIsHandled() {
+  void requestAbandonedBeforeItsTurnIsHandled() {
     var ada = keeping().newActor(scope.named("ada"), store);
     var held = hold(ada);
     var answer = ada.sendMessageReturn(new Buy("x", "a"));
@@ -378,7 +378,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void keptMessagesGoOnThroughPassivation() {
+  void storedMessagesSurvivePassivation() {
     try (var desks = keeping().entities(scope.anonymous(), store, IDLE)) {
       for (int i = 0; i < 50; i++) {
         desks.actor("ada").sendMessage(new Add("i" + i));
@@ -390,7 +390,7 @@ abstract class KeptContract extends AtADesk {
   }
 
   @Test
-  void aKindWhoseMessagesHaveNoFormCannotKeepThem() {
+  void unencodableMessagesCannotBeStored() {
     var failure = assertThrows(IllegalArgumentException.class, () -> Durable.kind("bad", Thread.class)
         .storeMessages(10).state(0L).handler((state, message) -> state));
 

@@ -52,7 +52,7 @@ class KeptInMemoryTest extends KeptContract {
   }
 
   @Test
-  void aMessageIsNotForgottenWhileItsStoreCannotBeRead() {
+  void messageIsRetainedWhileStoreIsUnreadable() {
     var ada = keeping().newActor(scope.named("ada"), failing());
     var held = hold(ada);
     var answer = ada.sendMessageReturn(new Buy("x", "a"));
@@ -71,7 +71,7 @@ class KeptInMemoryTest extends KeptContract {
   }
 
   @Test
-  void aMessageThatCannotBeKeptIsRefused() {
+  void messageThatCannotBeStoredIsRefused() {
     var ada = keeping().newActor(scope.named("ada"), store);
     ((MemoryStore) store).failNext(1);
 
@@ -87,7 +87,7 @@ class KeptInMemoryTest extends KeptContract {
   }
 
   @Test
-  void aMessageWhoseTurnIsNotStoredComesAgain() {
+  void messageIsRetriedWhenItsTurnIsNotStored() {
     var ada = keeping().newActor(scope.named("ada"), store);
     var held = hold(ada);
     ada.sendMessage(new Add("a"));

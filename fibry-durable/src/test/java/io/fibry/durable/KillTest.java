@@ -69,13 +69,13 @@ class KillTest {
   }
 
   @Test
-  void whatWasAnsweredIsThere(@TempDir Path folder) {
+  void answersSurviveKill(@TempDir Path folder) {
     killAgainAndAgain(folder, 1);
   }
 
   @Test
   @Soak(counterpart = "CrashSimulationTest")
-  void answersAreThereAfterManyKills(@TempDir Path folder) {
+  void answersSurviveManyKills(@TempDir Path folder) {
     killAgainAndAgain(folder, 60);
   }
 

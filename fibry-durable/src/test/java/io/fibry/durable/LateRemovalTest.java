@@ -46,7 +46,7 @@ class LateRemovalTest extends AtAStore {
   }
 
   @Test
-  void outcomeIsUnknownWhileARemovalIsOnItsWay() {
+  void outcomeIsUnknownWhileRemovalIsPending() {
     var kind = Durable.kind("list", Put.class).storeMessages(9).state(0L).handler((state, put, context) -> {
       throw new IllegalArgumentException("broken");
     });

@@ -49,7 +49,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void aReminderThatWasDueWhileDownComes() throws IOException {
+  void overdueReminderArrivesAfterRestart() throws IOException {
     var before = ada();
     before.sendMessage(new Remind("r", "a", HOUR, false));
     crashAndReopenAfter(before);
@@ -63,7 +63,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void aLatePeriodComesOnce() throws IOException {
+  void missedPeriodsArriveOnce() throws IOException {
     var before = ada();
     before.sendMessage(new Remind("r", "a", HOUR, true));
     crashAndReopenAfter(before);
@@ -79,7 +79,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void aReminderIsReplacedAndForgotten() {
+  void reminderIsReplacedOrCancelled() {
     var ada = ada();
     ada.sendMessage(new Remind("r", "a", HOUR, false));
     ada.sendMessage(new Remind("r", "b", HOUR.multipliedBy(2), false));
@@ -96,7 +96,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void aReminderOfAFailedTurnIsNone() {
+  void failedTurnSetsNoReminder() {
     var ada = ada();
     ada.sendMessage(new RemindAndFail("r", "a", HOUR));
     ada.ask(new Items());
@@ -108,7 +108,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void anEndForgetsReminders() throws IOException {
+  void eraseCancelsReminders() throws IOException {
     var ada = ada();
     ada.sendMessage(new Add("a"));
     ada.sendMessage(new Remind("r", "b", HOUR, true));
@@ -119,7 +119,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void aReminderWakesAnActorThatIsNotThere() {
+  void reminderLoadsItsActor() {
     try (var desks = desks()) {
       desks.actor("ada").sendMessage(new Remind("r", "a", HOUR, false));
       desks.actor("ada").close();
@@ -163,7 +163,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void aStepInterruptedByACrashHasItsKeyAgain() throws IOException {
+  void stepInterruptedByCrashKeepsItsKey() throws IOException {
     desk.gates.put("closed", new CountDownLatch(1));
     desk.gates.put("open", new CountDownLatch(0));
     var before = ada();
@@ -178,7 +178,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void aStepThatFailedFailsAgainWhereTheHandlerWentOn() throws IOException {
+  void failedStepFailsAgainWhenHandlerContinued() throws IOException {
     var before = ada();
     assertThrows(IllegalStateException.class, () -> before.ask(new Repair("r", true)));
     crashAndReopen(before);
@@ -190,7 +190,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void eachTimeAReminderComesItsStepsAreOthers() {
+  void eachReminderOccurrenceRunsItsOwnSteps() {
     var ada = ada();
     ada.sendMessage(new Tick(HOUR));
     ada.ask(new Items());
@@ -204,7 +204,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void changedStepsAreFoundOut() {
+  void changedStepsAreDetected() {
     var ada = ada();
     assertThrows(IllegalStateException.class, () -> ada.ask(new Work("w", List.of("charge", "ship"), 2)));
 
@@ -217,7 +217,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void aMessageThatCannotComeAgainHasNoSteps() {
+  void unrepeatableMessageHasNoSteps() {
     var ada = ada();
     ada.sendMessage(new Sleep("a", HOUR));
 
@@ -225,7 +225,7 @@ abstract class LaterContract extends AtADesk {
   }
 
   @Test
-  void aSleepGoesOnAfterACrash() throws IOException {
+  void sleepContinuesAfterCrash() throws IOException {
     var before = keeping().newActor(scope.named("ada"), store);
     before.sendMessage(new Sleep("a", HOUR.multipliedBy(2)));
     awaitSleep();

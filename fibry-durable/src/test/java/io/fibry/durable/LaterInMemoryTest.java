@@ -18,7 +18,7 @@ class LaterInMemoryTest extends LaterContract {
   }
 
   @Test
-  void aReminderThatFallsDueWhileOthersAreGivenComes() {
+  void reminderDueDuringDeliveryIsDelivered() {
     var memory = store;
     store = whoseTimeJumpsWhenNothingIsDue(Duration.ofHours(1));
     var ada = ada();

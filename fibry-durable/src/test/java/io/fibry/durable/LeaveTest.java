@@ -48,7 +48,7 @@ class LeaveTest {
   }
 
   @Test
-  void anActorThatEndsIsLeft() {
+  void endedActorEndsItsLife() {
     for (int i = 0; i < 2; i++) {
       var ada = Bank.ACCOUNT.newActor(ActorSystem.named("ada"), home.store);
       ada.sendMessage(new Deposit(500));
@@ -61,7 +61,7 @@ class LeaveTest {
   }
 
   @Test
-  void anActorThatCannotBeReadIsLeft() {
+  void unreadableActorEndsItsLife() {
     home.kept.append(turn(ADA, home.kept.load(ADA).life(), "no turn"));
 
     try (var ada = Bank.ACCOUNT.newActor(ActorSystem.named("ada"), home.store)) {
@@ -73,7 +73,7 @@ class LeaveTest {
   }
 
   @Test
-  void whatIsCopiedIsLeft() {
+  void copiedActorEndsItsLife() {
     var view = new Store.ActorId(Store.VIEWS, "account:totals");
     var grace = new Store.ActorId("account", "grace"); // a message waits for her
     for (var id : List.of(ADA, view)) home.kept.append(turn(id, home.kept.load(id).life(), "0"));

@@ -107,7 +107,7 @@ abstract class MoveContract extends AtADesk {
   }
 
   @Test
-  void actorsGoOnWhereverTheyAreCopied() throws Exception {
+  void actorsContinueAfterRepeatedCopies() throws Exception {
     fill();
     var copies = new ArrayList<CopySummary>();
     for (var to : List.of(MEMORY, FOLDER, maker, MEMORY, maker, FOLDER, FOLDER, MEMORY, maker, maker)) {
@@ -125,7 +125,7 @@ abstract class MoveContract extends AtADesk {
   }
 
   @Test
-  void actorsGoOnInEachStore() throws Exception {
+  void copiedActorsContinueInEachStore() throws Exception {
     for (var to : List.of(MEMORY, FOLDER, maker)) {
       seen.clear();
       fill();
@@ -145,7 +145,7 @@ abstract class MoveContract extends AtADesk {
   }
 
   @Test
-  void turnsKeepTheirNumbersThoughOldOnesHaveGone() throws Exception {
+  void turnNumbersSurviveCopyWithoutOldTurns() throws Exception {
     var ada = new Store.ActorId("list", "ada");
     turn(ada, store.beginLife(ada, 9), 10, 11);
     long life = store.beginLife(ada, 19);
@@ -183,7 +183,7 @@ abstract class MoveContract extends AtADesk {
   }
 
   @Test
-  void aCopyThatWasInterruptedHasNoActors() throws Exception {
+  void interruptedCopyServesNoActors() throws Exception {
     fill();
     for (var to : List.of(MEMORY, FOLDER, maker)) {
       var half = another(to);
@@ -225,7 +225,7 @@ abstract class MoveContract extends AtADesk {
   }
 
   @Test
-  void aTurnMeanwhileIsFoundOut() throws Exception {
+  void turnStoredDuringCopyIsDetected() throws Exception {
     fill();
     var ada = new Store.ActorId("desk", "ada");
     var next = another(maker);
@@ -250,7 +250,7 @@ abstract class MoveContract extends AtADesk {
   }
 
   @Test
-  void aRefusalSaysWhatCouldNotBeCopied() throws Exception {
+  void copyFailureNamesUncopiedActor() throws Exception {
     fill();
     var full = (MemoryStore) another(MEMORY);
 

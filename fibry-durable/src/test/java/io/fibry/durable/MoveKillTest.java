@@ -55,7 +55,7 @@ class MoveKillTest {
   }
 
   @Test
-  void aCopyThatWasKilledHasNoActorsAndTheFirstStoreIsWhole(@TempDir Path folder) throws Exception {
+  void killedCopyServesNoActorsAndSourceStaysWhole(@TempDir Path folder) throws Exception {
     var first = folder.resolve("first");
     var half = folder.resolve("half");
     fill(first);

@@ -87,7 +87,7 @@ abstract class OldFormsContract extends AtAStore {
   }
 
   @Test
-  void snapshotThatCannotBeReadIsReplacedByEvents() {
+  void unreadableSnapshotIsReplacedByEvents() {
     var first = ada(before(kind()));
     pay(first, 8); // two snapshots, and two events
     end(first);
@@ -106,7 +106,7 @@ abstract class OldFormsContract extends AtAStore {
   }
 
   @Test
-  void snapshotOfTheFirstTurnIsReplacedByIt() {
+  void unreadableSnapshotIsReplacedByFirstTurn() {
     var first = ada(before(kind().snapshotEvery(1)));
     pay(first, 1);
     end(first);
@@ -126,7 +126,7 @@ abstract class OldFormsContract extends AtAStore {
   }
 
   @Test
-  void eventsOfOtherKeysAreNotReadForIt() {
+  void eventsOfOtherKeysAreNotReplayed() {
     var other = before(kind()).newActor(scope.named("grace"), store);
     pay(other, 5);
     var first = ada(before(kind()));

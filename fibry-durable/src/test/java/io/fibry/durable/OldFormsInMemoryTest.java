@@ -14,7 +14,7 @@ class OldFormsInMemoryTest extends OldFormsContract {
   }
 
   @Test
-  void snapshotIsNeededWhereEventsAreGone() {
+  void unreadableSnapshotFailsLoadWhenEventsAreGone() {
     var first = ada(before(kind().retainEvents(Duration.ZERO)));
     pay(first, 2);
     clock.advance(Duration.ofSeconds(2));

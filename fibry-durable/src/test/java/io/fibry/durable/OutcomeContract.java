@@ -127,7 +127,7 @@ abstract class OutcomeContract extends AtAStore {
   }
 
   @Test
-  void keptRequestOfAFullMailboxWillBeDone() {
+  void storedRequestToFullMailboxWillBeDone() {
     try (var lists = lists(holding(99), store)) {
       var ada = lists.actor("ada");
       var held = ada.sendMessageReturn(new Put("hold"));
@@ -153,7 +153,7 @@ abstract class OutcomeContract extends AtAStore {
   }
 
   @Test
-  void keptRequestWhoseTimeIsOverWillBeDone() {
+  void timedOutStoredRequestWillBeDone() {
     try (var lists = lists(holding(99), store)) {
       var ada = lists.actor("ada");
       var held = new Put("hold");
@@ -171,7 +171,7 @@ abstract class OutcomeContract extends AtAStore {
   }
 
   @Test
-  void keptRequestWhoseActorEndsWillBeDone() {
+  void storedRequestToEndedActorWillBeDone() {
     var kind = holding(99);
     var before = kind.newActor(scope.named("ada"), store);
     var futures = new ConcurrentHashMap<Put, CompletableFuture<Integer>>();
@@ -193,7 +193,7 @@ abstract class OutcomeContract extends AtAStore {
 
   @ParameterizedTest
   @EnumSource
-  void keptRequestWhoseTurnIsNotStoredWillBeDone(How how) {
+  void storedRequestWithUnstoredTurnWillBeDone(How how) {
     var flaky = new FlakyStore(store, new Random(0));
     var once = new AtomicInteger();
     var put = new Put("a");
@@ -212,7 +212,7 @@ abstract class OutcomeContract extends AtAStore {
   }
 
   @Test
-  void keptRequestOfAnActorThatCannotBeReadWillBeDone() {
+  void storedRequestToUnreadableActorWillBeDone() {
     var flaky = new FlakyStore(store, new Random(0));
     var a = new Put("a");
     var b = new Put("b");
@@ -230,7 +230,7 @@ abstract class OutcomeContract extends AtAStore {
   }
 
   @Test
-  void keptRequestWhoseHandlerIsInterruptedWillBeDone() {
+  void storedRequestWithInterruptedHandlerWillBeDone() {
     var times = new AtomicInteger();
     var put = new Put("a");
     try (var lists = lists(list(99).state(NONE).handler((state, one, context) -> {
@@ -247,7 +247,7 @@ abstract class OutcomeContract extends AtAStore {
   }
 
   @Test
-  void requestThatCannotBeKeptIsNotDone() {
+  void requestThatCannotBeStoredIsNotDone() {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(holding(1), flaky.asStore())) {
       var ada = lists.actor("ada");
@@ -269,7 +269,7 @@ abstract class OutcomeContract extends AtAStore {
   }
 
   @Test
-  void requestOfWhichTheStoreSaysNothingIsUnknown() {
+  void requestWithoutStoreResponseIsUnknown() {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(list(99).state(NONE).handler(OutcomeContract::with), flaky.asStore())) {
       for (var how : List.of(How.LOST_BEFORE, How.LOST_BEHIND)) {
@@ -284,7 +284,7 @@ abstract class OutcomeContract extends AtAStore {
   }
 
   @Test
-  void turnOfARequestThatIsNotKeptIsNotDoneOrUnknown() {
+  void plainRequestWithUnstoredTurnIsNotDoneOrUnknown() {
     var flaky = new FlakyStore(store, new Random(0));
     try (var lists = lists(list(0).state(NONE).handler(OutcomeContract::with), flaky.asStore())) {
       for (var how : How.values()) {
@@ -333,7 +333,7 @@ abstract class OutcomeContract extends AtAStore {
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void clientThatTrustsTheOutcomeDoesNothingTwiceAndLosesNothing(boolean keeps) throws Exception {
+  void clientThatTrustsOutcomesLosesAndRepeatsNothing(boolean keeps) throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("outcomes of " + (keeps ? "kept" : "plain") + " requests: -Dfibry.seed=" + seed);
     var random = new Random(seed);

@@ -38,7 +38,7 @@ class PromisesTest {
   }
 
   @Test
-  void everyPromiseNamesTestsThatExist() throws IOException {
+  void promisesNameExistingTests() throws IOException {
     var tests = tests();
     var lines = Files.readAllLines(Path.of("PROMISES.md")).stream().filter(LINE.asMatchPredicate()).toList();
 

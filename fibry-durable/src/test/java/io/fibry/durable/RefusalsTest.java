@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class RefusalsTest {
 
   @Test
-  void refusalsOfOneKindAreToldOnceAMinuteWithTheirNumber() {
+  void equalRefusalsAreLoggedOnceAMinuteWithCount() {
     var nanos = new AtomicLong(Long.MAX_VALUE - 5); // it may wrap
     var refusals = new Refusals(nanos::get);
     try (var logged = new Logged()) {
@@ -34,7 +34,7 @@ class RefusalsTest {
   }
 
   @Test
-  void messagesThatArePutAsideAreToldOnceAMinuteForEachKind() {
+  void parkedMessagesAreLoggedOnceAMinutePerKind() {
     record Pay(int amount) {}
     var nanos = new AtomicLong();
     var refusals = new Refusals(nanos::get);

@@ -69,7 +69,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void itTellsWhatWasAppended() {
+  void storeReturnsAppendedTurns() {
     byte[] large = new byte[500_000];
     new Random(1).nextBytes(large);
     var before = open();
@@ -91,7 +91,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void aTurnThatDoesNotFollowIsRefused() {
+  void turnOutOfSequenceIsRefused() {
     var store = open();
     long life = store.load(ADA).life();
 
@@ -107,7 +107,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void ofTwoStoresTheOneThatReadLastStores() {
+  void storeThatLoadedLastWins() {
     var one = open();
     var other = open();
     long first = one.load(ADA).life();
@@ -126,12 +126,12 @@ abstract class StoreContract {
   }
 
   @Test
-  void storesThatFightForAKeyNeverFork() throws Exception {
+  void storesCompetingForKeyNeverFork() throws Exception {
     Turning.fight(this::open);
   }
 
   @Test
-  void messagesKeepTheirOrderAndTakeThePlaceOfOthers() {
+  void messagesKeepOrderAndReplaceSameId() {
     var store = open();
     for (var id : List.of("a", "b\0", "c\\0")) store.enqueue(message(ODD, id, 1), 9).toCompletableFuture().join();
     store.enqueue(message(ODD, "a", 2), 9).toCompletableFuture().join();
@@ -146,7 +146,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void whatOneCommitSendsAndDoesIsOfItsLastTurn() {
+  void commitLeavesMessagesOfItsLastTurn() {
     var store = open();
     long life = store.load(ADA).life();
     var turns = new ArrayList<CompletableFuture<Void>>();
@@ -164,7 +164,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void aLimitHoldsThoughManyComeAtOnce() {
+  void messageLimitHoldsUnderConcurrency() {
     var store = open();
     var all = new ArrayList<CompletableFuture<Boolean>>();
     for (int i = 0; i < 100; i++) all.add(store.enqueue(message(ADA, "m" + i, i), 10).toCompletableFuture());
@@ -174,7 +174,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void allThatWaitsIsTold() {
+  void everyPendingMessageIsListed() {
     var store = open();
     var all = new ArrayList<CompletableFuture<Boolean>>();
     for (int i = 0; i < 2_500; i++)
@@ -225,7 +225,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void anInterruptHarmsNobody() {
+  void interruptDoesNotHarmStore() {
     var store = open();
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
@@ -241,7 +241,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void noMoreMessagesWaitThanAreAllowedWhileLivesBegin() throws Exception {
+  void messageLimitHoldsWhileLivesBegin() throws Exception {
     var store = open();
     for (int round = 0; round < 20; round++) {
       var actor = new Store.ActorId("account", "a" + round);
@@ -260,7 +260,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void aClosedStoreSaysSo() {
+  void closedStoreRefusesCalls() {
     var store = open();
     long life = store.load(ADA).life();
     var history = store.history("account", "");
@@ -275,7 +275,7 @@ abstract class StoreContract {
   }
 
   @Test
-  void aCloseStoresWhatWasGiven() {
+  void closeStoresSubmittedTurns() {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 500; i++) store.append(turn(ADA, life, i));

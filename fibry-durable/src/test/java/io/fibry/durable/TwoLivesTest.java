@@ -75,7 +75,7 @@ class TwoLivesTest {
   }
 
   @Test
-  void aRequestThatAnotherLifeHasHandledIsNotHandledAgain() {
+  void requestHandledByAnotherLifeIsNotRepeated() {
     var till = TILL.newActor(scope.named("t"), late());
 
     var failure = assertThrows(RequestStoredException.class, () -> till.ask(new Add(5)));
@@ -89,7 +89,7 @@ class TwoLivesTest {
   }
 
   @Test
-  void itsAnswerIsGivenWhereItIsRemembered() {
+  void rememberedAnswerOfAnotherLifeIsReturned() {
     var till = TILL.newActor(scope.named("t"), late());
 
     assertEquals(5, till.ask(new AddOnce("a", 5)));
@@ -98,7 +98,7 @@ class TwoLivesTest {
   }
 
   @Test
-  void aMessageThatAnotherLifeHasHandledIsNotHandledAgain() {
+  void messageHandledByAnotherLifeIsNotRepeated() {
     var till = TILL.newActor(scope.named("t"), late());
 
     assertTrue(till.sendMessage(new Give(5)));

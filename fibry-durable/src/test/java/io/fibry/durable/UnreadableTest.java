@@ -73,7 +73,7 @@ class UnreadableTest {
   }
 
   @Test
-  void anErrorInACodecHarmsOneTurn() {
+  void codecErrorFailsOneTurn() {
     var error = new StackOverflowError("made up");
     var texts = Codec.of(String.class);
     var codec = new Codec<String>() {

@@ -168,7 +168,7 @@ abstract class UpgradeContract extends AtAStore {
   }
 
   @Test
-  void messageOfTurnThatWouldEraseWaitsForNewerCode() {
+  void messageWaitsForNewerCodeWhenTurnWouldEraseFields() {
     var first = ada(today(kind().storeMessages(10)));
     first.ask(new Add("book"));
     end(first);
@@ -187,7 +187,7 @@ abstract class UpgradeContract extends AtAStore {
   }
 
   @Test
-  void messageWaitsHoweverOftenOlderCodeBegins() {
+  void messageWaitsThroughRepeatedStartsOfOlderCode() {
     var first = ada(today(kind().storeMessages(10)));
     first.ask(new Add("book"));
     end(first);
@@ -207,7 +207,7 @@ abstract class UpgradeContract extends AtAStore {
   }
 
   @Test
-  void messageThatIsPutAsideKeepsItsFields() {
+  void parkedMessageKeepsItsFields() {
     record Old(String text) {}
     record Newer(String text, List<String> notes) {}
     var fail = Durable.kind("cart", Old.class).storeMessages(10)
@@ -232,7 +232,7 @@ abstract class UpgradeContract extends AtAStore {
   }
 
   @Test
-  void olderCodeWritesItsNotesWithoutTheState() {
+  void olderCodeStoresTurnsThatKeepState() {
     var first = ada(today(kind()));
     first.ask(new Add("book"));
     end(first);
@@ -246,7 +246,7 @@ abstract class UpgradeContract extends AtAStore {
   }
 
   @Test
-  void refusalsAmongTurnsInFlightLoseNothing() {
+  void refusalsAmongConcurrentTurnsLoseNothing() {
     long seed = System.nanoTime();
     var random = new Random(seed);
     var first = ada(today(kind()));
@@ -293,7 +293,7 @@ abstract class UpgradeContract extends AtAStore {
   }
 
   @Test
-  void fieldThatIsGoneIsNoFieldOfNewerCode() {
+  void removedFieldIsNotUnknown() {
     var first = ada(today(kind()));
     first.ask(new Add("book"));
     end(first);

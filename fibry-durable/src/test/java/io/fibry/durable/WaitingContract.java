@@ -56,7 +56,7 @@ abstract class WaitingContract extends AtADesk {
   }
 
   @Test
-  void aMessageIsNeverThereWithoutItsTurn() {
+  void messageOfFailedTurnIsNotSent() {
     try (var desks = desks()) {
       desks.actor("ada").sendMessage(new PassAndFail("grace", "never"));
       desks.actor("ada").sendMessage(new Pass("grace", "later"));
@@ -66,7 +66,7 @@ abstract class WaitingContract extends AtADesk {
   }
 
   @Test
-  void aMessageToAnActorThatIsNotThereWaitsForIt() throws IOException {
+  void messageWaitsForActorThatIsNotLoaded() throws IOException {
     try (var desks = desks()) {
       desk.others = desk.kind("elsewhere");
       desks.actor("ada").sendMessage(new Pass("grace", "a"));
@@ -91,7 +91,7 @@ abstract class WaitingContract extends AtADesk {
   record Started(Thread by) {}
 
   @Test
-  void whatHasNoFormOrNoKeyCannotBeSent() {
+  void messageWithoutCodecOrKeyIsRefused() {
     var formless = Durable.kind("formless", Started.class).state(0L).handler((n, started) -> n);
     var failing = Durable.kind("failing", Message.class).state(Desk.EMPTY).handler((state, message, context) -> {
       var noForm = assertThrows(IllegalArgumentException.class,
@@ -114,7 +114,7 @@ abstract class WaitingContract extends AtADesk {
   // ---- once
 
   @Test
-  void theSecondSendingGetsTheFirstAnswer() throws IOException {
+  void repeatedRequestGetsFirstAnswer() throws IOException {
     var before = ada();
     assertEquals(1, before.ask(new Buy("x", "a")));
     assertEquals(2, before.ask(new Buy("y", "b")));
@@ -130,7 +130,7 @@ abstract class WaitingContract extends AtADesk {
   }
 
   @Test
-  void anEndForgetsNoAnswer() throws IOException {
+  void eraseRetainsRememberedAnswers() throws IOException {
     var before = ada();
     before.ask(new Buy("x", "a"));
     assertEquals(1, before.ask(new Checkout("y")));
@@ -147,7 +147,7 @@ abstract class WaitingContract extends AtADesk {
   }
 
   @Test
-  void anEndForgetsNoStepOfAMessageThatComesAgain() throws IOException {
+  void eraseRetainsStepsOfRepeatedMessage() throws IOException {
     var before = ada();
     assertThrows(IllegalStateException.class, () -> before.ask(new Work("x", List.of("charge", "ship"), 1)));
     before.sendMessage(new Desk.End());
@@ -160,7 +160,7 @@ abstract class WaitingContract extends AtADesk {
   }
 
   @Test
-  void whatIsForgottenIsNew() {
+  void forgottenMessageIsHandledAsNew() {
     var few = Durable.kind("few", Message.class).deduplicate(2, HOUR).state(Desk.EMPTY).handler(desk::handle)
         .newActor(scope.named("ada"), store);
     for (var id : List.of("x", "y", "z")) few.ask(new Buy(id, id));

@@ -30,7 +30,7 @@ class StackSafeLockTest {
   }
 
   @Test
-  void oneAtATimeAndEachInTheEnd() {
+  void everyThreadEntersAloneAndEventually() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var room = new Room();
 

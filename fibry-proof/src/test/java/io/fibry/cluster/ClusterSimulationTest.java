@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class ClusterSimulationTest {
 
   @Test
-  void whatIsPromisedHoldsOnABadNetwork() {
+  void clusterPromisesHoldOnBadNetwork() {
     Seeds.play("cluster", 75, simulation -> new ClusterRound(simulation).play());
   }
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class DurableSimulationTest {
 
   @Test
-  void whatWasToldIsThereOnceAfterAnyCrash() {
+  void acknowledgedTurnsAreStoredOnceAfterAnyCrash() {
     Seeds.play("durable", 120, simulation -> new DurableRound(simulation).play());
   }
 }

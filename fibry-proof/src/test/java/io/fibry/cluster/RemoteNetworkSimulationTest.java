@@ -80,7 +80,7 @@ class RemoteNetworkSimulationTest {
   }
 
   @Test
-  void anAnswerThatIsLostLeavesItsCallerWithoutKnowing() {
+  void lostReplyLeavesOutcomeUnknown() {
     simulate(sim -> {
       var network = network(sim);
       machine(sim, network, "writer");

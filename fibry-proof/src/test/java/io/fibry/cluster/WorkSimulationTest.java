@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class WorkSimulationTest {
 
   @Test
-  void storedWorkIsDoneAlsoWhereNodesEnd() {
+  void storedWorkIsDoneEvenWhenNodesEnd() {
     Seeds.play("work", 60, simulation -> new WorkRound(simulation).play());
   }
 }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class FineCrashTest {
 
   @Test
-  void whatWasAnsweredIsThereAndWhatWasNotIsThereOnceOrNever() {
+  void answeredTurnsSurviveCrashAndOthersAreStoredOnceOrNever() {
     Seeds.playFinely("crashes", 40, CrashRound::play);
   }
 }

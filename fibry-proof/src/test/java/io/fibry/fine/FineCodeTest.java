@@ -98,7 +98,7 @@ class FineCodeTest {
 
   @ParameterizedTest
   @ValueSource(classes = {Volatile.class, Atomic.class, Locked.class})
-  void aRaceBetweenALookAndAWriteIsFoundWithFinePointsAndNotWithout(Class<?> race) throws Exception {
+  void readWriteRaceIsFoundOnlyWithYieldPoints(Class<?> race) throws Exception {
     var program = FineLoader.changed(race);
 
     Simulation.run(options -> options.withSeeds(100), program);

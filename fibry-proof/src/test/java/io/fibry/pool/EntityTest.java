@@ -47,7 +47,7 @@ class EntityTest {
   }
 
   @Test
-  void whoComesInHandsOverBeforeThePill() {
+  void userThatEnteredHandsOverBeforePill() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var came = new boolean[3];
@@ -65,7 +65,7 @@ class EntityTest {
   }
 
   @Test
-  void whoWasUsedSinceItWasSeenIsNotPassivated() {
+  void entityUsedSinceSweepIsNotPassivated() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var came = new boolean[2];
@@ -80,7 +80,7 @@ class EntityTest {
   }
 
   @Test
-  void itStaysGoneWhoeverGoesOut() {
+  void retiredEntityStaysGone() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class NewsSimulationTest {
 
   @Test
-  void whatIsPublishedWhileAPlaceIsOpenArrivesOnceAndInOrder() {
+  void messagesToOpenSubscriptionArriveOnceInOrder() {
     Seeds.play("topics", 150, simulation -> {
       var random = simulation.random().split();
       Seeds.delay(simulation);

@@ -92,7 +92,7 @@ class FineRepeatTest {
   }
 
   @Test
-  void theFirstRunIsAsTheNextThoughItInitializesClasses() throws ReflectiveOperationException {
+  void firstRunEqualsSecondDespiteClassInitialization() throws ReflectiveOperationException {
     for (long seed = 1; seed <= 50; seed++) {
       var program = FineLoader.changed(Initializing.class);
       var first = run(program, Replay.of(seed));

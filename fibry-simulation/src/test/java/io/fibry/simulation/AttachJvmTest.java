@@ -82,7 +82,7 @@ class AttachJvmTest {
   }
 
   @Test
-  void aClassThatWasLoadedTooEarlyIsTold() throws Exception {
+  void classLoadedBeforeAgentIsReported() throws Exception {
     var printed = Jvm.run(1, List.of(), Jvm.CLASS_PATH, TooEarly.class);
 
     assertTrue(printed.contains("was loaded before the agent was there"), printed);

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DecisionsTest {
 
   @Test
-  void onlyDeviationsAreNamed() {
+  void decisionsNameOnlyDeviations() {
     var decisions = new Decisions();
     for (int i = 0; i < 100; i++) decisions.add(i == 3 ? 1 : i == 90 ? 2 : 0);
 
@@ -24,7 +24,7 @@ class DecisionsTest {
   }
 
   @Test
-  void someAreTakenBack() {
+  void deviationsCanBeRemoved() {
     var decisions = Decisions.parse("1=1,4=7,9=2");
 
     assertEquals("1=1", decisions.without(decisions.deviations(), 1, 3).toString());
@@ -34,12 +34,12 @@ class DecisionsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"4", "4:", "4:0=1", "-7:3=1,17=2", "4:0=1!kills", "4!kills!delays", "9223372036854775807:"})
-  void aRunIsWrittenAsItIsRead(String text) {
+  void replayTextRoundTrips(String text) {
     assertEquals(text, Replay.parse(text).toString());
   }
 
   @Test
-  void aFaultIsTakenOff() {
+  void faultCanBeRemovedFromReplay() {
     var replay = Replay.parse("4:0=1!kills").without(Fault.STALLS);
 
     assertEquals(Set.of(Fault.KILLS, Fault.STALLS), replay.without());
@@ -48,7 +48,7 @@ class DecisionsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "x", "4:1", "4:1=", "4:2=1,1=1", "4!fire", "4:1=1,"})
-  void whatIsNoRunIsRefused(String text) {
+  void invalidReplayTextIsRefused(String text) {
     var refused = assertThrows(IllegalArgumentException.class, () -> Replay.parse(text));
 
     assertTrue(refused.getMessage().startsWith("'" + text + "' is not a run of a simulation; give what a failure"),

@@ -32,7 +32,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.16")
-  void whatTheProgramThrows() {
+  void programExceptionFailsSimulation() {
     var thrown = new IOException("no paper");
 
     var failure = failure(sim -> { throw thrown; });
@@ -45,7 +45,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.16")
-  void whatAClientThrows() {
+  void clientExceptionFailsSimulation() {
     var failure = failure(sim -> {
       sim.client("one", () -> { throw new IOException("no ink"); });
       sim.join();
@@ -56,7 +56,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.16")
-  void aFactThatIsNotAlwaysSo() {
+  void violatedInvariantFailsSimulation() {
     var failure = failure(sim -> {
       var count = new AtomicInteger();
       sim.assertAlways("fewer than three", () -> count.get() < 3);
@@ -69,7 +69,7 @@ class FailuresTest {
   }
 
   @Test
-  void aFactThatThrows() {
+  void throwingInvariantFailsSimulation() {
     var failure = failure(sim -> {
       sim.assertAlways("it can be looked at", () -> { throw new IllegalStateException("it is gone"); });
       sim.yieldPoint();
@@ -79,7 +79,7 @@ class FailuresTest {
   }
 
   @Test
-  void aFactThatDoesNotBecomeSo() {
+  void unreachedConditionFailsSimulation() {
     var failure = failure(sim -> sim.assertEventually("it rains", Duration.ofHours(1), () -> false));
 
     assertText("java.lang.AssertionError: not within PT1H: it rains", failure);
@@ -87,7 +87,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.17")
-  void aDeadlock() {
+  void deadlockFailsSimulation() {
     var failure = failure(sim -> {
       var one = new ReentrantLock();
       var two = new ReentrantLock();
@@ -113,7 +113,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.17")
-  void aLiveLock() {
+  void liveLockFailsSimulation() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(options -> options.withMaxSteps(1_000),
         sim -> {
           var ping = sim.scope().named("ping").newActor(
@@ -127,7 +127,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.18")
-  void aThreadThatIsLeft() {
+  void leftoverThreadFailsSimulation() {
     var failure = failure(sim -> {
       var never = new CountDownLatch(1);
       Thread.ofVirtual().name("forgotten").start(() -> {
@@ -143,14 +143,14 @@ class FailuresTest {
   }
 
   @Test
-  void aThreadThatEndsByItselfIsNotLeft() {
+  void threadThatEndsItselfIsNoLeftover() {
     Simulation.run(options -> options.withSeeds(20), sim -> {
       Thread.ofVirtual().start(() -> LockSupport.parkNanos(Duration.ofMinutes(59).toNanos()));
     });
   }
 
   @Test
-  void aClientThatNobodyWaitsForIsNotLeft() {
+  void unjoinedClientIsNoLeftover() {
     Simulation.run(options -> options.withSeeds(20), sim -> {
       var actor = sim.scope().named("actor").newActorWithReturn((String message) -> message);
       sim.client("one", () -> {
@@ -162,7 +162,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.18")
-  void aHandlerThatIsLeft() {
+  void leftoverHandlerFailsSimulation() {
     var failure = failure(sim -> {
       var deaf = sim.scope().named("deaf").newActor((String go) -> {
         while (true) {
@@ -178,7 +178,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.18")
-  void aDeadLetterIfToldSo() {
+  void deadLetterFailsSimulationWhenForbidden() {
     Program program = sim -> {
       var gone = sim.scope().named("gone").newActor((String message) -> {});
       gone.close();
@@ -194,7 +194,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.1")
-  void aRunThatIsNotRepeatable() {
+  void unrepeatableRunFailsSimulation() {
     var runs = new AtomicInteger();
 
     var failure = failure(sim -> {
@@ -208,7 +208,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.7")
-  void aThreadFromOutsideThatWakesOneOfIts() {
+  void wakeByOutsideThreadFailsSimulation() {
     assertOutsideIsTold((sim, latch, outside) -> {
       var waits = Thread.currentThread();
       var holds = new AtomicBoolean();
@@ -233,7 +233,7 @@ class FailuresTest {
    */
   @Test
   @Promise("29.7")
-  void aThreadFromOutsideThatComesLate() {
+  void lateWakeByOutsideThreadFailsSimulation() {
     var carrier = new AtomicReference<Thread>();
     var latest = new AtomicReference<CountDownLatch>(); // of the run that began last
     long before = Run.waitForOthers;
@@ -323,7 +323,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.22")
-  void aWaitThatHoldsTheCarrier() {
+  void waitThatHoldsCarrierFailsSimulation() {
     var failure = held(2, sim -> {
       sim.scope().named("holder").newActor((String go) -> Blocked.touch()).sendMessage("go");
     });
@@ -334,7 +334,7 @@ class FailuresTest {
 
   @Test
   @Promise("29.22")
-  void aComputationThatHoldsTheCarrier() {
+  void computationThatHoldsCarrierFailsSimulation() {
     var end = new AtomicBoolean();
     var failure = held(1, sim -> {
       while (!end.get());
@@ -359,7 +359,7 @@ class FailuresTest {
   }
 
   @Test
-  void aSimulationInASimulation() {
+  void nestedSimulationIsRefused() {
     var failure = failure(sim -> Simulation.run(inner -> {}));
 
     assertEquals("a simulation inside a simulation; run one after the other", failure.getCause().getMessage());

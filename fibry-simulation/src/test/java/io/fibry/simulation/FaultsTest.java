@@ -26,7 +26,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.9")
-  void killsStrikeOnlyThoseThatMayBeKilled() {
+  void killsAffectOnlyPermittedActors() {
     var killed = new AtomicInteger();
 
     simulate(sim -> {
@@ -46,7 +46,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.9")
-  void delaysKeepTheOrderOfASender() {
+  void delaysKeepSenderOrder() {
     var late = new AtomicInteger();
 
     simulate(sim -> {
@@ -63,7 +63,7 @@ class FaultsTest {
   }
 
   @Test
-  void stallsLetLimitsPassThatNothingElseWouldReach() {
+  void stallsLetRequestsTimeOut() {
     var late = new AtomicInteger();
 
     simulate(sim -> {
@@ -80,7 +80,7 @@ class FaultsTest {
   }
 
   @Test
-  void clocksJump() {
+  void clocksJumpForwardAndBack() {
     var ahead = new AtomicInteger();
     var back = new AtomicInteger();
 
@@ -100,7 +100,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.10")
-  void anActorThatGetsNoThreadHasOneLater() {
+  void actorWithFailedThreadStartRunsLater() {
     simulate(sim -> {
       sim.faults().withAllKinds().withFailedThreadStarts(0.3);
       var actor = sim.scope().named("actor").newActorWithReturn((Integer number) -> number);
@@ -110,7 +110,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.10")
-  void anAskThatGetsNoThreadForItsEndEndsAllTheSame() {
+  void askTimesOutDespiteFailedThreadStarts() {
     simulate(sim -> {
       var never = new CountDownLatch(1);
       var deaf = sim.scope().named("deaf").newActorWithReturn((String message) -> {
@@ -126,7 +126,7 @@ class FaultsTest {
   }
 
   @Test
-  void boundedMailboxesAreSmaller() {
+  void boundedMailboxesMayShrink() {
     Set<Integer> rooms = new HashSet<>();
 
     simulate(sim -> {
@@ -147,7 +147,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.8")
-  void eachKindStrikesInHalfOfTheRunsUnlessAlways() {
+  void faultKindStrikesHalfTheRunsUnlessAlways() {
     var struck = new AtomicInteger();
     var always = new AtomicInteger();
 
@@ -164,7 +164,7 @@ class FaultsTest {
 
   @Test
   @Promise("29.3")
-  void aFaultThatTheFailureDoesNotNeedIsTakenOff() {
+  void faultNotNeededByFailureIsRemoved() {
     var failure = assertThrows(SimulationFailure.class, () -> simulate(sim -> {
       sim.faults().withAllKinds().withStalls(0.9, Duration.ofSeconds(1)).withSmallMailboxes(1);
       Mailbox.bounded(10, Overflow.REJECT);
@@ -176,7 +176,7 @@ class FaultsTest {
   }
 
   @Test
-  void oddsThatMakeNoSenseAreRefused() {
+  void invalidProbabilitiesAreRefused() {
     simulate(sim -> {
       assertThrows(IllegalArgumentException.class, () -> sim.faults().withFailedThreadStarts(1.1));
       assertThrows(IllegalArgumentException.class, () -> sim.faults().withFailedThreadStarts(Double.NaN));

@@ -39,7 +39,7 @@ class FinePointsTest {
 
   @Test
   @Promise("29.20")
-  void aRaceInsideAStepIsFoundWithThemAndNotWithout() {
+  void raceInsideStepIsFoundOnlyWithYieldPoints() {
     var counter = new Counter();
     var program = both(counter, counter::add);
 
@@ -57,7 +57,7 @@ class FinePointsTest {
 
   @Test
   @Promise("29.20")
-  void aStaticInitializerHasNone() {
+  void staticInitializerHasNoYieldPoints() {
     var counter = new Counter();
 
     Simulation.run(FINE, both(counter, () -> {
@@ -69,7 +69,7 @@ class FinePointsTest {
 
   @Test
   @Promise("29.20")
-  void theyTakeNoTime() {
+  void yieldPointsTakeNoTime() {
     Simulation.run(FINE, sim -> {
       var late = sim.client("late", () -> {
         Thread.sleep(1);
@@ -86,7 +86,7 @@ class FinePointsTest {
   }
 
   @Test
-  void threadsThatAreNotOfTheRunPassThem() {
+  void outsideThreadsPassYieldPoints() {
     YieldPoints.pass();
     YieldPoints.endInitializer();
     Simulation.run(FINE, sim -> {

@@ -152,7 +152,7 @@ class NetworkTest {
   }
 
   @Test
-  void theLibrarysServerHasItsLimitsInSimulatedTime() {
+  void httpServerLimitsUseSimulatedTime() {
     simulate(sim -> {
       sim.network().withLatency(Duration.ZERO, Duration.ofMillis(200)).withFragmentation();
       try (var server = HttpServer.open(sim.scope().anonymous(), 0,

@@ -75,7 +75,7 @@ class NodeTest {
 
   @Test
   @Promise("29.11")
-  void whoAsksAnActorOfACrashedNodeHearsNothing() {
+  void askToActorOfCrashedNodeTimesOut() {
     simulate(sim -> {
       var node = sim.node("one");
       var actor = node.openScope("scope").named("actor").newActorWithReturn((String message) -> {
@@ -148,7 +148,7 @@ class NodeTest {
 
   @Test
   @Promise("29.12")
-  void whatWasForcedIsThereAfterwardsAndTheRestPerhaps() {
+  void syncedDataSurvivesCrashAndRestMayBeLost() {
     Set<Integer> seen = new HashSet<>();
 
     simulate(sim -> {
@@ -190,7 +190,7 @@ class NodeTest {
   }
 
   @Test
-  void aCrashedNodeTakesNothingNew() {
+  void crashedNodeRefusesNewWork() {
     simulate(sim -> {
       var node = sim.node("one");
       assertThrows(IllegalStateException.class, node::restart);
@@ -204,7 +204,7 @@ class NodeTest {
   }
 
   @Test
-  void whatANodeLeavesIsToldUnlessItCrashed() {
+  void leftoverThreadOfNodeIsReportedUnlessCrashed() {
     simulate(sim -> {
       var node = sim.node("one");
       node.openScope("scope").named("actor").newActor((String message) -> {}).sendMessage("hello");

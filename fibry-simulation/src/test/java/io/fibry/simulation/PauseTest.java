@@ -41,7 +41,7 @@ class PauseTest {
 
   @Test
   @Promise("29.14")
-  void aThreadOfAPausedNodeDoesNothingWhileClocksGoOn() {
+  void pausedNodeRunsNothingWhileClocksAdvance() {
     simulate(sim -> {
       var node = sim.node("one");
       var seconds = seconds(sim, node);
@@ -58,7 +58,7 @@ class PauseTest {
 
   @Test
   @Promise("29.14")
-  void aTimerThatIsDueMeanwhileGoesOffAfterwardsAndOnce() {
+  void timerDueDuringPauseFiresOnceAfterPause() {
     simulate(sim -> {
       var node = sim.node("one");
       var seconds = new ArrayList<Long>();
@@ -75,7 +75,7 @@ class PauseTest {
 
   @Test
   @Promise("29.14")
-  void whatIsSentToAPausedNodeWaits() {
+  void messageToPausedNodeWaits() {
     simulate(sim -> {
       var node = sim.node("one");
       var actor = node.openScope("scope").named("actor").newActorWithReturn((String message) -> sim.time());
@@ -118,7 +118,7 @@ class PauseTest {
   /** In the order of a quiet machine, so that what became ready first goes first. */
   @Test
   @Promise("29.15")
-  void afterwardsAllGoesOnInTheOrderInWhichItWasDue() {
+  void pausedWorkResumesInDueOrder() {
     Simulation.run(options -> options.withSeeds(0), sim -> {
       var node = sim.node("one");
       var order = new ArrayList<String>();
@@ -140,7 +140,7 @@ class PauseTest {
 
   @Test
   @Promise("29.15")
-  void aCrashEndsAPauseForGood() {
+  void crashEndsPause() {
     simulate(sim -> {
       var node = sim.node("one");
       var seconds = seconds(sim, node);
@@ -160,7 +160,7 @@ class PauseTest {
   }
 
   @Test
-  void ofSeveralPausesTheOneThatEndsLastCounts() {
+  void overlappingPausesEndWithTheLast() {
     simulate(sim -> {
       var node = sim.node("one");
       var seconds = seconds(sim, node);
@@ -190,7 +190,7 @@ class PauseTest {
 
   /** Its actor's thread is that of its sender. */
   @Test
-  void aThreadFromElsewhereStandsStillWhereItHandles() {
+  void callerThreadStopsAtActorOfPausedNode() {
     simulate(sim -> {
       var node = sim.node("one");
       var told = new ArrayList<Duration>();

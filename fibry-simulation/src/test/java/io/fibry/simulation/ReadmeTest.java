@@ -20,7 +20,7 @@ class ReadmeTest {
   }
 
   @Test
-  void itsCodeIsRunByATest() throws Exception {
+  void readmeCodeIsRunByTest() throws Exception {
     var run = unindented(Files.readString(Path.of("src/test/java/io/fibry/simulation/SnippetsTest.java")));
     var shown = BLOCK.matcher(readme()).results().map(found -> found.group(1)).toList();
 
@@ -33,7 +33,7 @@ class ReadmeTest {
   }
 
   @Test
-  void itNamesEveryPublicMethod() throws Exception {
+  void readmeNamesEveryPublicMethod() throws Exception {
     var text = readme();
 
     var names = Stream.of(Simulation.class, Simulation.Options.class, Faults.class, SimulatedNetwork.class)

@@ -51,7 +51,7 @@ class RedirectedTest {
 
   @Test
   @Promise("29.6")
-  void clocksAreTheMachines() throws Exception {
+  void redirectedClocksReadMachineTime() throws Exception {
     var seen = TinyMachine.play(() -> List.of(System.nanoTime(), System.currentTimeMillis(), new Date().getTime(),
         Instant.now().toEpochMilli(), LocalDate.now(ZoneOffset.UTC).toString()));
 
@@ -112,7 +112,7 @@ class RedirectedTest {
 
   @Test
   @Promise("29.6")
-  void randomNumbersAreTheMachines() throws Exception {
+  void randomNumbersComeFromMachine() throws Exception {
     assertEquals(0.0625, TinyMachine.play(Math::random));
     var uuid = TinyMachine.play(UUID::randomUUID);
     assertEquals(4, uuid.version());
@@ -154,7 +154,7 @@ class RedirectedTest {
 
   @Test
   @Promise("29.6")
-  void socketsAreTheMachines() throws Exception {
+  void socketsComeFromMachine() throws Exception {
     var failure = assertThrows(IOException.class, () -> TinyMachine.play(() -> {
       try (var socket = new Socket()) {
         socket.connect(new InetSocketAddress("127.0.0.1", 1));

@@ -32,13 +32,13 @@ import org.junit.jupiter.api.Test;
  */
 class RedirectedThreadsTest {
   @Test
-  void idsAreTheMachines() throws Exception {
+  void threadIdsComeFromMachine() throws Exception {
     assertEquals(TinyMachine.ID, TinyMachine.play(() -> Thread.currentThread().threadId()));
     assertFalse(TinyMachine.beside(() -> Thread.currentThread().threadId()).contains(TinyMachine.ID));
   }
 
   @Test
-  void hashCodesOfSimulatedThreadsAreNoIds() throws Exception {
+  void simulatedThreadHashCodeDiffersFromThreadId() throws Exception {
     assertNotEquals((int) TinyMachine.ID, TinyMachine.play(() -> Thread.currentThread().hashCode()));
   }
 
@@ -62,7 +62,7 @@ class RedirectedThreadsTest {
 
   @Test
   @Promise("29.6")
-  void platformThreadsAreDoneByVirtualOnes() throws Exception {
+  void platformThreadsRunAsVirtualThreads() throws Exception {
     assertTrue(TinyMachine.play(() -> {
       var worker = new Worker();
       worker.start();
@@ -106,7 +106,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void whatAPlatformThreadThrowsReachesItsHandler() throws Exception {
+  void uncaughtExceptionReachesHandlerOfPlatformThread() throws Exception {
     assertEquals("on worker: no", TinyMachine.play(() -> {
       var seen = new AtomicReference<String>();
       var thread = new Thread(() -> {
@@ -204,7 +204,7 @@ class RedirectedThreadsTest {
   }
 
   @Test
-  void whatIsChainedToATimeOutRunsOnASimulatedThread() throws Exception {
+  void callbackOfTimeoutRunsOnSimulatedThread() throws Exception {
     assertTrue(TinyMachine.play(() -> new CompletableFuture<Boolean>().completeOnTimeout(true, 1, TimeUnit.HOURS)
         .thenApply(value -> Thread.currentThread().isVirtual() && TinyMachine.isSimulated()).get()));
   }

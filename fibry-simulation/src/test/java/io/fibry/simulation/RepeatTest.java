@@ -71,7 +71,7 @@ class RepeatTest {
   }
 
   @Test
-  void runsLeaveNothingBehind() {
+  void runsLeaveNoObjectsBehind() {
     Program stuck = sim -> {
       var node = sim.node("node");
       node.openScope("scope").named("actor").newActor((String message) -> {}).sendMessage("hello");

@@ -73,7 +73,7 @@ class ReportTest {
   }
 
   @Test
-  void aDiagramHasNothingThatMermaidTakesForItsOwn() {
+  void diagramEscapesMermaidSyntax() {
     assertEquals("""
         sequenceDiagram
           participant p0 as main
@@ -88,7 +88,7 @@ class ReportTest {
   }
 
   @Test
-  void aThreadThatWentOutOfTurnIsMarked() {
+  void threadOutOfTurnIsMarked() {
     var failure = assertThrows(SimulationFailure.class, () -> Simulation.run(sim -> {
       var last = new String[1];
       var first = sim.scope().named("first").newActor((String text) -> last[0] = "first");

@@ -62,7 +62,7 @@ class SimulatedTestTest {
   }
 
   @Test
-  void whatATestThrowsFailsIt() {
+  void exceptionInSimulatedTestFailsTest() {
     var summary = run("wrong", "io.fibry.simulation.Simulation");
 
     assertEquals(1, summary.getTestsFailedCount());
@@ -77,7 +77,7 @@ class SimulatedTestTest {
 
   @Test
   @Promise("29.2")
-  void thePolicyIsTheTests() {
+  void simulatedTestUsesItsOwnPolicy() {
     assertEquals(1, run("inOneOrder", "io.fibry.simulation.Simulation").getTestsSucceededCount());
     assertEquals(311, RUNS.get());
   }

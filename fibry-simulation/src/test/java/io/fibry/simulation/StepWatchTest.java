@@ -26,7 +26,7 @@ class StepWatchTest {
 
   @Test
   @Promise("29.22")
-  void stepOnBusyMachineGoesOnUntilItHasUsedItsProcessorTime() {
+  void stepContinuesUntilItsProcessorTimeIsUsed() {
     goesOn(100, SECOND / 10, false);
 
     assertEquals(COMPUTES, look(SECOND / 10, false));
@@ -34,7 +34,7 @@ class StepWatchTest {
 
   @Test
   @Promise("29.22")
-  void stepThatGetsNoProcessorForSecondsGoesOn() {
+  void stepWithoutProcessorForSecondsContinues() {
     for (int i = 0; i < 20; i++) {
       goesOn(30, 0, false);
       goesOn(1, 1, false);
@@ -43,7 +43,7 @@ class StepWatchTest {
 
   @Test
   @Promise("29.22")
-  void stepThatIsSeenWaitingWaits() {
+  void stepSeenWaitingCountsAsWaiting() {
     goesOn(10, 0, true);
 
     assertEquals(WAITS, look(0, true));
@@ -52,7 +52,7 @@ class StepWatchTest {
   /** Such as in native code, or for a class that another thread initializes. */
   @Test
   @Promise("29.22")
-  void stepThatUsesNoProcessorTimeForLongWaitsThoughItsThreadCountsAsRunning() {
+  void runningStepWithoutProcessorTimeCountsAsWaiting() {
     goesOn(60, 0, false);
 
     assertEquals(WAITS, look(0, false));
@@ -60,14 +60,14 @@ class StepWatchTest {
 
   /** Such as a loop that waits for a millisecond again and again. */
   @Test
-  void stepThatPollsWaitsThoughItUsesProcessorTime() {
+  void pollingStepCountsAsWaiting() {
     goesOn(10, 1_000, true);
 
     assertEquals(WAITS, look(1_000, true));
   }
 
   @Test
-  void nextStepBeginsAgain() {
+  void nextStepIsMeasuredAnew() {
     goesOn(10, SECOND / 2, true);
 
     step++;

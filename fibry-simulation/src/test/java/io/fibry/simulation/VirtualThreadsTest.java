@@ -27,7 +27,7 @@ class VirtualThreadsTest {
   }
 
   @Test
-  void theRunnableOfAThreadIsKnown() {
+  void threadIsFoundByItsRunnable() {
     var given = new ArrayDeque<Runnable>();
 
     var first = VirtualThreads.builder(given::add).start(() -> {});
@@ -41,7 +41,7 @@ class VirtualThreadsTest {
   }
 
   @Test
-  void whoWaitsForAMonitorIsSeen() {
+  void threadWaitingForMonitorIsDetected() {
     assumeTrue(Runtime.version().feature() >= 24, "before, it holds its carrier");
     var given = new ConcurrentLinkedQueue<Runnable>();
     var monitors = new Object[] {new Object()};
@@ -62,7 +62,7 @@ class VirtualThreadsTest {
 
   /** A thread that holds all monitors lets them go at once. */
   @Test
-  void whomMonitorsLetGoIsReadyWhenTheSentinelIs() {
+  void monitorWaitersAreReadyWhenSentinelIs() {
     assumeTrue(Runtime.version().feature() >= 24, "before, the JVM wakes no virtual thread");
     var sentinel = new Sentinel();
     for (int round = 0; round < 50; round++) {
@@ -115,7 +115,7 @@ class VirtualThreadsTest {
   }
 
   @Test
-  void whatTheJdkLacksIsNamed() {
+  void missingJdkMemberIsNamed() {
     var failure = assertThrows(UnsupportedOperationException.class,
         () -> JdkInternals.field(JdkInternals.type("java.lang.VirtualThread"), "planner", Runnable.class));
 

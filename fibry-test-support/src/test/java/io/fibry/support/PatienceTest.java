@@ -53,7 +53,7 @@ class PatienceTest {
   }
 
   @Test
-  void failedWaitSaysWhatItWaitedForAndWhatItSaw() {
+  void failedWaitNamesExpectationAndObservation() {
     var text = failureInAJvm(NeverTrue.class);
 
     assertTrue(text.contains("the door stayed shut, after 1 s at the speed of this machine"), text);

@@ -30,7 +30,7 @@ class CrashDiskTest {
   }
 
   @Test
-  void whatWasAnsweredSurvivesAPowerCut() {
+  void answeredRequestSurvivesPowerCut() {
     long seed = System.nanoTime();
     // @start region="disk"
     var disk = CrashDisk.empty();
@@ -48,7 +48,7 @@ class CrashDiskTest {
   }
 
   @Test
-  void aDiskThatFailsIsTold() {
+  void failingDiskGivesUnknownOutcome() {
     var disk = CrashDisk.empty();
     try (var scope = TestScope.fibers(); var store = open(disk)) {
       var counter = COUNTER.newActor(scope.named("home"), store);
@@ -62,7 +62,7 @@ class CrashDiskTest {
   }
 
   @Test
-  void whatWasNotForcedIsThereInAnyPart() throws IOException {
+  void unsyncedBytesSurviveInAnyPart() throws IOException {
     var disk = CrashDisk.empty();
     disk.create("file", 1024);
     disk.syncDirectory();
@@ -78,7 +78,7 @@ class CrashDiskTest {
   }
 
   @Test
-  void aFileTakesTheMemoryOfWhatWasWrittenOnly() throws IOException {
+  void fileUsesMemoryOnlyForWrittenBytes() throws IOException {
     long size = 64L << 30;
     var disk = CrashDisk.empty();
     disk.create("file", size);
@@ -98,7 +98,7 @@ class CrashDiskTest {
   }
 
   @Test
-  void whatIsCutOffIsGone() throws IOException {
+  void truncatedBytesAreGone() throws IOException {
     var disk = CrashDisk.empty();
     disk.create("file", 2_000);
     disk.write("file", 0, ByteBuffer.wrap("x".repeat(2_000).getBytes(StandardCharsets.US_ASCII)));
@@ -124,7 +124,7 @@ class CrashDiskTest {
   }
 
   @Test
-  void namesThatWereNotForcedMayBeOld() throws IOException {
+  void unsyncedNamesMayBeOld() throws IOException {
     var disk = CrashDisk.empty();
     disk.create("a", 1);
     disk.syncDirectory();

@@ -92,19 +92,19 @@ class FibryExtensionTest {
     }
 
     @Test
-    void one(ActorScope scope, ManualScheduler clock) {
+    void testTakesScopeAndClock(ActorScope scope, ManualScheduler clock) {
       assertSame(before, scope);
       assertSame(before.clock(), clock);
       SEEN.add(scope);
     }
 
     @Test
-    void another(TestScope scope) {
+    void testTakesScope(TestScope scope) {
       SEEN.add(scope);
     }
 
     @Test
-    void without() {
+    void testTakesNoParameters() {
       SEEN.add("a test that makes nothing");
     }
   }
@@ -143,7 +143,7 @@ class FibryExtensionTest {
   }
 
   @Test
-  void anActorThatHadToBeInterruptedIsALeak() {
+  void interruptedActorIsReportedAsLeak() {
     var failure = failureOf(LeaveAnActorAtWork.class);
 
     assertContains("scope 'test(TestScope)' did not end by itself within " + TestScope.shown(SHORT), failure);
@@ -165,7 +165,7 @@ class FibryExtensionTest {
   }
 
   @Test
-  void aThreadWhoseHandlerIgnoresItsInterruptIsALeakWithItsActorsName() {
+  void handlerIgnoringInterruptIsReportedWithActorName() {
     assertContains("handlers that still run: [clerk]", failureOf(LeaveAThread.class));
   }
 
@@ -241,7 +241,7 @@ class FibryExtensionTest {
   }
 
   @Test
-  void aTestThatFailsKeepsItsOwnFailure() {
+  void failingTestKeepsItsOwnFailure() {
     var failure = failureOf(FailByThemselves.class);
 
     assertEquals("its own", failure.getMessage());

@@ -49,7 +49,7 @@ class GoldenTest {
   }
 
   @Test
-  void itFailsOnceForEachChangeThatIsSafe() throws IOException {
+  void goldenCheckFailsOnceForEachSafeChange() throws IOException {
     var first = Codec.of(First.Event.class);
 
     assertEquals("the types have no samples yet. Look at " + folder + ", and commit it: its schema.txt is new, and "
@@ -64,7 +64,7 @@ class GoldenTest {
   }
 
   @Test
-  void itFailsWhereOldBytesCannotBeRead() {
+  void goldenCheckFailsWhenOldBytesAreUnreadable() {
     failure(Codec.of(First.Event.class));
 
     String text = failure(Codec.of(Third.Event.class)).getMessage();
@@ -76,7 +76,7 @@ class GoldenTest {
   }
 
   @Test
-  void anOldFormMakesThemReadable() {
+  void oldFormMakesOldBytesReadable() {
     failure(Codec.of(First.Event.class));
     var third = Codec.of(Third.Event.class, forms -> forms.readOld("Deposited", First.Deposited.class,
         old -> new Third.Deposited(old.cents(), "EUR")));
@@ -108,7 +108,7 @@ class GoldenTest {
   }
 
   @Test
-  void changeFarInsideIsRefused() {
+  void deeplyNestedChangeIsRefused() {
     failure(Codec.of(Deep.Tree.class));
     GoldenFiles.check(Codec.of(Deep.Tree.class), folder);
 
@@ -119,7 +119,7 @@ class GoldenTest {
   }
 
   @Test
-  void fieldThatIsGoneMustBeNamed() {
+  void removedFieldMustBeDeclared() {
     failure(Codec.of(Deep.Tree.class));
 
     String text = failure(Codec.of(Fewer.Tree.class)).getMessage();
@@ -132,7 +132,7 @@ class GoldenTest {
   }
 
   @Test
-  void samplesThatAreMissingAreAddedOnce() throws IOException {
+  void missingSamplesAreAddedOnce() throws IOException {
     var codec = Codec.of(Deep.Tree.class);
     failure(codec);
     try (var files = Files.list(folder)) {

@@ -61,7 +61,7 @@ public abstract class ModularReadme {
   }
 
   @Test
-  void itsCodeIsRunByATest() throws Exception {
+  void readmeCodeIsRunByTest() throws Exception {
     var run = unindented(source(program) + source("JavadocSnippetsTest"));
     var shown = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(found -> found.group(1)).toList();
 
@@ -74,7 +74,7 @@ public abstract class ModularReadme {
   }
 
   @Test
-  void itsProgramRunsAsAModule() throws Exception {
+  void readmeProgramRunsAsModule() throws Exception {
     Files.writeString(folder.resolve("module-info.java"),
         "module " + module + " {\n  requires " + tested + ";\n  exports " + module + ";\n" + more + "}\n");
     Files.writeString(folder.resolve(program + ".java"),

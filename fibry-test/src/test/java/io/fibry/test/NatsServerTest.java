@@ -58,7 +58,7 @@ class NatsServerTest {
 
   /** It answers as the own one would. */
   @Test
-  void serverOfAnotherProgramIsNotTakenForOwn() throws Exception {
+  void foreignServerIsNotMistakenForOwn() throws Exception {
     try (var other = NatsServer.start(folder.resolve("other"))) {
       int taken = Integer.parseInt(other.url().replaceAll(".*:", ""));
       var tried = new ArrayList<Integer>();

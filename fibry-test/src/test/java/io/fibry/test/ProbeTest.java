@@ -57,7 +57,7 @@ class ProbeTest {
   }
 
   @Test
-  void itWaitsForAMessageThatComesLater(TestScope scope) {
+  void probeWaitsForLaterMessage(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
     var begun = new CompletableFuture<Void>();
     var postman = scope.anonymous().newActor((String to) -> {
@@ -72,7 +72,7 @@ class ProbeTest {
   }
 
   @Test
-  void anotherMessageIsAFailureThatSaysWhatCame(TestScope scope) {
+  void probeFailureNamesUnexpectedMessage(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
     post.actor().sendMessage(new Letter("Bob"));
 
@@ -86,7 +86,7 @@ class ProbeTest {
   }
 
   @Test
-  void noMessageIsAFailureThatSaysHowLongItWaited(TestScope scope) {
+  void probeFailureSaysHowLongItWaited(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
 
     assertContains(
@@ -98,7 +98,7 @@ class ProbeTest {
   }
 
   @Test
-  void aMessageThatDoesNotFitIsAFailureThatSaysWhatWasWanted(TestScope scope) {
+  void probeFailureDescribesExpectedMessage(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
     post.actor().sendMessage(new Letter("Bob"));
 
@@ -107,7 +107,7 @@ class ProbeTest {
   }
 
   @Test
-  void aMessageTooManyIsAFailureThatNamesIt(TestScope scope) {
+  void probeFailureNamesSurplusMessage(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
     var postman = scope.anonymous().newActor((String to) -> post.actor().sendMessage(new Letter(to)));
     postman.sendMessage("Ada");
@@ -116,7 +116,7 @@ class ProbeTest {
   }
 
   @Test
-  void nothingIsNotCertainWhileAHandlerRuns(TestScope scope) {
+  void expectNothingIsUncertainWhileHandlerRuns(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
     var gate = new CompletableFuture<Void>();
     scope.named("postman").newActor((String to) -> gate.join()).sendMessage("Ada");
@@ -129,7 +129,7 @@ class ProbeTest {
   }
 
   @Test
-  void requestsGetTheDefinedAnswer(TestScope scope) {
+  void probeReturnsDefinedAnswers(TestScope scope) {
     Probe<Mail> post = Probe.<Mail>of(scope, "post").answer(Count.class, count -> 3);
 
     int three = post.actor().ask(new Count());
@@ -143,14 +143,14 @@ class ProbeTest {
   }
 
   @Test
-  void aRequestWithoutADefinedAnswerFails(TestScope scope) {
+  void requestWithoutDefinedAnswerFails(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
 
     assertThrows(NoReplyException.class, () -> post.actor().ask(new Count()));
   }
 
   @Test
-  void aRequestThatIsSentIsAMessage(TestScope scope) {
+  void requestSentAsMessageIsRecorded(TestScope scope) {
     Probe<Mail> post = Probe.<Mail>of(scope, "post").answer(Count.class, count -> 3);
 
     post.actor().sendMessage(new Count());
@@ -160,7 +160,7 @@ class ProbeTest {
   }
 
   @Test
-  void itRecordsMessagesOfOtherActors(TestScope scope) {
+  void probeRecordsMessagesOfOtherActors(TestScope scope) {
     Probe<String> words = Probe.of(scope, "words");
     var length =
         words.recordedBy(scope.anonymous().protocol(String.class)).newActorWithReturn((String word) -> word.length());
@@ -172,7 +172,7 @@ class ProbeTest {
   }
 
   @Test
-  void anInterruptIsACancellationAndTheFlagIsKept(TestScope scope) {
+  void interruptCancelsProbeAndKeepsInterruptFlag(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
     Thread.currentThread().interrupt();
 

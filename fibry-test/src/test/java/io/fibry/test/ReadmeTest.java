@@ -13,7 +13,7 @@ class ReadmeTest {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
 
   @Test
-  void itsCodeIsRunByATest() throws Exception {
+  void readmeCodeIsRunByTest() throws Exception {
     var run = unindented(Files.readString(Path.of("src/test/java/io/fibry/test/SnippetsTest.java")));
     var shown = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(found -> found.group(1)).toList();
 

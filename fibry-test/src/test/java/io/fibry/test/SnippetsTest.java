@@ -82,7 +82,7 @@ class SnippetsTest {
   static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
 
   @Test
-  void whatCannotBeCookedIsADeadLetter(TestScope scope) {
+  void failedMessageIsDeadLetter(TestScope scope) {
     var kitchen = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((String dish) -> {
       throw new IllegalArgumentException("no " + dish + " today");
     });

@@ -79,7 +79,7 @@ class TestScopeTest {
   }
 
   @Test
-  void onTheCallerAMessageIsHandledBeforeTheSendReturns() {
+  void callerScopeHandlesMessageBeforeSendReturns() {
     try (var scope = TestScope.caller()) {
       scope.anonymous().newActor((String message) -> log.add(Thread.currentThread())).sendMessage("now");
 
@@ -88,7 +88,7 @@ class TestScopeTest {
   }
 
   @Test
-  void onFibersAStepWaitsForWhatItSetOff() {
+  void advanceOnFibersWaitsForTriggeredWork() {
     try (var scope = TestScope.fibers()) {
       scope.anonymous().newActor((String message) -> log.add(message)).sendMessageEvery("tick", Duration.ofSeconds(1));
 
@@ -99,7 +99,7 @@ class TestScopeTest {
   }
 
   @Test
-  void theClockIsAManualOneWhateverTheOptionsSay() {
+  void testScopeAlwaysUsesManualScheduler() {
     var seven = Mailbox.bounded(7, Overflow.REJECT);
     try (var scope = TestScope.open("mine", o -> o.withScheduler(Scheduler.system()).withMailbox(seven))) {
       assertEquals("mine", scope.name());
@@ -109,7 +109,7 @@ class TestScopeTest {
   }
 
   @Test
-  void itIsAScopeLikeAnyOther() {
+  void testScopeActsLikeOrdinaryScope() {
     Actor<String> below;
     try (var scope = TestScope.fibers()) {
       var clerk = scope.named("clerk").protocol(String.class).newActor((String message) -> {});
@@ -126,7 +126,7 @@ class TestScopeTest {
   }
 
   @Test
-  void notBeingQuietIsAFailureThatSaysWhatEachActorIsAt() {
+  void assertQuietFailureShowsStateOfEachActor() {
     try (var scope = TestScope.fibers()) {
       waiting(scope).sendMessage("wait");
 
@@ -139,7 +139,7 @@ class TestScopeTest {
   }
 
   @Test
-  void deadLettersAreAFailureThatNamesThem() {
+  void assertNoDeadLettersFailureNamesDeadLetters() {
     try (var scope = TestScope.fibers()) {
       failing(scope.named("kitchen")).sendMessage("soup");
 
@@ -166,7 +166,7 @@ class TestScopeTest {
   }
 
   @Test
-  void twoEqualDeadLettersAreTwo() {
+  void equalDeadLettersAreCountedSeparately() {
     try (var scope = TestScope.fibers()) {
       var kitchen = failing(scope.anonymous());
       kitchen.sendMessages(List.of("soup", "soup"));
@@ -180,7 +180,7 @@ class TestScopeTest {
   }
 
   @Test
-  void aDeadLetterThatIsNotThereIsAFailureThatSaysWhichAre() {
+  void assertDeadLetterFailureNamesActualDeadLetters() {
     try (var scope = TestScope.fibers()) {
       failing(scope.named("kitchen")).sendMessage("soup");
 
@@ -193,7 +193,7 @@ class TestScopeTest {
   }
 
   @Test
-  void closingEndsIdleActorsAfterWhatWaits() {
+  void closeEndsIdleActorsAfterPendingMessages() {
     var scope = TestScope.fibers();
     var clerk = scope.anonymous().newActor((String message) -> log.add(message));
     clerk.sendMessage("last");
@@ -205,7 +205,7 @@ class TestScopeTest {
   }
 
   @Test
-  void closingFailsWhereAnActorHadToBeInterrupted() {
+  void closeFailsWhenActorHadToBeInterrupted() {
     var scope = TestScope.open("test", options -> options.withKillGrace(Patience.LONG));
     var clerk = waiting(scope);
     clerk.sendMessage("wait");
@@ -220,7 +220,7 @@ class TestScopeTest {
   }
 
   @Test
-  void closingNamesAHandlerThatIgnoresItsInterrupt() {
+  void closeNamesHandlerIgnoringInterrupt() {
     var scope = TestScope.fibers();
     deaf(scope).sendMessage("wait");
     Patience.await(waits);
@@ -229,7 +229,7 @@ class TestScopeTest {
   }
 
   @Test
-  void anActorThatWasCutOffBeforeIsNamedToo() {
+  void closeNamesActorKilledEarlier() {
     var scope = TestScope.open("test", o -> o.withKillGrace(Duration.ZERO));
     var begun = new CompletableFuture<Void>();
     var clerk = scope.named("clerk").newActor((String message) -> {
@@ -246,7 +246,7 @@ class TestScopeTest {
   }
 
   @Test
-  void closingWithinALimitAnswersWhatWasLeft() {
+  void closeWithinLimitReportsUndeliveredMessages() {
     var scope = TestScope.fibers();
     var clerk = waiting(scope);
     clerk.sendMessages(List.of("wait", "never begun"));

@@ -49,7 +49,7 @@ class VirtualTimeTest {
   }
 
   @RepeatedTest(RUNS)
-  void anActorThatRestsIsQuietAndGoesOnInTheStep() {
+  void restartingActorIsQuietAndContinuesOnAdvance() {
     var actor = failingUntil(2);
     assertThrows(IllegalStateException.class, () -> actor.ask("fails"));
     var answer = actor.sendMessageReturn("waits");
@@ -61,7 +61,7 @@ class VirtualTimeTest {
   }
 
   @RepeatedTest(RUNS)
-  void aStepIsEnoughForAllRestarts() {
+  void singleAdvanceCoversAllRestarts() {
     var actor = failingUntil(5);
     for (int i = 0; i < 6; i++) actor.sendMessage("message " + i);
 
@@ -71,7 +71,7 @@ class VirtualTimeTest {
   }
 
   @RepeatedTest(RUNS)
-  void aRateLimitKeepsItsPaceInOneStep() {
+  void rateLimitKeepsPaceWithinSingleAdvance() {
     var mail = RateLimit.around(scope.anonymous(), 1, SECOND).newActor((Integer letter) -> {
       log.add(letter + " at " + Duration.ofNanos(scope.clock().nanoTime()).toSeconds());
     });
@@ -85,7 +85,7 @@ class VirtualTimeTest {
   }
 
   @RepeatedTest(RUNS)
-  void aHandlerThatAsksALimitedPoolIsQuietToo() throws Exception {
+  void handlerAskingRateLimitedPoolIsQuiet() throws Exception {
     var pool = Pools.fixed(RateLimit.around(scope.anonymous(), 1, SECOND), 2).newActorWithReturn((Integer i) -> i + 1);
     ActorWithReturn<Integer, Integer> front = scope.anonymous().newActorWithReturn(i -> pool.ask(i) + pool.ask(i));
     var answers = List.of(front.sendMessageReturn(1), front.sendMessageReturn(2));
@@ -97,7 +97,7 @@ class VirtualTimeTest {
   }
 
   @RepeatedTest(RUNS)
-  void anIdleEntityIsPassivatedInTheStep() {
+  void idleEntityIsPassivatedDuringAdvance() {
     Entities<String, String> carts = Entities.open(scope.anonymous(), Duration.ofMinutes(1),
         (how, key) -> how.initialState(() -> key).onStop(log::add).newActor((String state, String message) -> {}));
     carts.actor("ada").sendMessage("milk");
@@ -124,7 +124,7 @@ class VirtualTimeTest {
   private record Slow(CompletableFuture<String> answer) implements Request<Slow, String> {}
 
   @RepeatedTest(RUNS)
-  void aPromiseThatIsNotKeptEndsByItsLimitInTheStep() {
+  void unansweredReplyWhenTimesOutDuringAdvance() {
     var promising = scope.anonymous()
         .newActor((Slow slow, ActorContext<Slow> context) -> context.replyWhen(slow, slow.answer()));
     ActorWithReturn<String, String> asker =
@@ -139,7 +139,7 @@ class VirtualTimeTest {
   }
 
   @RepeatedTest(RUNS)
-  void aReceiveWithoutAMessageEndsByItsLimitInTheStep() throws ExecutionException, InterruptedException {
+  void receiveTimesOutDuringAdvance() throws ExecutionException, InterruptedException {
     ActorWithReturn<Object, String> choosy = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActorWithReturn((message, context) -> context.receive(String.class, any -> true, SECOND).orElse("none"));
     var answer = choosy.sendMessageReturn(1);
@@ -151,7 +151,7 @@ class VirtualTimeTest {
   }
 
   @Test
-  void aHandlerSleepsByTheClockAndIsInterruptedByAKill() {
+  void sleepingHandlerFollowsClockAndIsInterruptedByKill() {
     var actor =
         scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActorWithReturn((String message) -> {
           scope.clock().sleepUntil(SECOND.toNanos());

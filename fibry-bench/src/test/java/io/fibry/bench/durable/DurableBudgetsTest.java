@@ -100,7 +100,7 @@ class DurableBudgetsTest {
   }
 
   @Test
-  void theMiddleProcessIsJudged() {
+  void medianProcessIsJudged() {
     var promise = Promise.atLeast(2, 4, "appends", "ours", "theirs");
 
     var row = promise.judge(List.of(process(90, 10), process(10, 10), process(30, 10)));
@@ -113,7 +113,7 @@ class DurableBudgetsTest {
   }
 
   @Test
-  void aPromiseIsBrokenBelowItsLeastOrAboveItsMost() {
+  void promiseIsBrokenOutsideItsBound() {
     assertTrue(Promise.atLeast(2, 4, "", "", "").isKept(2));
     assertFalse(Promise.atLeast(2, 4, "", "", "").isKept(1.9));
     assertTrue(Promise.atMost(64, 48, "", "", "").isKept(64));
@@ -123,7 +123,7 @@ class DurableBudgetsTest {
   }
 
   @Test
-  void figuresSurviveTheirLine() {
+  void figuresRoundTripThroughTheirLine() {
     var figures = new Figures("fibry, a side", "ops/s", 1_024, List.of(1.5, 2e9, 3.0));
 
     assertEquals(figures, Figures.ofLine(figures.line()));

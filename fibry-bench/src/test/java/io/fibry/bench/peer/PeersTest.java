@@ -157,7 +157,7 @@ class PeersTest {
   /** Cancels a timer before it is due: where that takes longer, the next timer is longer. */
   @ParameterizedTest
   @MethodSource("timed")
-  void timerFiresUnlessTakenBack(String who) {
+  void timerFiresUnlessCancelled(String who) {
     try (var peer = Peers.of(who, Peer.Timers.class)) {
       for (long millis = 40; !isTakenBack(peer, Duration.ofMillis(millis)); millis *= 2);
     }

@@ -65,7 +65,7 @@ class ChartTest {
   }
 
   @Test
-  void barHasTheColourOfTheSideWhateverItsName() {
+  void barColorDependsOnSideAndNotOnName() {
     assertEquals(List.of("others", "ours", "base"), bars(pipeline()));
     assertTexts(pipeline(), "Fibry, with which the others are compared", "Fibry in other forms", "others");
   }
@@ -77,13 +77,13 @@ class ChartTest {
   }
 
   @Test
-  void keyHasNothingThatIsNotThere() {
+  void legendListsOnlyPresentSides() {
     assertFalse(texts(pipeline()).contains("references, which promise less"));
     assertTexts(chart("jmh-InlineRequest", row("inline", 40), row("monitor", 5)), "references, which promise less");
   }
 
   @Test
-  void axesSayWhatTheyCountAndWhichWayIsBetter() {
+  void axesNameUnitAndBetterDirection() {
     assertTexts(pipeline(), "nanoseconds; less is better", "0", "500", "1,000", "1,500", "2,000");
     assertTexts(growth(), "nanoseconds; less is better; logarithmic scale", "1", "10", "100", "1,000");
   }
@@ -94,13 +94,13 @@ class ChartTest {
   }
 
   @Test
-  void sizeOfABarIsTold() {
+  void barLabelShowsSize() {
     assertTexts(chart("delays", row("fibry, timers of one actor, 1 s", "s", 21, 1_000)),
         "Fibry: one actor runs all tasks; 1,000 tasks");
   }
 
   @Test
-  void noUnitIsLeftOut() {
+  void chartShowsEveryUnit() {
     var chart = chart("hooks", row("fibry, fibers", "hooks/s", 44_000, 0),
         row("fibry, fibers, most memory of the process", "MB", 416, 0));
 
@@ -108,12 +108,12 @@ class ChartTest {
   }
 
   @Test
-  void noFiguresAreNoBars() {
+  void chartWithoutFiguresHasNoBars() {
     assertTexts(chart("jmh-PipelineStages", row("pipeline", Double.NaN)), "A message through three stages");
   }
 
   @Test
-  void lightAndDarkPagesHaveColoursThatCanBeRead() {
+  void lightAndDarkPagesHaveReadableColors() {
     assertTrue(pipeline().contains("@media (prefers-color-scheme: dark) {\n.page { color: #0d1117 }"));
     for (var ink : Svg.TEXTS) assertContrast(ink, OF_TEXT);
     for (var ink : Svg.MARKS) assertContrast(ink, OF_MARKS);
@@ -154,7 +154,7 @@ class ChartTest {
   // ---- axes
 
   @Test
-  void axisBeginsWithZeroAndEndsBehindTheMost() {
+  void axisStartsAtZeroAndEndsAboveMaximum() {
     assertEquals(List.of(0.0, 20.0, 40.0, 60.0, 80.0, 100.0), Axis.ofFigures(50, 91).ticks());
     assertEquals(List.of(0.0, 0.002, 0.004, 0.006), Axis.ofFigures(0.005, 0.011).ticks().subList(0, 4));
     assertEquals(0.5, Axis.ofFigures(50, 91).place(50));

@@ -36,7 +36,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void baseIsTheDeclaredOneWhateverItsNameAndPlace() {
+  void declaredBaseIsUsedWhateverItsNameAndPosition() {
     var table = ResultTable.of(pipeline());
 
     assertTrue(table.contains("| executors | 300 |  | ns/op | 1.50 |"), table);
@@ -45,7 +45,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void whatIsBetterThanTheBaseIsListed() {
+  void sideBetterThanBaseIsListed() {
     var losses = Loss.table(List.of(pipeline()), Map.of());
 
     assertEquals("""
@@ -56,7 +56,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void referenceThatIsBetterIsListedToo() {
+  void betterReferenceIsListed() {
     var losses = Loss.table(List.of(result("jmh-OneToOne-message", row("fibry, fiber", 40), row("jctools", 30))),
         Map.of());
 
@@ -64,7 +64,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void sideOfOursIsNoOtherSide() {
+  void ownSideIsNotListedAsBetter() {
     var pools = List.of(result("jmh-PoolTasks-work-1000", row("byKey", 600), row("fibers", 800),
         row("executorService", 900)));
 
@@ -89,7 +89,7 @@ class ComparisonsTest {
   }
 
   @Test
-  void comparisonWithNothingIsAnError() {
+  void sideWithoutMeasuredBaseIsAnError() {
     var failure = message(() -> result("jmh-PipelineStages", row("executors", 1)).check());
 
     assertEquals("of the bases [pipeline] of jmh-PipelineStages, 0 have figures in ns/op, and 'executors' is compared "

@@ -48,14 +48,14 @@ class ReportTest {
   }
 
   @Test
-  void jmhRowIsTheMedianOfAllIterationsBesideOurs() {
+  void jmhRowShowsMedianOfAllIterations() {
     assertTrue(page.contains("<!-- report jmh-OneToOne-message -->\n`OneToOne` message; 2 forks of 2 iterations. JDK"));
     assertTrue(page.contains("| fibry, fiber | 26.0 | 20.0..30.0 | ns/op | 1.00 |"), page);
     assertTrue(page.contains("| pekko | 52.0 | 50.0..60.0 | ns/op | 2.00 |"), page);
   }
 
   @Test
-  void otherParametersMakeAnotherQuestion() {
+  void questionNamesItsParameters() {
     assertTrue(page.contains("\n`ManyToOne` message senders 8; 1 forks of 1 iterations. JDK"), page);
   }
 
@@ -72,7 +72,7 @@ class ReportTest {
   }
 
   @Test
-  void rateCostsMoreWhereItIsLess() {
+  void lowerRateHasHigherCost() {
     assertTrue(page.contains("| by hand: a virtual thread for each | 250 | 240..260 | calls/s | 4.00 |  |"), page);
   }
 
@@ -83,19 +83,19 @@ class ReportTest {
   }
 
   @Test
-  void publishedFigureStandsBesideOurs() {
+  void pageShowsPublishedReferenceFigure() {
     assertTrue(page.contains("| 617 \\| more |"), page);
   }
 
   @Test
-  void budgetSaysWhatMustBe() {
+  void budgetRowShowsBoundAndAim() {
     assertTrue(page.contains(
         "| create: create an actor | 0.050 | 0.040..0.060 | x of a virtual thread | at most 0.150, aim 0.050: kept |"),
         page);
   }
 
   @Test
-  void aBetterFigureOfAnotherSideIsListedWithItsPage() {
+  void frontPageListsFiguresWhereOtherSideIsBetter() {
     assertTrue(front.contains(
         "| [ManyToOne-message-senders-8](benchmarks/all.md) | pekko | Apache Pekko typed, in its default configuration | 0.500 |"),
         front);
@@ -110,7 +110,7 @@ class ReportTest {
   }
 
   @Test
-  void peerCountsInItsBetterConfiguration() {
+  void peerIsComparedInItsFasterConfiguration() {
     var result = new Result("jmh-OneToOne-message", "", "25", 2, "", "2026-11-20",
         List.of(row("fibry, fiber", 40), row("fibry, forkjoin", 20), row("fibry, caller", 10), row("pekko", 80),
             row("pekko-tuned", 60), row("kotlin", 20), row("jctools", 30)));
@@ -131,7 +131,7 @@ class ReportTest {
   }
 
   @Test
-  void textAroundBlocksStays() throws Exception {
+  void textOutsideBlocksIsPreserved() throws Exception {
     assertTrue(front.startsWith("# By hand\n\n<!-- report machines -->\n"), front);
     assertTrue(front.endsWith("<!-- /report -->\nThe end.\n"), front);
     assertFalse((front + page).contains("of yesterday"));
@@ -187,7 +187,7 @@ class ReportTest {
   }
 
   @Test
-  void everyChartIsThereAndIsXml() throws Exception {
+  void everyReferencedChartIsSvg() throws Exception {
     for (var name : List.of("jmh-OneToOne-message", "savina-counting", "growth", "blocking")) {
       assertTrue(page.contains("](../charts/" + name + ".svg)"), name);
       var factory = DocumentBuilderFactory.newInstance();
@@ -203,7 +203,7 @@ class ReportTest {
   }
 
   @Test
-  void rawFilesAreCopiedAndOldChartsGone() throws Exception {
+  void rawFilesAreCopiedAndStaleChartsAreDeleted() throws Exception {
     assertTrue(Files.readString(docs.resolve("benchmarks/data/jmh-questions.json")).contains("OneToOne"));
     assertFalse(Files.readString(docs.resolve("benchmarks/data/jmh-questions.json")).contains("/a/folder"));
     assertTrue(Files.exists(docs.resolve("benchmarks/data/savina.json")));

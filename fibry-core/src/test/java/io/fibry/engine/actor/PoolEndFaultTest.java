@@ -71,7 +71,7 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void aKillInterruptsWhatWorkersAreAtAndNotTheHooksToCome() {
+  void killInterruptsRunningHandlersButNoLaterHooks() {
     var gate = new Gate();
     var interrupted = new CompletableFuture<Boolean>();
     var pool = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()), 2)
@@ -132,7 +132,7 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void whatIgnoresAKillIsCutOffAndMayComeBack() {
+  void workerThatIgnoresKillIsCutOffAndMayComeBack() {
     var own = ActorSystem.openScope("own", o -> o.withKillGrace(Duration.ofMillis(50)).withDeadLetters(letters));
     var deaf = new Gate();
     var pool = Pools.byKey(own.named("deaf"), 2, (Object message) -> "key").newActorWithReturn((Object message) -> {

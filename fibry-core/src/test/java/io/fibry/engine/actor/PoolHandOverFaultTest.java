@@ -100,7 +100,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void whatWasSentBeforeThePillIsHandledAlsoWhereItIsOnItsWayToAWorker() {
+  void messageSentBeforePillIsHandledEvenDuringHandOver() {
     var moody = new Moody(true);
     var handled = new CopyOnWriteArrayList<Object>();
     var slow = new Gate();
@@ -130,7 +130,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void aWorkerThatCannotSettleInLosesNoMessage() {
+  void workerThatFailsToStartLosesNoMessage() {
     for (int i = 0; i < 1_000; i++) {
       var moody = new Moody(true);
       moody.before = call -> {
@@ -146,7 +146,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void whereNoMoreWorkersCanBeMadeIdleOnesTakeWhatWaits() {
+  void idleWorkerTakesMessageWhenNewWorkerFails() {
     var moody = new Moody(true);
     var first = new Gate();
     var still = Variants.scope(o -> o.withScheduler(clock));
@@ -233,7 +233,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void aTimerThatCannotBeSetOnceIsSetTheNextTime() {
+  void timerThatCouldNotBeSetIsSetNextTime() {
     var fails = new AtomicInteger(1);
     var own = Variants.scope(o -> o.withScheduler(clock));
     var counting = new Clock() {
@@ -344,7 +344,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void aTimersMessageThatNoKeyIsFoundForIsADeadLetter() {
+  void timerMessageWithoutKeyIsDeadLetter() {
     var own = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
     var pool = Pools.byKey(own.anonymous(), 2, (Object message) -> ((String) message).substring(5))
         .newActor((Object message) -> {});

@@ -163,7 +163,7 @@ class PoolStackEdgeFaultTest {
   /** No message is sent after the overflow. */
   @ParameterizedTest
   @MethodSource("cases")
-  void whatWasTakenIsHandled(String strategy, String kind, Verb verb) throws Exception {
+  void takenMessagesAreHandledAfterOverflow(String strategy, String kind, Verb verb) throws Exception {
     long seed = StressHarness.seed();
     System.out.println("overflows of sends to pools: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

@@ -89,7 +89,7 @@ class AccountsTest {
 
   @Promise("19.1")
   @Test
-  void whatAClosedScopeBelowCountedStays() {
+  void parentScopeKeepsCountsOfClosedScope() {
     try (var inner = scope.openScope("inner")) {
       send(actor(inner), 5, 2);
     }
@@ -117,7 +117,7 @@ class AccountsTest {
   @Promise("19.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whatWaitsIsCounted(Variants.Variant variant) {
+  void waitingMessagesAreCounted(Variants.Variant variant) {
     var actor = variant.builder(scope).newActor(Gate::passOrThrow);
     var gate = Gate.occupy(actor);
     Patience.joined(Patience.elsewhere(() -> send(actor, 6, 0)));
@@ -135,7 +135,7 @@ class AccountsTest {
   @Promise("19.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
-  void stashedMessagesWait(Variants.Variant variant) {
+  void stashedMessagesAreCountedAsQueued(Variants.Variant variant) {
     var actor = variant.builder(scope).newActorWithReturn((Object m, ActorContext<Object> context) -> {
       if (m.equals("now")) context.unstash();
       else if (!m.equals("done")) context.stash();
@@ -156,7 +156,7 @@ class AccountsTest {
 
   @Promise("19.3")
   @Test
-  void whatComesBackFromTheStashIsCountedOnce() {
+  void unstashedMessageIsCountedOnce() {
     var open = new AtomicInteger();
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> {
@@ -174,7 +174,7 @@ class AccountsTest {
 
   @Promise("19.2")
   @Test
-  void whatWaitsForARestartIsCounted() {
+  void messagesThatAwaitRestartAreCounted() {
     var actor = scope.anonymous()
         .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
         .newActor(Gate::passOrThrow);
@@ -191,7 +191,7 @@ class AccountsTest {
 
   @Promise("19.2")
   @Test
-  void whatWaitsForAThreadThatNeverComesIsCounted() {
+  void messagesWithoutThreadAreCounted() {
     var actor = scope.named("starved").strategy(Strategy.of(task -> {})).newActor(Gate::passOrThrow);
     send(actor, 4, 0);
 
@@ -205,7 +205,7 @@ class AccountsTest {
 
   @Promise("19.2")
   @Test
-  void whatWaitsBehindOneThatWasCutOffWaitsUntilItReturns() {
+  void messagesBehindCutOffHandlerStayQueuedUntilItReturns() {
     var actor = actor(scope);
     var gate = Gate.occupy(actor);
     send(actor, 2, 0);
@@ -320,7 +320,7 @@ class AccountsTest {
 
   @Promise("19.4")
   @Test
-  void theLastHundredAreKeptOldestFirst() {
+  void lastHundredDeadLettersAreKeptOldestFirst() {
     send(actor(scope), 0, 0);
     var actor = actor(scope);
     actor.close();
@@ -333,7 +333,7 @@ class AccountsTest {
 
   @Promise("19.4")
   @Test
-  void aScopeKeepsThoseBelowItToo() {
+  void scopeKeepsDeadLettersOfInnerScopes() {
     var inner = scope.openScope("inner");
     send(actor(inner), 0, 1);
     quiet(scope);

@@ -26,7 +26,7 @@ class KillBeforeHooksFaultTest {
   }
 
   @Test
-  void withoutAKillTheHookIsNotInterrupted() {
+  void hookIsNotInterruptedWithoutKill() {
     cell.extras().beginHooks(atHooks());
 
     assertFalse(Thread.interrupted());

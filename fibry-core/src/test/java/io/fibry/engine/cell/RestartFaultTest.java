@@ -31,7 +31,7 @@ class RestartFaultTest {
   }
 
   @Test
-  void anInterruptOfTheStopHookDoesNotLeakIntoTheMessageAfterARestartFromOutside() {
+  void interruptInStopHookDoesNotReachMessageAfterOutsideRestart() {
     var actor = scope.anonymous().initialState(Object::new).onStop(state -> Thread.currentThread().interrupt())
         .newActor((Object state, Object m) -> {
           if (m instanceof Gate gate) gate.pass();

@@ -46,7 +46,7 @@ class SchedulerFaultTest {
   @Promise("12.5")
   @ParameterizedTest(name = "{0}")
   @MethodSource("steps")
-  void noMonitorIsHeldWhileItIsCalled(String name, Step step) {
+  void actorHoldsNoMonitorWhileSchedulerIsCalled(String name, Step step) {
     var lock = new Object();
     var called = new CountDownLatch(1);
     var told = new CompletableFuture<ExitReason>();
@@ -80,7 +80,7 @@ class SchedulerFaultTest {
   }
 
   @Test
-  void aTimerThatRunsBeforeItIsKeptIsNotKept() {
+  void timerThatFiresBeforeRegistrationIsNotKept() {
     var handled = new AtomicInteger();
     var scope = Variants.scope(o -> o.withScheduler(new Clock() {
       @Override

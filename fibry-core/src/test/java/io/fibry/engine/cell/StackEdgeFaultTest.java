@@ -188,7 +188,8 @@ class StackEdgeFaultTest {
   @Promise("3.1")
   @ParameterizedTest
   @MethodSource("cases")
-  void whatWasTakenIsHandled(String strategy, Mailbox<? super Integer> mailbox, Verb verb) throws Exception {
+  void takenMessagesAreHandledAfterOverflow(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+      throws Exception {
     try (var worker = new Worker()) {
       long seed = StressHarness.seed();
       System.out.println("overflows of sends: -Dfibry.seed=" + seed);

@@ -83,7 +83,7 @@ class SuspensionTest {
 
   @Promise("17.2")
   @Test
-  void theBackOffDoublesUpToTheMostByTheHalfLessAtRandom() {
+  void backoffDoublesUpToMaxAndIsShortenedByUpToHalf() {
     var actor = actor();
 
     for (int seconds : new int[] {1, 2, 4, 4, 4}) {
@@ -94,7 +94,7 @@ class SuspensionTest {
 
   @Promise("17.2")
   @Test
-  void thoseThatFailedTogetherDoNotComeBackTogether() {
+  void actorsThatFailTogetherRestartAtDifferentTimes() {
     Set<Long> pauses = new HashSet<>();
 
     for (int i = 0; i < 100; i++) pauses.add(new RestartBudget().next(BACK_OFF, 0));
@@ -105,7 +105,7 @@ class SuspensionTest {
 
   @Promise("17.2")
   @Test
-  void afterAWhileWithoutFailuresItBeginsAgain() {
+  void backoffIsResetAfterTimeWithoutFailures() {
     var actor = actor();
     for (int seconds : new int[] {1, 2, 4}) {
       fail(actor);
@@ -119,7 +119,7 @@ class SuspensionTest {
   }
 
   @Test
-  void messagesWaitMeanwhile() {
+  void messagesWaitDuringBackoff() {
     var actor = actor(scope.named("tired"));
     fail(actor);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
@@ -211,7 +211,7 @@ class SuspensionTest {
 
   @Promise("17.3")
   @Test
-  void aPillWaitsItsTurn() {
+  void pillWaitsBehindMessagesDuringBackoff() {
     var actor = actor();
     fail(actor);
     actor.sendMessage("a");
@@ -225,7 +225,7 @@ class SuspensionTest {
 
   @Promise("17.2")
   @Test
-  void theLogSaysHowLong() {
+  void logLineNamesBackoff() {
     try (var logged = new Logged()) {
       var actor = scope.named("tired")
           .onFailure(FailurePolicy.restart().withBackoff(Duration.ofSeconds(1), Duration.ofSeconds(1)))

@@ -69,7 +69,7 @@ class TerminationTest {
 
   @Promise("7.7")
   @Test
-  void closeOnExitOfAnEndedActorClosesAtOnceLastOneFirst() {
+  void closeOnExitOfEndedActorClosesAtOnceInReverseOrder() {
     var actor = scope.anonymous().newActor((Object m) -> {});
     actor.close();
 
@@ -99,7 +99,7 @@ class TerminationTest {
 
   @Promise("7.7")
   @Test
-  void theStopHookRunsOnTheActorsThreadAndOnlyWhereAStateWasMade() {
+  void stopHookRunsOnActorThreadOnlyIfStateWasMade() {
     var builder =
         scope.named("hooked").initialState(() -> "state").onStop(s -> log.add(Thread.currentThread().getName()));
     builder.newActor((String s, Object m) -> {}).close();
@@ -115,7 +115,7 @@ class TerminationTest {
 
   @Promise("4.7")
   @Test
-  void aHookThatWaitsForItsOwnActorIsARing() {
+  void hookThatWaitsForItsOwnActorClosesCycle() {
     var actor = scope.anonymous().newActor((Object m) -> {});
     actor.closeOnExit(() -> log.add(assertThrows(AskCycleException.class, actor::waitForExit)), actor);
 
@@ -180,7 +180,7 @@ class TerminationTest {
 
   @Promise({"1.3", "7.5"})
   @Test
-  void aZombiesContextIsRefusedAndItsNameIsFree() {
+  void cutOffActorCannotUseContextAndFreesItsName() {
     var gate = new Gate();
     var refusal = new CompletableFuture<Throwable>();
     var actor = scope.named("zombie").newActor((Object m, ActorContext<Object> context) -> {
@@ -203,7 +203,7 @@ class TerminationTest {
 
   @Promise("7.5")
   @Test
-  void aZombiesMessagesAreUndeliveredOnceItObeys() {
+  void messagesOfCutOffActorAreUndeliveredOnceHandlerReturns() {
     var gate = new Gate();
     var actor = scope.anonymous().newActor((Object m) -> gate.passDeaf());
     actor.sendMessage("held");

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class CoarseClockTest {
   @Test
-  void itIsNeverAheadOfTheClock() {
+  void coarseClockIsNeverAheadOfSystemClock() {
     for (int i = 0; i < 100_000; i++) {
       long seen = CoarseClock.systemTime();
       assertTrue(seen != 0 && seen - System.nanoTime() <= 0);
@@ -22,7 +22,7 @@ class CoarseClockTest {
 
   /** It moves as long as somebody reads it, whenever its thread was about to sleep. */
   @Test
-  void itMovesForEachReader() {
+  void coarseClockMovesForEachReader() {
     long seed = StressHarness.seed();
     System.out.println("coarse clock: -Dfibry.seed=" + seed);
     var clock = new CoarseClock(Duration.ofNanos(50_000), 2); // it stops after two moves

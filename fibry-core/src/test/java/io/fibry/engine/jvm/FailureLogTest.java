@@ -21,7 +21,7 @@ class FailureLogTest {
   }
 
   @Test
-  void equalOnesAreLoggedOnceASecondWithTheNumberLeftOut() {
+  void equalFailuresAreLoggedOncePerSecondWithOmittedCount() {
     var admitted = new ArrayList<Integer>();
     for (int i = 0; i < 25; i++) admitted.add(log.admit(here(), i * SECOND / 10));
 
@@ -29,7 +29,7 @@ class FailureLogTest {
   }
 
   @Test
-  void othersAreLoggedAtOnce() {
+  void differentFailuresAreLoggedAtOnce() {
     assertEquals(0, log.admit(here(), 0));
     assertEquals(0, log.admit(there(), 0));
     assertEquals(0, log.admit(new IllegalArgumentException(), 0));
@@ -40,7 +40,7 @@ class FailureLogTest {
   }
 
   @Test
-  void oneThatHasNoStackOrABrokenOneIsEqualToOthersOfItsClass() {
+  void failuresWithoutReadableStackAreEqualByClass() {
     class Broken extends RuntimeException {
       private static final long serialVersionUID = 1;
 
@@ -55,7 +55,7 @@ class FailureLogTest {
   }
 
   @Test
-  void itKeepsFewKinds() {
+  void logRemembersLimitedNumberOfKinds() {
     for (int place = 0; place < 64; place++) assertEquals(0, log.admit(Byte.class, String.valueOf(place), 0));
     assertEquals(FailureLog.OMITTED, log.admit(Byte.class, "0", 0));
     assertEquals(0, log.admit(Void.class, "0", 0));

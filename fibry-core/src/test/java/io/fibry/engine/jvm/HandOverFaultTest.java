@@ -56,7 +56,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void theFiberThatDiesLeavesWhatItWokeToTheMonitor() {
+  void drainHandedOverByDyingFiberStillRuns() {
     var woken = new Drain(() -> {});
     Thread.ofVirtual().uncaughtExceptionHandler((thread, planned) -> {}).start(new Drain(() -> {
       HandOver.lay(woken);
@@ -68,7 +68,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void theOneBeforeIsStarted() {
+  void earlierDrainIsStartedWhenNextIsHandedOver() {
     var first = new Drain(() -> {});
     var second = new Drain(() -> {});
     var waker = new Drain(() -> {
@@ -83,7 +83,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void theWakerIsToldThatItsThreadIsGone() {
+  void wakerLearnsThatItGaveItsThreadAway() {
     for (int i = 0; i < TRIES; i++) {
       var woken = new Drain(() -> {});
       var waker = new Drain(() -> HandOver.lay(woken));
@@ -98,7 +98,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void oneThatRanElsewhereDoesNotRunAgain() {
+  void drainThatRanElsewhereDoesNotRunAgain() {
     var count = new AtomicInteger();
     var through = new CountDownLatch(1);
     var woken = new Drain(count::incrementAndGet);
@@ -132,7 +132,7 @@ class HandOverFaultTest {
   }
 
   @Test
-  void whatAFiberLaysAndStartsRunsElsewhere() {
+  void drainStartedByFiberRunsOnOtherThread() {
     var woken = new Drain(() -> {});
     var waker = new Drain(() -> {
       HandOver.lay(woken);

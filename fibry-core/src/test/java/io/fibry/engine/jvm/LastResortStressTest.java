@@ -56,7 +56,7 @@ class LastResortStressTest {
 
   /** It may be kept again while it is being rescued. */
   @RepeatedTest(5)
-  void anActorIsRescuedAfterEachTimeItWasKept() {
+  void actorIsRescuedEachTimeItIsKept() {
     var resort = failing(new AtomicInteger());
     var stranded = new AtomicInteger();
     Stranded actor = () -> stranded.set(0);

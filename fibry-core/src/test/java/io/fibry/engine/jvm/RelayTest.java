@@ -25,7 +25,7 @@ class RelayTest {
   }
 
   @Test
-  void oneFetcherIsCalledForManyTasks() {
+  void manyTasksShareFetcher() {
     var relay = relay(fibers::add, Long.MAX_VALUE);
 
     for (var task : List.of("a", "b", "c")) relay.handOver(() -> ran.add(task));

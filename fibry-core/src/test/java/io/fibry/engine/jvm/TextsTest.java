@@ -75,7 +75,7 @@ class TextsTest {
   }
 
   @Test
-  void aTextThatNeedsTheProcessorForAWhileIsShown() {
+  void slowToStringIsShown() {
     var slow = new Object() {
       @Override
       public String toString() {
@@ -89,7 +89,7 @@ class TextsTest {
   }
 
   @Test
-  void aTextThatComputesForEverIsNot() {
+  void endlessToStringIsNotShown() {
     var over = new AtomicBoolean();
     var endless = new Object() {
       @Override
@@ -106,7 +106,7 @@ class TextsTest {
   }
 
   @Test
-  void theClassAloneSaysNothingElse() {
+  void typeTextHidesContents() {
     record Secret(String text) {}
 
     assertEquals("Secret", Texts.type(new Secret("x")));

@@ -83,7 +83,7 @@ class BaggageFaultTest {
   @Promise("14.6")
   @ParameterizedTest
   @EnumSource
-  void aMessageIsHandledAndTheOtherCarriersDoTheirPart(Where where) {
+  void brokenCarrierHarmsNeitherMessageNorOtherCarriers(Where where) {
     var actor = noting(scopeWith(new Broken(where, new IllegalStateException("broken carrier"))).anonymous());
 
     try (var logged = new Logged()) {
@@ -104,7 +104,7 @@ class BaggageFaultTest {
   @Promise("14.6")
   @ParameterizedTest
   @EnumSource
-  void anErrorOrACheckedExceptionIsNoWorse(Where where) {
+  void carrierThatThrowsErrorOrCheckedExceptionHarmsNoMessage(Where where) {
     for (var failure : List.of(new StackOverflowError("of a carrier"), new OutOfMemoryError("of a carrier"),
         new InterruptedException("of a carrier"))) {
       var scope = scopeWith(new Broken(where, failure));
@@ -121,7 +121,7 @@ class BaggageFaultTest {
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void anInterruptOfATakingBackReachesNoOtherMessageOnOwnThreads(Variant variant) {
+  void interruptByCarrierCloseReachesNoOtherMessageOnOwnThreads(Variant variant) {
     if (!variant.own()) return; // foreign threads are not interrupted
     var scope = Variants.scope(o -> o.withContextPropagator(new Interrupting()));
     var actor = variant.builder(scope).newActor((Object message) -> {
@@ -165,7 +165,7 @@ class BaggageFaultTest {
 
   @Promise("14.6")
   @Test
-  void aRequestIsToldWhenItsActorIsCutOffWhileACarrierBlocks() {
+  void requestFailsWhenActorIsCutOffWhileCarrierBlocks() {
     var gate = new Gate();
     var scope = Variants.scope(o -> o.withContextPropagator(new Blocking(gate)).withKillGrace(Duration.ZERO));
     var actor = scope.anonymous().newActorWithReturn((String message) -> message);

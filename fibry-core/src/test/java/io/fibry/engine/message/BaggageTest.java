@@ -63,7 +63,7 @@ class BaggageTest {
   @Promise("14.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whatTheSenderHadReachesTheHandlerAndIsGoneAfterwards(Variant variant) {
+  void baggageOfSenderReachesHandlerAndIsGoneAfterwards(Variant variant) {
     var actor = noting(variant.builder(scope));
     var gate = Gate.occupy(actor); // one thread then handles them all
 
@@ -79,7 +79,7 @@ class BaggageTest {
   @Promise("14.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void theSenderKeepsWhatItHad(Variant variant) {
+  void senderKeepsItsBaggage(Variant variant) {
     var actor = noting(variant.builder(scope));
 
     user.with("alice", () -> {
@@ -94,7 +94,7 @@ class BaggageTest {
   @Promise("14.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void requestsCarryIt(Variant variant) {
+  void requestsCarryBaggage(Variant variant) {
     var actor = variant.builder(scope).newActorWithReturn((Object message) -> message + " " + user.get());
 
     user.with("alice", () -> {
@@ -108,7 +108,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @Test
-  void requestsOfAProtocolCarryIt() {
+  void protocolRequestsCarryBaggage() {
     var actor = scope.anonymous().newActor((Who who, ActorContext<Who> context) -> context.reply(who, user.get()));
 
     user.with("alice", () -> seen.addAll(List.of(actor.ask(new Who()), actor.sendMessageReturn(new Who()).join())));
@@ -119,7 +119,7 @@ class BaggageTest {
   @Promise("14.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void tasksCarryIt(Variant variant) {
+  void tasksCarryBaggage(Variant variant) {
     var actor = noting(variant.builder(scope));
 
     user.with("alice", () -> actor.execute(() -> seen.add(user.get())));
@@ -130,7 +130,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @Test
-  void allVerbsOfASinkCarryIt() {
+  void allSinkVerbsCarryBaggage() {
     var sink = Stereotypes.of(scope.anonymous()).sink(null);
 
     user.with("alice", () -> {
@@ -159,7 +159,7 @@ class BaggageTest {
 
   @Promise("14.3")
   @Test
-  void aTimerCarriesWhatWasThereWhenItWasStarted() {
+  void timerCarriesBaggageOfItsStart() {
     var actor = noting(scope.anonymous().strategy(Strategy.CALLER));
 
     user.with("alice", () -> actor.sendMessageLater("once", Duration.ofMinutes(1)));
@@ -172,7 +172,7 @@ class BaggageTest {
 
   @Promise("14.1")
   @Test
-  void whatAHandlerSendsCarriesWhatItWasGiven() {
+  void handlerPassesItsBaggageOn() {
     var last = noting(scope.anonymous());
     var first = scope.anonymous().newActor((Object message) -> {
       last.sendMessage(message);
@@ -187,7 +187,7 @@ class BaggageTest {
 
   @Promise("14.3")
   @Test
-  void aRequestHandledOnItsAskersThreadNeedsNone() {
+  void inlineRequestNeedsNoBaggage() {
     var actor = scope.anonymous().inlineRequests().newActorWithReturn((String message) -> user.get());
     var answer = new CompletableFuture<String>();
 
@@ -199,7 +199,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @Test
-  void aLetterSentAgainCarriesWhatItsSenderHas() {
+  void resentDeadLetterCarriesBaggageOfResender() {
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((String message) -> {
       seen.add(user.get());
       throw new IllegalStateException();
@@ -216,7 +216,7 @@ class BaggageTest {
   @Promise("14.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
-  void stashedMessagesKeepIt(Variant variant) {
+  void stashedMessagesKeepBaggage(Variant variant) {
     var put = new HashSet<>();
     var actor = variant.builder(scope).newActorWithReturn((Object message, ActorContext<Object> context) -> {
       if (message.equals("back")) context.unstash();
@@ -270,7 +270,7 @@ class BaggageTest {
 
   @Promise("14.5")
   @Test
-  void theMakingOfTheStateItsCopyAndTheCodeAroundSeeIt() {
+  void initialStateAndRollbackAndInterceptorSeeBaggage() {
     var actor = scope.anonymous().intercept((message, next) -> {
       seen.add("around " + user.get());
       next.run();
@@ -288,7 +288,7 @@ class BaggageTest {
 
   @Promise("14.5")
   @Test
-  void theLogLineAndTheDeadLetterOfAFailureSeeIt() {
+  void logLineAndDeadLetterOfFailureSeeBaggage() {
     Scopes.configure(scope, o -> o.withDeadLetters(letter -> seen.add("letter " + user.get())));
     var actor = scope.anonymous().newActor((Object message) -> {
       throw new IllegalStateException("on purpose");
@@ -327,7 +327,7 @@ class BaggageTest {
 
   @Promise("14.7")
   @Test
-  void aCancelledRequestKeepsNothingOfIt() {
+  void cancelledRequestKeepsNoBaggage() {
     var actor = noting(scope.anonymous());
     Gate.occupy(actor);
     var request = new CompletableFuture<CompletableFuture<?>>();

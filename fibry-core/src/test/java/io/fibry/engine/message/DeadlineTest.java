@@ -82,7 +82,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void aNestedAskHasWhatIsLeft() {
+  void nestedAskHasRemainingTime() {
     askWithinASecond(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))));
     Job.waiting(a);
 
@@ -99,7 +99,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void ofTwoLimitsTheShorterOneWins() {
+  void shorterOfTwoLimitsWins() {
     askWithinASecond(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent), Duration.ofMillis(200))));
     Job.waiting(a);
 
@@ -123,7 +123,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void whereNothingIsLeftNothingIsSent() {
+  void nestedAskIsNotSentWhenNoTimeIsLeft() {
     var asked = new AtomicBoolean();
     askWithinASecond(a, Job.act("too late", () -> {
       clock.advance(SECOND);
@@ -149,7 +149,7 @@ class DeadlineTest {
   }
 
   @Test
-  void aFutureMadeWhileARequestIsHandledHasNoLimitEither() {
+  void futureSentWhileHandlingRequestHasNoLimit() {
     askWithinASecond(a,
         Job.act("first",
             () -> b
@@ -187,7 +187,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void betweenTwoClocksWhatIsLeftCounts() {
+  void remainingTimeCountsBetweenTwoClocks() {
     var other = new ManualScheduler();
     other.advance(Duration.ofDays(1));
     var far = Job.worker(Variants.scope(o -> o.withScheduler(other)).anonymous());
@@ -272,7 +272,7 @@ class DeadlineTest {
   }
 
   @Test
-  void aPromisedInlineAnswerEndsByTheLimitTooThatItWasAskedIn() {
+  void promisedInlineAnswerEndsByLimitOfOuterRequest() {
     var inline = scope.named("inline").inlineRequests()
         .newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Call) m, new CompletableFuture<>()));
     askWithinASecond(a, thenAsk(() -> inline.ask(new Call())));
@@ -305,7 +305,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void anAskAfterTheAnswerHasNotTheLimitOfTheRequest() {
+  void askAfterReplyIsFreeOfRequestLimit() {
     var gate = new Gate();
     var answer = new CompletableFuture<Object>();
     var store = scope.anonymous().newActorWithReturn((String m) -> "stored " + m);

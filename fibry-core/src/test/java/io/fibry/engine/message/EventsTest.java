@@ -212,7 +212,7 @@ class EventsTest {
 
   @Promise("15.7")
   @Test
-  void whatCarriersBringIsNotDisturbed() {
+  void messageEventLeavesBaggageOfCarriers() {
     var user = new CountingCarrier("user");
     var actor =
         Variants.scope(o -> o.withContextPropagator(user)).named("carrying")
@@ -308,7 +308,7 @@ class EventsTest {
   @Promise("15.3")
   @ParameterizedTest
   @EnumSource(names = {"REJECT", "DROP_NEWEST", "DROP_OLDEST"})
-  void aFullMailboxSaysWhatItDid(Overflow overflow) {
+  void fullMailboxEventNamesOverflowAction(Overflow overflow) {
     var actor = slow(scope.named("full").mailbox(Mailbox.bounded(2, overflow)));
     var gate = Gate.occupy(actor);
     try (var recorder = Recorder.of("fibry.MailboxPressure")) {
@@ -323,7 +323,7 @@ class EventsTest {
   }
 
   @Test
-  void aMailboxThatIsTooSlowSaysHowLongOneWouldHaveWaited() throws Exception {
+  void slowMailboxEventNamesForeseenWait() throws Exception {
     var actor = slow(scope.named("slow").mailbox(Mailbox.bounded(9, Overflow.REJECT).withMaxWait(Duration.ofNanos(1))));
     Gate.occupy(actor);
     actor.sendMessage(1);
@@ -339,7 +339,7 @@ class EventsTest {
 
   @Promise("15.3")
   @Test
-  void aSenderThatWaitedForRoomSaysHowLong() throws Exception {
+  void senderThatWaitedForRoomRecordsWait() throws Exception {
     var actor = slow(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     var gate = Gate.occupy(actor);
     actor.sendMessage(1);
@@ -358,7 +358,7 @@ class EventsTest {
 
   @Promise("15.3")
   @Test
-  void aSenderThatWaitedInVainSaysSo() {
+  void senderThatWaitedInVainRecordsRejection() {
     var actor = slow(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     Gate.occupy(actor);
     actor.sendMessage(1);

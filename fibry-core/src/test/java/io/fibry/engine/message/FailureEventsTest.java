@@ -73,7 +73,7 @@ class FailureEventsTest {
 
   @Promise("15.4")
   @Test
-  void aFailureOfARequestIsOneToo() {
+  void failedRequestIsFailureEvent() {
     var actor = scope.named("asked").onFailure(FailurePolicy.resume().withoutLog())
         .newActorWithReturn((String message) -> Integer.parseInt(message));
     try (var recorder = Recorder.of("fibry.Failure")) {
@@ -187,7 +187,7 @@ class FailureEventsTest {
 
   @Promise("15.6")
   @Test
-  void aRestartForAnothersFailureHasNoCause() {
+  void restartForFailureOfSiblingHasNoCause() {
     Scopes.configure(scope, o -> o.withFailurePolicy(FailurePolicy.restartAll()));
     var sibling = scope.named("sibling").newActor((Object message) -> {});
     var failed = scope.named("failed").onFailure(FailurePolicy.escalate().withoutLog()).newActor((Object message) -> {
@@ -204,7 +204,7 @@ class FailureEventsTest {
 
   @Promise("15.6")
   @Test
-  void aStuckActorHasItsMessageAndForHowLong() {
+  void stuckActorEventHasMessageAndDuration() {
     var clock = new ManualScheduler();
     Scopes.configure(scope, o -> o.withScheduler(clock).withWatchdog(Duration.ofSeconds(4), 100));
     var actor = scope.named("stuck").newActor((Object message) -> ((Gate) message).pass());
@@ -222,7 +222,7 @@ class FailureEventsTest {
 
   @Promise("15.7")
   @Test
-  void whatIsTurnedOffIsNotRecorded() {
+  void disabledEventsAreNotRecorded() {
     var actor = failing("quiet", new IllegalStateException());
     try (var recorder = Recorder.off()) {
       actor.sendMessage("failed");

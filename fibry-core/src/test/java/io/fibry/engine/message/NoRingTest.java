@@ -53,7 +53,7 @@ class NoRingTest {
 
   @Promise("4.18")
   @Test
-  void manyMayWaitForOne() {
+  void manyAskersMayWaitForSameActor() {
     var gate = new Gate();
     var askers = new ArrayList<CompletableFuture<Object>>();
     for (int i = 0; i < 4; i++) {
@@ -111,7 +111,7 @@ class NoRingTest {
 
   @Promise("4.18")
   @Test
-  void aCancelledRingIsNone() {
+  void cancelledRequestClosesNoCycle() {
     var gate = new Gate();
     var back = new CompletableFuture<Object>();
     var waited = new CompletableFuture<CompletableFuture<Object>>();
@@ -135,7 +135,7 @@ class NoRingTest {
 
   @Promise("4.18")
   @Test
-  void anActorThatIsBeingKilledClosesNoRing() {
+  void actorThatIsBeingKilledClosesNoCycle() {
     var mortal = Job.worker(scope.named("mortal").strategy(Strategy.of(ForkJoinPool.commonPool())));
     var gate = new Gate();
     var back = new CompletableFuture<Object>();
@@ -156,7 +156,7 @@ class NoRingTest {
   }
 
   @Test
-  void anInterruptedActorClosesNoRing() {
+  void interruptedActorClosesNoCycle() {
     var outcome = Job.start(a, new Job("outer", () -> b.ask(new Job("inner", () -> {
       Thread.currentThread().interrupt();
       return assertThrows(CancellationException.class, () -> a.ask("back"));
@@ -166,7 +166,7 @@ class NoRingTest {
   }
 
   @Test
-  void aRingOfOthersIsNotOurs() {
+  void waitOutsideCycleIsNotPartOfCycle() {
     var c = Job.worker(scope.named("c"));
     var gate = new Gate();
     var told = new CompletableFuture<Object>();
@@ -190,7 +190,7 @@ class NoRingTest {
   }
 
   @Test
-  void ofANestedWaitNothingIsLeft() {
+  void nestedWaitLeavesNothingBehind() {
     var nested = Job.worker(scope.anonymous().strategy(Strategy.CALLER));
 
     var outcome = Job.start(a, new Job("outer", () -> {
@@ -203,7 +203,7 @@ class NoRingTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"answer", "failure", "ring", "time", "time for the end", "interrupt", "future", "room"})
-  void ofAWaitThatEndedNothingIsLeft(String how) {
+  void endedWaitLeavesNothingBehind(String how) {
     var small = Job.worker(scope.named("small").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     var gate = Gate.occupy(busy);
     var outcome = Job.start(a, new Job("outer", () -> {

@@ -101,7 +101,7 @@ class PoolRingTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("strategies")
-  void whereAllWorkersSendIntoTheirOwnFullMailboxOneIsTold(String strategy) {
+  void workerIsToldWhenAllSendIntoTheirOwnFullMailbox(String strategy) {
     for (int round = 0; round < 20; round++) {
       var pool = Job.worker(Pools
           .fixed(scope.anonymous().strategy(STRATEGIES.get(strategy)).mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 3));
@@ -119,7 +119,7 @@ class PoolRingTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2})
-  void ofTwoFullPoolsThatSendToEachOtherOneIsTold(int workers) {
+  void workerIsToldWhenTwoFullPoolsSendToEachOther(int workers) {
     for (int round = 0; round < 20; round++) {
       var one = Job.worker(Pools.fixed(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), workers));
       var other = Job.worker(Pools.fixed(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), workers));
@@ -169,7 +169,7 @@ class PoolRingTest {
 
   @Promise("4.18")
   @Test
-  void whereOneWorkerIsFreeThereIsNoRing() {
+  void poolWithFreeWorkerHasNoCycle() {
     var pool = Job.worker(Pools.fixed(small("p"), 2));
 
     var outcome = Job.start(pool, Job.act("sends", () -> {
@@ -192,7 +192,7 @@ class PoolRingTest {
   }
 
   @Test
-  void whereAllWorkersAskOneThatAsksThePoolItIsTold() {
+  void actorThatAsksPoolBackIsToldWhenAllWorkersWait() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();
@@ -219,7 +219,7 @@ class PoolRingTest {
   }
 
   @Test
-  void whereOneWorkerAsksOneThatAsksThePoolTheOtherAnswers() {
+  void freeWorkerAnswersActorAskedByOtherWorker() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var a = Job.worker(scope.named("a"));
 
@@ -276,7 +276,7 @@ class PoolRingTest {
   }
 
   @Test
-  void aRequestThatWouldCloseARingIsTakenBack() {
+  void requestThatWouldCloseCycleIsTakenBack() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var handled = new ArrayList<String>();
     var both = new CountDownLatch(2);
@@ -324,7 +324,7 @@ class PoolRingTest {
   }
 
   @Test
-  void aRingThroughTheHookOfAPoolIsFound() {
+  void cycleThroughPoolHookIsFound() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 2));
     var b = Job.worker(scope.named("b"));
     var gate = new Gate();
@@ -348,7 +348,7 @@ class PoolRingTest {
   // ---- not ours
 
   @Test
-  void workersThatGoRoundWithoutUsAreNotOurRing() {
+  void cycleOfOtherWorkersIsNotReportedToOutsider() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 1));
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();

@@ -247,7 +247,7 @@ class RingStressTest {
   @Promise("4.18")
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
-  void ofThoseThatCloseARingTogetherAtLeastOneIsTold(int size) {
+  void actorIsToldWhenAllMembersCloseCycleTogether(int size) {
     System.out.println("rings closed together: -Dfibry.seed=" + SEED);
     var scope = Variants.scope(o -> o);
     var random = new Random(SEED);
@@ -276,7 +276,7 @@ class RingStressTest {
 
   @Promise("4.18")
   @Test
-  void noRingIsMissedAndNoAlarmIsFalse() {
+  void everyCycleIsFoundAndNoAlarmIsFalse() {
     System.out.println("rings: -Dfibry.seed=" + SEED);
     var random = new Random(SEED);
     long end = System.nanoTime() + LONG.toNanos();

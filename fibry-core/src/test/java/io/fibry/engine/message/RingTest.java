@@ -102,7 +102,7 @@ class RingTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("sizesAndStrategies")
-  void theWaitThatClosesARingIsTold(int size, String strategy) {
+  void waitThatClosesCycleIsTold(int size, String strategy) {
     var members = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < size; i++) members.add(Job.worker(scope.named("a" + i).strategy(STRATEGIES.get(strategy))));
     var last = new Job("last", () -> {
@@ -131,7 +131,7 @@ class RingTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("kinds")
-  void anyWaitClosesARing(String kind) {
+  void anyWaitClosesCycle(String kind) {
     var a = small("a");
     var b = worker("b");
     var gate = new Gate();
@@ -150,7 +150,7 @@ class RingTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("kinds")
-  void anyWaitIsPartOfARing(String kind) {
+  void anyWaitIsPartOfCycle(String kind) {
     var a = worker("a");
     var b = small("b");
     var gate = new Gate();
@@ -193,7 +193,7 @@ class RingTest {
 
   @Promise("4.18")
   @Test
-  void aRequestThatWouldCloseARingIsTakenBack() {
+  void requestThatWouldCloseCycleIsTakenBack() {
     var a = worker("a");
     var b = worker("b");
     var handled = new ArrayList<String>();
@@ -209,7 +209,7 @@ class RingTest {
 
   @Promise("4.18")
   @Test
-  void aFutureThatWouldCloseARingIsLeftAsItIs() {
+  void futureThatWouldCloseCycleIsLeftUnchanged() {
     var a = worker("a");
     var b = worker("b");
     var future = new CompletableFuture<CompletableFuture<Object>>();
@@ -229,7 +229,7 @@ class RingTest {
    */
   @Promise("4.18")
   @Test
-  void aHandlerThatFailsWithARingLeavesNoRequestBehind() {
+  void handlerThatFailsWithCycleLeavesNoRequestBehind() {
     var partners = new AtomicReferenceArray<ActorWithReturn<Object, Object>>(2);
     for (int i = 0; i < 2; i++) {
       int other = 1 - i;
@@ -261,7 +261,7 @@ class RingTest {
   }
 
   @Test
-  void aRingThroughAnExecutorThatRunsOnTheSpotIsFound() {
+  void cycleThroughDirectExecutorIsFound() {
     var a = worker("a");
     var b = Job.worker(scope.named("b").strategy(Strategy.of(Runnable::run)));
     var c = worker("c");
@@ -302,7 +302,7 @@ class RingTest {
 
   @Promise("4.18")
   @Test
-  void aRingThroughInlineRequestsAndOtherThreadsIsFound() {
+  void cycleThroughInlineRequestsAndOtherThreadsIsFound() {
     var a = worker("a");
     var b = Job.worker(scope.named("b").inlineRequests());
     var c = worker("c");
@@ -314,7 +314,7 @@ class RingTest {
   }
 
   @Test
-  void aRingOnOneThreadIsNamedWhole() {
+  void cycleOnSingleThreadIsNamedWhole() {
     var a = worker("a");
     var b = Job.worker(scope.named("b").inlineRequests());
     var c = Job.worker(scope.named("c").inlineRequests());
@@ -327,7 +327,7 @@ class RingTest {
 
   @Promise("4.18")
   @Test
-  void aRingThroughAHookIsFound() {
+  void cycleThroughHookIsFound() {
     var a = worker("a");
     var b = worker("b");
     var outcome = new CompletableFuture<AskCycleException>();
@@ -349,7 +349,7 @@ class RingTest {
   }
 
   @Test
-  void ringsAreFoundByHandToo() {
+  void cyclesAreFoundThroughHandMadeWaits() {
     var a = worker("a");
     var b = worker("b");
 

@@ -124,7 +124,7 @@ class WitnessTest {
   @Promise("14.9")
   @ParameterizedTest
   @MethodSource("ways")
-  void itSeesWhatIsSentAndToWhom(Way way) {
+  void witnessSeesEachSentMessageAndItsActor(Way way) {
     var actor = scope.anonymous().newActorWithReturn((Object message) -> message);
 
     way.send.accept(actor);
@@ -136,7 +136,7 @@ class WitnessTest {
   @Promise("14.9")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void itSeesMessagesInEachMailboxAndOnEachThread(Variant variant) {
+  void witnessSeesMessagesOfEachMailboxAndStrategy(Variant variant) {
     var actor = variant.builder(scope).newActor((Object message) -> {});
 
     actor.sendMessage(1);
@@ -165,7 +165,7 @@ class WitnessTest {
   @Promise("14.9")
   @ParameterizedTest
   @MethodSource("sinkWays")
-  void itSeesTheCodeForASink(SinkWay way) {
+  void witnessSeesCodeSentToSink(SinkWay way) {
     var sink = scope.anonymous().initialState(Object::new).newSink();
 
     way.send.accept(sink);
@@ -176,7 +176,7 @@ class WitnessTest {
 
   @Promise("14.9")
   @Test
-  void ofATimerItSeesTheStartAndEachMessage() {
+  void witnessSeesStartAndEachMessageOfTimer() {
     var actor = scope.anonymous().strategy(Strategy.CALLER).newActor((Object message) -> {});
 
     actor.sendMessageLater("later", Duration.ofMinutes(1));
@@ -189,7 +189,7 @@ class WitnessTest {
 
   @Promise("14.9")
   @Test
-  void ofATimerOfAnActorThatHasEndedItSeesTheStart() {
+  void witnessSeesStartOfTimerForEndedActor() {
     var actor = scope.anonymous().newActor((Object message) -> {});
     actor.close();
 
@@ -201,7 +201,7 @@ class WitnessTest {
 
   @Promise("14.9")
   @Test
-  void itSeesWhatIsSentAgain() {
+  void witnessSeesResentDeadLetters() {
     var actor = scope.anonymous().onFailure(FailurePolicy.resume().withoutLog()).newActor((Object message) -> {
       throw new IllegalStateException();
     });
@@ -221,7 +221,7 @@ class WitnessTest {
 
   @Promise("14.9")
   @Test
-  void itSeesWhatWasPutAsideAgain() {
+  void witnessSeesUnstashedMessageAgain() {
     var back = new CompletableFuture<Boolean>();
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object message, ActorContext<Object> context) -> {
@@ -248,7 +248,7 @@ class WitnessTest {
   @Promise("14.9")
   @ParameterizedTest
   @MethodSource("pools")
-  void ofAPoolItSeesThePoolNotTheWorker(UnaryOperator<ActorBuilder<Object>> sharing) {
+  void witnessSeesPoolInsteadOfWorker(UnaryOperator<ActorBuilder<Object>> sharing) {
     var pool = sharing.apply(scope.named("pool")).newActorWithReturn((Object message) -> message);
 
     pool.sendMessage("sent");
@@ -261,7 +261,7 @@ class WitnessTest {
 
   @Promise("14.9")
   @Test
-  void ofEntitiesItSeesTheActorOfTheKey() {
+  void witnessSeesActorOfEntityKey() {
     var born = new CopyOnWriteArrayList<Actor<Object>>();
     var entities = Entities.open(scope.anonymous(), Duration.ofHours(1), (ActorBuilder<Object> how, String key) -> {
       born.add(how.newActor((Object message) -> {}));
@@ -275,7 +275,7 @@ class WitnessTest {
 
   @Promise("14.9")
   @Test
-  void itLooksBeforeTheMailboxIsAsked() {
+  void witnessIsCalledBeforeMailbox() {
     var order = new CopyOnWriteArrayList<Object>();
     var actor = scope.anonymous().mailbox(Mailbox.bounded(9, Overflow.REJECT))
         .newActor((Object message) -> order.add(message));

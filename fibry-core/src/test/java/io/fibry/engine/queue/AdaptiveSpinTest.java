@@ -21,7 +21,7 @@ class AdaptiveSpinTest {
   }
 
   @Test
-  void oneSuccessMakesTheNextSpinsWorthwhile() {
+  void successMakesNextSpinsWorthwhile() {
     for (int i = 0; i < 3; i++) spin.record(false);
 
     spin.record(true);

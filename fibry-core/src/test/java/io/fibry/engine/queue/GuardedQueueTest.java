@@ -51,7 +51,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void whatIsAdmittedIsNotCounted() {
+  void admittedEntryIsNotCounted() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.REJECT));
 
     queue.admit(RankedEntry.last("pill"));
@@ -103,7 +103,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void aShutDoorTakesOnlyWhatIsAdmitted() {
+  void closedQueueTakesOnlyAdmittedEntries() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     var waits = entry("b");
@@ -118,7 +118,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void whatIsPutBackComesFirst() {
+  void putBackEntriesComeFirst() {
     var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
     queue.offer(entry("c"), true);
 

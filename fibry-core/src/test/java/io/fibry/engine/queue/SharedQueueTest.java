@@ -31,7 +31,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void theWorkerIdleForTheShortestTimeIsServedBeforeAnotherIsMade() {
+  void lastIdleWorkerIsServedBeforeNewWorkerIsMade() {
     var queue = queue(PoolPolicy.scaling(0, 3));
     offer(queue, "a");
     var first = queue.serve(true);
@@ -77,7 +77,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void aMessageThatCouldNotBeGivenComesFirstAgainAndOnce() {
+  void messageTakenBackComesFirstAgainExactlyOnce() {
     var queue = queue(byFirstLetter(2));
     offer(queue, "a1");
     var slot = queue.serve(true);
@@ -92,7 +92,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void afterTheEndAMessageThatCouldNotBeGivenIsHandedBack() {
+  void messageThatCouldNotBeGivenIsReturnedAfterEnd() {
     var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.serve(true);
@@ -196,7 +196,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void thePillIsNextWhenAllBeforeItWasBegun() {
+  void pillIsNextWhenAllEarlierMessagesHaveBegun() {
     var queue = queue(byFirstLetter(2));
     offer(queue, "a1");
     var slot = queue.serve(true);
@@ -213,7 +213,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void itIsDesertedForOneCallerOnly() {
+  void queueIsDesertedForSingleCallerOnly() {
     var queue = queue(PoolPolicy.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.serve(true);

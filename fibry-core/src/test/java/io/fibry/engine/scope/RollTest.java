@@ -32,7 +32,7 @@ class RollTest {
   }
 
   @Test
-  void nothingIsInANewOne() {
+  void newRollIsEmpty() {
     var member = new Object();
 
     roll.freeName(member);
@@ -78,7 +78,7 @@ class RollTest {
 
   /** Beside a list of all that is in it. */
   @Test
-  void itKeepsWhatTheModelKeeps() {
+  void rollHasSameMembersAsModel() {
     long seed = StressHarness.seed();
     System.out.println("members of a scope: -Dfibry.seed=" + seed);
     var random = new Random(seed);
@@ -119,7 +119,7 @@ class RollTest {
 
   /** Were they not spread over all places, this would take minutes. */
   @Test
-  void aMillionFindTheirPlaces() {
+  void millionMembersAreSpreadOverPlaces() {
     var members = new Object[1_000_000];
     for (int i = 0; i < members.length; i++) roll.add(members[i] = i % 10 == 0 ? named("member" + i) : new Object());
 
@@ -130,7 +130,7 @@ class RollTest {
 
   /** Each thread adds its own and removes half of them; of those with one name one is added. */
   @Test
-  void threadsLoseNothing() {
+  void concurrentThreadsLoseNoMembers() {
     int threads = 4;
     int each = 5_000;
     var left = new ConcurrentLinkedQueue<>();

@@ -97,7 +97,7 @@ class ScopeClosingCornerTest {
   @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
-  void onTheCallersThreadTooAnActorMayCloseAtItsEndAScopeMadeBeforeIt(Duration limit) {
+  void callerThreadActorMayCloseEarlierScopeAtItsEnd(Duration limit) {
     var caller = ActorSystem.openScope("caller", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock));
     var inner = caller.openScope("children");
     var child = actor(inner);
@@ -132,7 +132,7 @@ class ScopeClosingCornerTest {
 
   @Promise("16.11")
   @Test
-  void aMemberThatClosedItsOwnScopeIsNotInterruptedBeforeTheLimitOfTheScopeAround() {
+  void memberThatClosedItsScopeIsSparedUntilOuterScopeLimit() {
     var inner = scope.openScope("inner");
     var gate = new Gate();
     var interrupted = new CompletableFuture<Boolean>();
@@ -168,7 +168,7 @@ class ScopeClosingCornerTest {
   @Promise("16.3")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whereTheLimitIsZeroTheDoorsBelowAreShutToo(boolean deep) {
+  void innerScopesRefuseActorsAfterCloseWithZeroLimit(boolean deep) {
     var inner = scope.openScope("inner");
     var innermost = inner.openScope("innermost");
     actor(innermost);
@@ -219,7 +219,7 @@ class ScopeClosingCornerTest {
 
   @Promise("16.9")
   @Test
-  void onTheCallersThreadActorsTooDeepToNestAreEndedAllTheSame() {
+  void callerThreadActorsTooDeepToNestAreStillEnded() {
     var caller = ActorSystem.openScope("caller", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock));
     var last = actor(caller);
     var chain = new ArrayList<Actor<Object>>();
@@ -283,7 +283,7 @@ class ScopeClosingCornerTest {
 
   @Promise("16.15")
   @Test
-  void aScopeThatIsGoneIsForgottenByTheOneAround() {
+  void outerScopeForgetsClosedInnerScope() {
     var inner = scope.openScope("inner");
     actor(inner);
 

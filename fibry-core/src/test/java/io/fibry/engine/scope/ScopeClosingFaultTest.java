@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ScopeClosingFaultTest {
 
   @Test
-  void whereTheLastMemberLeavesBeforeTheCloserBeginsNothingIsCollectedForEver() {
+  void scopeCollectsNoLeftoversWhenLastMemberLeavesBeforeCloser() {
     var around = Variants.scope(o -> o);
     var scope = (Scope) around.openScope("brief");
     var actor = scope.anonymous().newActor((Object m) -> {});

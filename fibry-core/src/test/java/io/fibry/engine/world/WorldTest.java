@@ -104,7 +104,7 @@ class WorldTest {
   }
 
   @Test
-  void whatTheStaticsMakeIsInTheRootOfTheRun() {
+  void staticMethodsMakeActorsInRootOfRun() {
     enter();
     ActorSystem.named("inside").protocol(String.class).newActor(message -> {});
     ActorSystem.openScope("scope").close();
@@ -116,7 +116,7 @@ class WorldTest {
   }
 
   @Test
-  void recipesMakeWhatIsInTheRootOfTheRun() {
+  void recipesMakeActorsInRootOfRun() {
     enter();
     Stereotypes.fibers();
     enter();

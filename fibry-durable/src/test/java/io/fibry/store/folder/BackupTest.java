@@ -87,24 +87,24 @@ class BackupTest {
   }
 
   @Test
-  void aCopyUnderLoadIsOfOneMomentAndHasAllThatWasTold() throws Exception {
+  void copyUnderLoadIsConsistentAndComplete() throws Exception {
     copyUnderLoad(inMemory(), 3, SMALL);
   }
 
   @Test
-  void withPausesBetweenForcesItHasAllThatWasTold() throws Exception {
+  void copyWithSyncIntervalIsConsistentAndComplete() throws Exception {
     copyUnderLoad(inMemory(), 3, PAUSES);
   }
 
   @Test
-  @Soak(counterpart = "BackupTest.aCopyUnderLoadIsOfOneMomentAndHasAllThatWasTold")
-  void copiesFromARealDiskAreOfOneMoment() throws Exception {
+  @Soak(counterpart = "BackupTest.copyUnderLoadIsConsistentAndComplete")
+  void copiesOnRealDiskAreConsistentAndComplete() throws Exception {
     copyUnderLoad(real(), 20, SMALL);
   }
 
   @Test
-  @Soak(counterpart = "BackupTest.withPausesBetweenForcesItHasAllThatWasTold")
-  void copiesFromARealDiskHaveAllThatWasToldBetweenForces() throws Exception {
+  @Soak(counterpart = "BackupTest.copyWithSyncIntervalIsConsistentAndComplete")
+  void copiesOnRealDiskWithSyncIntervalAreConsistent() throws Exception {
     copyUnderLoad(real(), 20, PAUSES);
   }
 

@@ -74,7 +74,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void aFolderIsFreeAfterAnOpeningThatFailed() {
+  void failedOpenReleasesFolder() {
     assertThrowsExactly(AssertionError.class, () -> FolderStore.open(folder, options -> {
       throw new AssertionError("made up, for a test");
     }));
@@ -106,7 +106,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void aPlaceIsToldInOneLine() {
+  void invalidOffsetIsReportedInOneLine() {
     try (var store = open(); var memory = MemoryStore.open()) {
       assertEquals("'a\\nb' is no place in the history of account", refusal(() -> store.history("account", "a\nb")));
       assertEquals("'a\\nb' is no place in the history of a store in memory",
@@ -115,7 +115,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void whatIsForgottenAfterAllTimesStays() throws Exception {
+  void turnsWithHugeRetentionAreRetained() throws Exception {
     try (var store = open(); var memory = MemoryStore.open()) {
       for (var each : List.of(store, memory)) {
         long life = each.load(ADA).life();
@@ -129,7 +129,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void aNegativeNumberOfWritesCannotFail() {
+  void negativeFailureCountIsRefused() {
     assertEquals("-1 writes cannot be refused; give zero or more", refusal(() -> MemoryStore.open().failNext(-1)));
   }
 
@@ -145,7 +145,7 @@ class BadStoreInputTest {
   }
 
   @Test
-  void anyFileInPlaceOfOneOfTheLogIsDamage() throws Exception {
+  void replacedLogFileIsReportedAsDamage() throws Exception {
     try (var store = FolderStore.open(folder, options -> options.withSegmentBytes(4096))) {
       long life = store.load(ADA).life();
       for (int i = 1; i <= 6; i++) store.append(turn(life, i)).toCompletableFuture().get();

@@ -138,7 +138,7 @@ class CheckTest {
   }
 
   @Test
-  void whatComesAfterAMissingTurnIsLostAndTheRestIsSaved() throws Exception {
+  void turnsAfterMissingTurnAreLostAndRestIsSalvaged() throws Exception {
     fill(9);
     damage(ADA, 6);
     damage(GRACE, 6); // a later state is whole
@@ -166,7 +166,7 @@ class CheckTest {
   }
 
   @Test
-  void aMissingFileIsToldAndTheOthersAreSaved() throws Exception {
+  void missingFileIsReportedAndRestIsSalvaged() throws Exception {
     fill(400);
     var logs = files(data()).keySet().stream().filter(Segment::isName).toList();
     Files.delete(data().resolve(logs.get(1)));
@@ -185,7 +185,7 @@ class CheckTest {
   }
 
   @Test
-  void aHistoryGoesOnInWhatWasSaved() throws Exception {
+  void historyContinuesInSalvagedStore() throws Exception {
     fill(9);
     String place;
     try (var store = open(data()); var history = store.history("account", "")) {
@@ -202,7 +202,7 @@ class CheckTest {
   }
 
   @Test
-  void whatIsSavedGoesIntoAnEmptyFolder() throws Exception {
+  void salvageRefusesNonEmptyFolder() throws Exception {
     fill(1);
 
     assertThrows(IllegalArgumentException.class, () -> FolderStore.salvage(data(), home));

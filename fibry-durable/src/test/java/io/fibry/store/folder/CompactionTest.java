@@ -60,12 +60,12 @@ class CompactionTest {
   }
 
   @Test
-  void whatIsAliveIsFoundWhileItMoves() throws Exception {
+  void liveRecordsAreFoundWhileTheyMove() throws Exception {
     write(() -> memory, 1_000);
   }
 
   @Test
-  @Soak(counterpart = "CompactionTest.whatIsAliveIsFoundWhileItMoves")
+  @Soak(counterpart = "CompactionTest.liveRecordsAreFoundWhileTheyMove")
   void liveRecordsAreFoundWhileTheyMoveOnARealDisk(@TempDir Path folder) throws Exception {
     write(() -> StorageDirectory.open(folder), 5_000);
   }

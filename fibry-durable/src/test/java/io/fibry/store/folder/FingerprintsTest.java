@@ -22,7 +22,7 @@ class FingerprintsTest {
   @ParameterizedTest
   @CsvSource({"0, e77ebcb22788a5befd62db6add303001", "1, fc6f370460d3eda85e0573cc2b2ff063",
     "7, 1084b923f2aae0c3a62f2ec80848ab77", "15, c17e5505b2bd526c2921cdec1e7e0109"})
-  void itIsSipHash(int length, String expected) {
+  void fingerprintIsSipHash(int length, String expected) {
     var bytes = new byte[length + 2];
     for (int i = 0; i < length; i++) bytes[i + 1] = (byte) i;
 
@@ -33,7 +33,7 @@ class FingerprintsTest {
   }
 
   @Test
-  void anActorHasThatOfItsRecords() {
+  void actorFingerprintMatchesItsRecords() {
     var fingerprints = Fingerprints.random();
     var actor = new Store.ActorId("account", "Grace's 2nd, \u00e4\u4e2d");
     var turn = new Store.Turn(actor, 1, 1, Instant.EPOCH, true, new byte[9], List.of(), List.of());
@@ -46,7 +46,7 @@ class FingerprintsTest {
   }
 
   @Test
-  void kindAndKeyCannotChangePlaces() {
+  void kindAndKeyAreSeparatedInFingerprint() {
     var fingerprints = Fingerprints.random();
 
     assertNotEquals(fingerprints.of(new Store.ActorId("ab", "c")), fingerprints.of(new Store.ActorId("a", "bc")));

@@ -61,7 +61,7 @@ class FolderLockTest {
   }
 
   @Test
-  void aStoreThatLostItsLockAcknowledgesNothingMore() throws Exception {
+  void storeThatLostItsLockAcknowledgesNothing() throws Exception {
     var store = FolderStore.open(folder);
     long life = store.load(ADA).life();
     append(store, life, 1);
@@ -81,7 +81,7 @@ class FolderLockTest {
   }
 
   @Test
-  void aStoreWhoseLockWasDeletedAcknowledgesNothingMore() throws Exception {
+  void storeWithDeletedLockAcknowledgesNothing() throws Exception {
     assumeTrue(isPosix());
     var store = FolderStore.open(folder);
     long life = store.load(ADA).life();

@@ -45,7 +45,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void itTellsWhatWasAppended() throws Exception {
+  void storeReturnsAppendedTurns() throws Exception {
     byte[] large = new byte[9_000];
     new Random(1).nextBytes(large);
     try (var store = open()) {
@@ -68,7 +68,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void itGoesOnInFurtherFiles() throws Exception {
+  void storeContinuesInFurtherFiles() throws Exception {
     try (var store = open()) {
       long life = store.load(ADA).life();
       for (int i = 1; i <= 300; i++) append(store, turn(ADA, life, i, false, new byte[i]));
@@ -82,7 +82,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void twoCannotShareAFolder() {
+  void twoStoresCannotShareFolder() {
     var store = open();
     try (store) {
       var failure = assertThrows(StoreInUseException.class, this::open);
@@ -94,7 +94,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void aDiskOfOnesOwnMayStandInFrontOfAFolder() throws Exception {
+  void customStorageDirectoryMayWrapFolder() throws Exception {
     var forced = new AtomicInteger();
     var files = StorageDirectory.open(folder);
     var counting = (StorageDirectory) Proxy.newProxyInstance(StorageDirectory.class.getClassLoader(),
@@ -144,7 +144,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void smallerOptionsReadWhatLargerOnesWrote() throws Exception {
+  void storeWithSmallerOptionsReadsLargerRecords() throws Exception {
     try (var store = FolderStore.open(folder)) {
       append(store, turn(ADA, store.load(ADA).life(), 1, false, new byte[1 << 20]));
     }
@@ -154,7 +154,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void damageThatIsFoundLaterHarmsOneActor() throws Exception {
+  void damageFoundOnReadAffectsOneActor() throws Exception {
     try (var store = open()) {
       long ada = store.load(ADA).life();
       append(store, turn(ADA, ada, 1, false, "of Ada".getBytes()));
@@ -186,7 +186,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void aClosedStoreSaysSo() {
+  void closedStoreRefusesCalls() {
     var store = open();
     long life = store.load(ADA).life();
     store.close();
@@ -198,7 +198,7 @@ class FolderStoreTest {
   }
 
   @Test
-  void anInterruptHarmsNobody() throws Exception {
+  void interruptDoesNotHarmStore() throws Exception {
     try (var store = open()) {
       long life = store.load(ADA).life();
       append(store, turn(ADA, life, 1, false, new byte[] {1}));

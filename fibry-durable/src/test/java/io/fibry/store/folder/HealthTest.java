@@ -52,7 +52,7 @@ class HealthTest {
   }
 
   @Test
-  void itCountsWhatIsStoredAndWhatWaits() throws Exception {
+  void healthCountsStoredTurnsAndPendingMessages() throws Exception {
     try (var store = open()) {
       long life = store.load(ADA).life();
       append(store, ADA, life, 1, 1, message(GRACE, "m", Instant.EPOCH), message(ADA, "r", LATER)).get();
@@ -78,7 +78,7 @@ class HealthTest {
   }
 
   @Test
-  void itTellsHowTheDiskTakesWhatIsWritten() throws Exception {
+  void healthReportsSyncTimes() throws Exception {
     try (var store = open()) {
       assertEquals(new FolderStore.Syncs(0, Duration.ZERO, Duration.ZERO), store.health().syncs());
       long life = store.load(ADA).life();
@@ -93,7 +93,7 @@ class HealthTest {
   }
 
   @Test
-  void itHasTheBytesOfTheFiles() throws Exception {
+  void healthReportsFileBytes() throws Exception {
     var store = open();
     try (store) {
       long life = store.load(ADA).life();
@@ -109,7 +109,7 @@ class HealthTest {
   }
 
   @Test
-  void itCountsWhatIsUnderWay() throws Exception {
+  void healthCountsPendingWrites() throws Exception {
     var faulty = new FaultyDisk(folder);
     try (var store = FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT))) {
       long life = store.load(ADA).life();
@@ -129,7 +129,7 @@ class HealthTest {
   }
 
   @Test
-  void aFullDiskRefusesFirstWhatIsNewAndRecoversByItself() throws Exception {
+  void fullDiskRefusesNewActorsFirstAndRecovers() throws Exception {
     var faulty = new FaultyDisk(folder);
     try (var store = FolderStore.open(faulty.disk(), options -> options.withSegmentBytes(SEGMENT));
         var logged = new Logged()) {

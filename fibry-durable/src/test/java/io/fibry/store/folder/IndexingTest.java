@@ -32,7 +32,7 @@ class IndexingTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 100, 1 << 20})
-  void whatIsReadInChunksIsWhatIsReadOneByOne(int chunk) {
+  void chunkedIndexingEqualsSequentialIndexing(int chunk) {
     System.out.println("indexing: -Dfibry.seed=" + seed);
     var log = log();
     var expected = index();
@@ -49,7 +49,7 @@ class IndexingTest {
   }
 
   @Test
-  void aFailureOfTheThreadThatPutsIsToldToTheOneThatReads() {
+  void indexingFailureReachesReadingThread() {
     var damage = new StoreDamagedException("an actor cannot be read");
     var index = new Index(() -> "a store", (print, place) -> {
       throw damage;

@@ -98,7 +98,7 @@ class LastFrameTest {
   }
 
   @Test
-  void damagedLastTurnIsRefusedWherePausesAreBetweenForces() throws Exception {
+  void damagedLastTurnIsRefusedWithSyncInterval() throws Exception {
     assertNoFlipIsSilent(
         killedWhenIdle(CrashDisk.empty(), o -> SMALL.apply(o).withSyncInterval(Duration.ofMillis(1)), 3));
   }
@@ -171,7 +171,7 @@ class LastFrameTest {
   }
 
   @Test
-  void historyPassesOverMarks() throws Exception {
+  void historySkipsMarks() throws Exception {
     var disk = CrashDisk.empty();
     try (var store = FolderStore.open(disk, SMALL)) {
       long life = store.load(ADA).life();

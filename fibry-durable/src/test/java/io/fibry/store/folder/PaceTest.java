@@ -22,7 +22,7 @@ class PaceTest {
   }
 
   @Test
-  void afterEachMebibyteItRestsThreeTimesAsLongAsTheWorkTook() {
+  void paceRestsThreeTimesTheWorkAfterEachMebibyte() {
     pace.begin();
     work(Pace.STEP - 1, 10);
     work(1, 20);
@@ -32,7 +32,7 @@ class PaceTest {
   }
 
   @Test
-  void aWaitIsNoWork() {
+  void waitingTimeDoesNotCountAsWork() {
     pace.begin();
     work(Pace.STEP - 1, 10);
     nanos += 1_000_000;
@@ -43,7 +43,7 @@ class PaceTest {
   }
 
   @Test
-  void aSleepThatEndsEarlyGoesOn() {
+  void earlyEndingSleepIsResumed() {
     var late = new Pace(() -> nanos, time -> sleep((time + 1) / 2));
     late.begin();
     nanos += 4;
@@ -53,7 +53,7 @@ class PaceTest {
   }
 
   @Test
-  void whenItMustHurryItsRestEndsAndThereIsNoOther() {
+  void hurryEndsRestAndPreventsFurtherRests() {
     var hurried = new ArrayList<Pace>();
     var busy = new Pace(() -> nanos, time -> {
       sleep(1);

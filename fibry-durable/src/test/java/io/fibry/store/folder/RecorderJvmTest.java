@@ -29,7 +29,7 @@ class RecorderJvmTest {
   }
 
   @Test
-  void withoutARecorderAllIsAsEver(@TempDir Path folder) {
+  void storeRunsWithoutFlightRecorder(@TempDir Path folder) {
     try (var child = Child.java(List.of("--limit-modules", "java.base"), Program.class, folder.toString())) {
       child.awaitLine("1, false");
       child.ended(0);

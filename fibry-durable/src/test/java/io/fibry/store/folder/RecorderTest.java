@@ -71,7 +71,7 @@ class RecorderTest {
   }
 
   @Test
-  void whereForcesHavePausesACommitHasNone() throws Exception {
+  void commitWithSyncIntervalHasNoSyncTime() throws Exception {
     try (var recorded = new Recorded("fibry.Commit")) {
       try (var store = FolderStore.open(folder, options -> options.withSyncInterval(Duration.ofHours(1)))) {
         append(store, store.load(ADA).life(), 1, true, 1);

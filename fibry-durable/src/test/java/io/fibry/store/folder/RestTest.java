@@ -61,7 +61,7 @@ class RestTest {
   }
 
   @Test
-  void aTurnThatComesAfterItsActorsEndIsRefused() {
+  void turnAfterEndOfItsLifeIsRefused() {
     try (var store = open()) {
       long life = store.load(ADA).life();
       var before = store.append(turn(life, 1));
@@ -76,7 +76,7 @@ class RestTest {
   }
 
   @Test
-  void theEndOfALifeIsNoneOfTheNext() {
+  void endOfLifeDoesNotEndNextLife() {
     try (var store = open()) {
       long first = store.load(ADA).life();
       long second = store.load(ADA).life();
@@ -90,7 +90,7 @@ class RestTest {
   }
 
   @Test
-  void actorsAreToldOnceWhetherTheyAreThereOrNot() {
+  void everyActorIsListedOnce() {
     var ids =
         Stream.of("state", "events", "there", "box", "never").map(key -> new Store.ActorId("account", key)).toList();
     var disk = CrashDisk.empty();
@@ -120,7 +120,7 @@ class RestTest {
   }
 
   @Test
-  void anActorThatCannotBeReadIsNotLeftOut() throws IOException {
+  void unreadableActorIsNotOmittedFromList() throws IOException {
     var disk = CrashDisk.empty();
     try (var store = open(disk)) {
       long life = store.load(ADA).life();
@@ -138,7 +138,7 @@ class RestTest {
 
   /** One thread chooses all by a seed, so that the store is the same each time at a power cut. */
   @Test
-  void actorsThatComeAndGoAreKnownAfterPowerCuts() {
+  void changingActorsAreKnownAfterPowerCuts() {
     System.out.println("rest: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var actors = IntStream.range(0, ACTORS).mapToObj(Known::new).toList();
@@ -164,14 +164,14 @@ class RestTest {
   }
 
   @Test
-  void nothingIsForgottenWhileActorsComeAndGo() throws Exception {
+  void changingActorsAreNotForgotten() throws Exception {
     var disk = CrashDisk.empty();
     comeAndGo(() -> disk, 100);
   }
 
   @Test
-  @Soak(counterpart = "RestTest.actorsThatComeAndGoAreKnownAfterPowerCuts")
-  void actorsThatComeAndGoOnARealDiskAreKnown() throws Exception {
+  @Soak(counterpart = "RestTest.changingActorsAreKnownAfterPowerCuts")
+  void changingActorsAreKnownOnRealDisk() throws Exception {
     comeAndGo(() -> StorageDirectory.open(folder), 2_000);
   }
 

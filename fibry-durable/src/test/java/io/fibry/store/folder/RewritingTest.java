@@ -141,7 +141,7 @@ class RewritingTest {
   }
 
   @Test
-  void itRestsWhileItReadsAndWhileItWrites() {
+  void compactionRestsDuringReadAndWrite() {
     fill(4);
     runPass();
 
@@ -151,7 +151,7 @@ class RewritingTest {
   }
 
   @Test
-  void whatMakesOthersDeadIsForcedAfterTheLastLook() {
+  void supersedingRecordsAreSyncedAfterLastCheck() {
     fill(4);
     runPass();
 
@@ -160,7 +160,7 @@ class RewritingTest {
   }
 
   @Test
-  void itHurriesWhenTwiceAsManyFilesAreFullAsAreDue() {
+  void compactionHurriesWhenTwiceTheDueFilesAreFull() {
     fill(8);
     runPass();
 
@@ -169,7 +169,7 @@ class RewritingTest {
   }
 
   @Test
-  void filesThatGetFullMeanwhileEndItsRests() {
+  void newFullFilesEndCompactionRests() {
     fill(4);
     var before = new ArrayList<Integer>();
     once = () -> {
@@ -183,7 +183,7 @@ class RewritingTest {
   }
 
   @Test
-  void aCloseEndsItsRestsAndTheFileIsMade() {
+  void closeEndsRestsAndCompletesFile() {
     fill(4);
     var before = new ArrayList<Integer>();
     once = () -> {
@@ -199,7 +199,7 @@ class RewritingTest {
   }
 
   @Test
-  void whatDiesWhileTheFileIsMadeIsNotInIt() throws IOException {
+  void recordsDyingDuringRewriteAreLeftOut() throws IOException {
     fill(4);
     once = () -> {
       for (int actor = 0; actor < STATES; actor += 2) write(actor);
@@ -213,7 +213,7 @@ class RewritingTest {
   }
 
   @Test
-  void whatComesBackWithAClockThatIsSetBackFailsThePass() {
+  void recordsRevivedByClockSetBackFailThePass() {
     index.forget("old", Duration.ofDays(1));
     now = now.plus(Duration.ofDays(2));
     for (int i = 0; i < 30; i++) write(STATES + 1);
@@ -233,7 +233,7 @@ class RewritingTest {
   }
 
   @Test
-  void aCopyWaitsForNoRest() {
+  void copyDoesNotWaitForRests() {
     fill(4);
     var copied = new CompletableFuture<Void>();
     once = () -> {
@@ -254,27 +254,27 @@ class RewritingTest {
   }
 
   @Test
-  void afterAWriteThatFailedTheNextPassDoesIt() throws IOException {
+  void nextPassRepeatsRewriteAfterFailedWrite() throws IOException {
     fails("write", new IOException("no space left, for a test"));
   }
 
   @Test
-  void afterAForceThatFailedTheNextPassDoesIt() throws IOException {
+  void nextPassRepeatsRewriteAfterFailedSync() throws IOException {
     fails("sync", new IOException("made up, for a test"));
   }
 
   @Test
-  void afterAReadThatFailedTheNextPassDoesIt() throws IOException {
+  void nextPassRepeatsRewriteAfterFailedRead() throws IOException {
     fails("read", new IOException("made up, for a test"));
   }
 
   @Test
-  void withoutMemoryTheNextPassDoesIt() throws IOException {
+  void nextPassRepeatsRewriteAfterOutOfMemory() throws IOException {
     fails("write", new OutOfMemoryError("made up, for a test"));
   }
 
   @Test
-  void whereAFileDoesNotTakeItsNameTheNextPassDoesIt() throws IOException {
+  void nextPassRepeatsRewriteAfterFailedRename() throws IOException {
     fails("rename", new IOException("made up, for a test"));
   }
 
@@ -296,7 +296,7 @@ class RewritingTest {
   }
 
   @Test
-  void whenNamesMayComeBackNothingIsRewrittenUntilItIsOpenedAgain() {
+  void nothingIsRewrittenUntilReopenAfterFailedDirectorySync() {
     fill(4);
     once = () -> faulty.fail("syncDirectory");
     try (var logged = new Logged()) {

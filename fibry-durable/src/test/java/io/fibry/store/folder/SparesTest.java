@@ -16,7 +16,7 @@ class SparesTest {
   private Path folder;
 
   @Test
-  void aDiskThatStaysFullIsTriedEachSecondAndToldOnceAMinute() throws Exception {
+  void fullDiskIsRetriedEachSecondAndLoggedOnceAMinute() throws Exception {
     var nanos = new AtomicLong(-5); // where System.nanoTime begins is not said
     var faulty = new FaultyDisk(folder);
     try (var disk = faulty.disk(); var logged = new Logged()) {

@@ -29,7 +29,7 @@ class StripeTest {
   private long places;
 
   @Test
-  void itKnowsWhatAMapKnows() {
+  void stripeMatchesMapModel() {
     System.out.println("stripe: -Dfibry.seed=" + seed);
     for (int step = 0; step < STEPS; step++) {
       int actor = random.nextInt(1 + random.nextInt(ACTORS)); // some often
@@ -47,7 +47,7 @@ class StripeTest {
   }
 
   @Test
-  void itMustBeAbleToGrow() {
+  void stripeTooSmallToGrowIsRefused() {
     var failure = assertThrows(IllegalArgumentException.class, () -> new Stripe(3));
     assertEquals("3 slots cannot grow by a quarter; give 4 or more", failure.getMessage());
     var least = new Stripe(4);

@@ -47,7 +47,7 @@ class TornEndTest {
   }
 
   @Test
-  void aTornEndIsKeptAside() throws Exception {
+  void tornEndIsSavedToSeparateFile() throws Exception {
     var whole = home.resolve("whole");
     byte[] log;
     try (var store = open(whole)) {

@@ -70,7 +70,7 @@ class DispatchTest {
   }
 
   @Test
-  void anActivationTakenByWhoThenThrewWorksOnceWhenHandedOutAgain() {
+  void activationAcceptedByFailingStrategyWorksOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var worker = new AtomicReference<Thread>();
       var strategy = new First(activation -> {
@@ -106,7 +106,7 @@ class DispatchTest {
   }
 
   @Test
-  void aRightToRunThatLiesStrandedIsTakenUpByOneSender() {
+  void strandedRightToRunIsTakenUpBySingleSender() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var witness = withoutTimers(refusing());
 
@@ -120,7 +120,7 @@ class DispatchTest {
   }
 
   @Test
-  void twoSendersThatFindItStrandedDoNotBothRun() {
+  void twoSendersThatFindStrandedActorDoNotBothRun() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var witness = withoutTimers(refusing());
       witness.send(0);

@@ -25,7 +25,7 @@ class PlainQueueTest {
 
   @Soak(counterpart = "PlainQueueTest.everyMessageIsHandledOnceInOrderByOneThreadAtATime")
   @Test
-  void theSameOnRealThreads() {
+  void realThreadsHandleEveryMessageOnceInOrder() {
     Schedules.stress(Sending.class, 10, 150);
   }
 

@@ -124,7 +124,7 @@ class PoolTest {
   }
 
   @Test
-  void whatWasSentBeforeThePillIsHandled() {
+  void messageSentBeforePillIsHandled() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var stage = new Episode(PoolPolicy.scaling(0, 2));
 

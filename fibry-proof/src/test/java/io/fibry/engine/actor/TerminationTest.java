@@ -50,7 +50,7 @@ class TerminationTest {
 
   @Soak(counterpart = "TerminationTest.plainActorEndsOnceAndAccountsForAll")
   @Test
-  void theSameOnRealThreads() {
+  void plainActorOnRealThreadsEndsOnceAndAccountsForAll() {
     Schedules.stress(Plain.class, 10, 150);
   }
 

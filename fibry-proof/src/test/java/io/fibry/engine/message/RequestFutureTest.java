@@ -172,7 +172,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void chainingHidesItNeitherFromTheDrainNorFromTheCanceller() {
+  void chainingHidesRequestFromNeitherDrainNorCanceller() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       var given = new Object[1];
@@ -188,7 +188,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void putAsideItIsBegunAgainOrCancelled() {
+  void stashedRequestIsBegunAgainOrCancelled() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
       Object given = race.asked.begin();
@@ -206,7 +206,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void whoChainsWhileItIsAnsweredIsNotHeldUpByACallbackThatBlocks() {
+  void chainingDuringAnswerIsNotDelayedByBlockingCallback() {
     var race = new Race();
     var between = new CountDownLatch(1);
     var gate = new CountDownLatch(1);
@@ -228,7 +228,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void whatStandsBehindAllOfMayChainToItAgain() {
+  void callbackBehindAllOfMayChainToSameRequest() {
     var race = new Race();
     var again = CompletableFuture.allOf(race.asked).thenApply(value -> race.asked.thenApply(own -> own + 1).join());
 
@@ -238,7 +238,7 @@ class RequestFutureTest {
   }
 
   @Test
-  void cancelledInABoundedMailboxItFreesItsPlaceOnce() {
+  void cancelledRequestFreesItsMailboxPlaceOnce() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var witness = new Witness(Runnable::run, Mailbox.bounded(1, Overflow.REJECT));
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class RingSimulationTest {
 
   @Test
-  void noRingIsMissedAndNoAlarmIsFalse() {
+  void everyCycleIsFoundAndNoAlarmIsFalse() {
     var alarms = new AtomicLong();
 
     Seeds.play("rings", 1_000, simulation -> {

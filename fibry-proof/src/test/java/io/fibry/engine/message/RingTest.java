@@ -59,7 +59,7 @@ class RingTest {
 
   /** It would look again at once, for as long as that ring stands. */
   @Test
-  void whoWaitsForRoomBehindARingIsNotWokenByItself() {
+  void senderThatWaitsBehindCycleDoesNotWakeItself() {
     var members = List.of(new Member(), new Member(), new Member());
     var others = List.of(new Thread(), new Thread());
     for (int i = 0; i < 2; i++) {
@@ -82,12 +82,12 @@ class RingTest {
   }
 
   @Test
-  void ofTwoThatCloseARingOneIsTold() {
+  void actorIsToldWhenTwoCloseCycle() {
     Schedules.modelCheck(Two.class, 2, 1, 1, 10 * SCHEDULES);
   }
 
   @Test
-  void ofThreeThatCloseARingOneIsTold() {
+  void actorIsToldWhenThreeCloseCycle() {
     Schedules.modelCheck(Three.class, 3, 1, 1, 10 * SCHEDULES);
   }
 
@@ -123,7 +123,7 @@ class RingTest {
   }
 
   @Test
-  void aRingThroughANestedHandlerIsFound() {
+  void cycleThroughNestedHandlerIsFound() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var one = new Member();
       var other = new Member().nested();
@@ -137,7 +137,7 @@ class RingTest {
   }
 
   @Test
-  void whoAnswersFirstAndWaitsThenClosesNoRing() {
+  void actorThatAnswersThenWaitsClosesNoCycle() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var asker = new Member();
       var answerer = new Member();
@@ -154,7 +154,7 @@ class RingTest {
   }
 
   @Test
-  void whoWaitedBeforeAndAnswersAndWaitsAgainClosesNoRing() {
+  void actorThatWaitsAnswersAndWaitsAgainClosesNoCycle() {
     Schedules.modelCheck(4 * SCHEDULES, () -> {
       var asker = new Member();
       var answerer = new Member();
@@ -174,7 +174,7 @@ class RingTest {
   }
 
   @Test
-  void whoPromisesFirstAndWaitsThenClosesNoRing() {
+  void actorThatPromisesThenWaitsClosesNoCycle() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var asker = new Member();
       var answerer = new Member();

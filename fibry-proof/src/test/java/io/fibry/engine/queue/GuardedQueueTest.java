@@ -34,7 +34,7 @@ class GuardedQueueTest {
 
   @Soak(counterpart = "GuardedQueueTest.dropsTheOldestForTheNew")
   @Test
-  void theSameOnRealThreads() {
+  void realThreadsDropOldestForNew() {
     Schedules.stress(Dropping.class, 10, 150);
   }
 

@@ -46,7 +46,7 @@ class SharedQueueTest {
 
   @Soak(counterpart = "SharedQueueTest")
   @Test
-  void theSameOnRealThreads() {
+  void sharedQueueWorksOnRealThreads() {
     Schedules.stress(ByKey.class, 5, 120);
     Schedules.stress(OneWorker.class, 5, 120);
     Schedules.stress(Weighted.class, 5, 120);

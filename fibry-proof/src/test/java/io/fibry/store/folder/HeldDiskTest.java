@@ -74,7 +74,7 @@ class HeldDiskTest {
   }
 
   @Test
-  void aReadWaitsForWhatItSaw() {
+  void readWaitsUntilDataItSawIsStored() {
     hold();
     var counted = counter.sendMessageReturn(new Count());
     var seen = counter.sendMessageReturn(new Look());
@@ -89,7 +89,7 @@ class HeldDiskTest {
   }
 
   @Test
-  void aLateTurnIsStoredAllTheSame() {
+  void lateTurnIsStillStored() {
     hold();
 
     var late = new CompletableFuture<AskTimeoutException>();

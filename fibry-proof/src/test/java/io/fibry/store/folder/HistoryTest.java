@@ -152,7 +152,7 @@ class HistoryTest {
   }
 
   @Test
-  void nothingIsReadThatALossOfPowerCouldTakeBack() throws Exception {
+  void historyReadsOnlySyncedEvents() throws Exception {
     try (var store = FolderStore.open(disk, options -> options.withSyncInterval(Duration.ofDays(1)));
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       long life = store.load(new Store.ActorId("event", "a0")).life();

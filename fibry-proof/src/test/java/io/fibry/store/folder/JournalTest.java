@@ -84,7 +84,7 @@ class JournalTest {
   }
 
   @Test
-  void whatWasAddedByManyIsThereInTheOrderOfEach(@TempDir Path folder) throws Exception {
+  void entriesOfManySendersKeepOrderOfEachSender(@TempDir Path folder) throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("journal: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
@@ -145,7 +145,7 @@ class JournalTest {
   }
 
   @Test
-  void busyJournalWritesAndForcesOncePerCommit() throws Exception {
+  void busyJournalWritesAndSyncsOncePerCommit() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>());
     var count = count(disk);
@@ -157,7 +157,7 @@ class JournalTest {
   }
 
   @Test
-  void idleJournalMarksEachBurstOnceWithoutForce() throws Exception {
+  void idleJournalMarksEachBurstOnceWithoutSync() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, 1, new ArrayList<>()); // each commit is a burst
     var count = count(disk);
@@ -213,7 +213,7 @@ class JournalTest {
   }
 
   @Test
-  void aForceThatFailedIsNotTriedAgain() throws Exception {
+  void failedSyncIsNotRetried() throws Exception {
     var disk = CrashDisk.empty();
     var journal = open(disk, new ArrayList<>());
     add(journal, "stored").fate.get();
@@ -287,7 +287,7 @@ class JournalTest {
   }
 
   @Test
-  void eachOfThoseThatRaceItsEndIsTold() throws Exception {
+  void sendersThatRaceJournalEndAreTold() throws Exception {
     for (int round = 0; round < 200; round++) {
       var journal = open(CrashDisk.empty(), new ArrayList<>());
       var added = new ArrayList<Noted>();
@@ -305,7 +305,7 @@ class JournalTest {
   }
 
   @Test
-  void aForceThatIsWantedIsNotWaitedFor() throws Exception {
+  void requestedSyncDoesNotWaitForInterval() throws Exception {
     var disk = CrashDisk.empty();
     var forces = new AtomicInteger();
     var journal = openWithPause(disk);
@@ -326,7 +326,7 @@ class JournalTest {
   }
 
   @Test
-  void eachForceThatRacesTheEndIsTold() throws Exception {
+  void syncRequestsThatRaceJournalEndAreTold() throws Exception {
     for (int round = 0; round < 200; round++) {
       var journal = openWithPause(CrashDisk.empty());
       var wanted = new ArrayList<CompletableFuture<Void>>();
@@ -345,7 +345,7 @@ class JournalTest {
   }
 
   @Test
-  void aForceThatIsWantedFailsWithTheDisk() throws Exception {
+  void requestedSyncFailsWithDisk() throws Exception {
     var disk = CrashDisk.empty();
     var journal = openWithPause(disk);
     disk.beforeOperation(operation -> {

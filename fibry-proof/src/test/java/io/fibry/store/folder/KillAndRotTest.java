@@ -41,7 +41,7 @@ class KillAndRotTest {
   }
 
   @Test
-  void toldCommitIsThereOrRefusedOrTheLastAndInDoubt() throws IOException {
+  void acknowledgedCommitIsFoundOrRefusedOrLastInDoubt() throws IOException {
     System.out.println("kill and rot: -Dfibry.seed=" + seed);
     for (int round = 0; round < ROUNDS; round++) {
       var disk = CrashDisk.empty();

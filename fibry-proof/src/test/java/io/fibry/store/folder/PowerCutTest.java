@@ -29,7 +29,7 @@ class PowerCutTest {
   private Throwable failure; // the first; not thrown where a log would take it for one of its disk
 
   @Test
-  void whatWasToldIsThereAndNothingIsHalf() throws Throwable {
+  void acknowledgedEntriesSurvivePowerCutWhole() throws Throwable {
     var disk = CrashDisk.empty();
     cutEverywhere(disk, ALL, this::check);
 
@@ -50,7 +50,7 @@ class PowerCutTest {
   }
 
   @Test
-  void withoutForceTheEndIsMissingWithoutGaps() throws Throwable {
+  void unsyncedLogLosesOnlyItsEnd() throws Throwable {
     var disk = CrashDisk.empty();
     cutEverywhere(disk, ALL, this::check);
 
@@ -60,7 +60,7 @@ class PowerCutTest {
   }
 
   @Test
-  void aLogThatSaysWhatItHasNotForcedIsCaught() throws IOException {
+  void logThatAcknowledgesUnsyncedEntriesIsCaught() throws IOException {
     var disk = CrashDisk.empty();
     cutEverywhere(disk, 64, this::check);
 
@@ -74,7 +74,7 @@ class PowerCutTest {
   }
 
   @Test
-  void whatIsReadAfterAKillIsThere() throws Throwable {
+  void entriesReadAfterKillSurvivePowerCut() throws Throwable {
     for (int frames = 1; frames < 6; frames++) {
       var disk = CrashDisk.empty();
       given.clear();
@@ -92,7 +92,7 @@ class PowerCutTest {
   }
 
   @Test
-  void whatIsReadAfterAForceThatFailedIsThere() throws Throwable {
+  void entriesReadAfterFailedSyncSurvivePowerCut() throws Throwable {
     int failed = 0;
     for (boolean force : new boolean[] {true, false}) for (int which = 1; which < 20; which++) {
       var disk = CrashDisk.empty();

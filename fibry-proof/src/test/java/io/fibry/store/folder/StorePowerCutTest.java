@@ -94,12 +94,12 @@ class StorePowerCutTest {
   }
 
   @Test
-  void stateAndMessagesAreOfOneMoment() throws Exception {
+  void stateAndMessagesAreConsistentAfterPowerCut() throws Exception {
     run(SMALL);
   }
 
   @Test
-  void withPausesBetweenForcesTheyAreOfOneMoment() throws Exception {
+  void stateAndMessagesAreConsistentBetweenSyncs() throws Exception {
     forcesEach = false;
     run(options -> SMALL.apply(options).withSyncInterval(Duration.ofDays(1)));
   }

@@ -83,7 +83,7 @@ class DashboardTest {
   }
 
   @Test
-  void noMessageIsShownUnlessTold() throws Exception {
+  void messageContentsAreHiddenByDefault() throws Exception {
     keepSecrets();
 
     try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
@@ -97,7 +97,7 @@ class DashboardTest {
   }
 
   @Test
-  void messagesAreShownIfTold() throws Exception {
+  void messageContentsAreShownWhenEnabled() throws Exception {
     keepSecrets();
 
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withMessageContents())) {
@@ -155,7 +155,7 @@ class DashboardTest {
   }
 
   @Test
-  void itListensOnLoopbackOnly() throws Exception {
+  void dashboardListensOnLoopbackOnly() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0)) {
       for (var network : Collections.list(NetworkInterface.getNetworkInterfaces()))
         for (var address : Collections.list(network.getInetAddresses()))
@@ -189,7 +189,7 @@ class DashboardTest {
   }
 
   @Test
-  void itsOwnActorsAreNotInTheScope() throws Exception {
+  void dashboardActorsAreOutsideScope() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0); var events = Web.events(dashboard.port())) {
       events.event(text -> true);
 
@@ -248,7 +248,7 @@ class DashboardTest {
   }
 
   @Test
-  void ratesAreThoseSinceTheLookBefore() throws Exception {
+  void ratesAreMeasuredSincePreviousRequest() throws Exception {
     var clock = new ManualScheduler();
     var echo = scope.named("echo").newActorWithReturn((String text) -> text);
 
@@ -277,7 +277,7 @@ class DashboardTest {
   }
 
   @Test
-  void itsEndEndsTheStreams() throws Exception {
+  void closedDashboardEndsItsStreams() throws Exception {
     var dashboard = Dashboard.open(scope, 0);
     try (var events = Web.events(dashboard.port())) {
       events.event(text -> true);
@@ -290,7 +290,7 @@ class DashboardTest {
   }
 
   @Test
-  void itsAddressIsThatOfAPage() throws Exception {
+  void dashboardUriIsThatOfPage() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0, options -> options.withAddress(InetAddress.getLoopbackAddress()))) {
       assertEquals("http://localhost:" + dashboard.port() + "/", dashboard.uri().toString());
     }

@@ -64,7 +64,7 @@ class DoorTest {
   }
 
   @Test
-  void browsersMayShowTheAnswersAndNoMore() throws Exception {
+  void responsesForbidFramingAndCrossOriginUse() throws Exception {
     try (var dashboard = Dashboard.open(scope, 0)) {
       for (var path : PATHS.subList(0, 4)) {
         var head = Web.answer(dashboard.port(), "GET", path, "Host: localhost", "Origin: https://evil.example.org")
@@ -112,7 +112,7 @@ class DoorTest {
   }
 
   @Test
-  void optionsThatProtectNothingAreRefused() {
+  void weakProtectionOptionsAreRefused() {
     var options = DashboardOptions.DEFAULT;
 
     assertThrows(IllegalArgumentException.class, () -> options.withPassword("short"));

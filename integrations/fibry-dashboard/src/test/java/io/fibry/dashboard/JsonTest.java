@@ -29,7 +29,7 @@ class JsonTest {
   }
 
   @Test
-  void whatHtmlOrAScriptWouldReadIsEscaped() {
+  void htmlAndScriptCharactersAreEscaped() {
     assertEquals("\"\\u003c/script\\u003e\\u0026\\u0027\\u2028\"", Json.of("</script>&'\u2028"));
   }
 

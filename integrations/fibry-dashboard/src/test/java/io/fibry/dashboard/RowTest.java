@@ -31,7 +31,7 @@ class RowTest {
   }
 
   @Test
-  void ofManyRowsTheFirstOfEachMeasureAreShownInTheOrderGiven() {
+  void topRowsOfEachMeasureAreShownInGivenOrder() {
     var rows = new ArrayList<Row>();
     for (int i = 0; i < 10_000; i++) rows.add(row(i, i % 7, i % 5, i % 3, Double.NaN));
     rows.set(9_996, row(9_996, 50_000, 0, 0, 0));
@@ -47,7 +47,7 @@ class RowTest {
   }
 
   @Test
-  void idleActorsFillTheRest() {
+  void idleActorsFillRemainingRows() {
     var rows = IntStream.range(0, 600).mapToObj(i -> row(i, i == 599 ? 1 : 0, 0, 0, 0)).toList();
 
     var chosen = names(Row.chosen(rows));
@@ -65,7 +65,7 @@ class RowTest {
     "is handling X, where it waits for the answer of 'y' to secret | handles a message",
     "waits for Password[secret] | waits", "was woken by 'x', and has not begun yet | about to begin",
     "has been given no thread yet by secret | about to begin", "something new: secret | handles a message"})
-  void nothingThatAMessageSaysIsKept(String doing, String shown) {
+  void messageTextsAreRemovedFromRows(String doing, String shown) {
     assertEquals(shown, Row.withoutTexts(doing));
   }
 }

@@ -61,7 +61,7 @@ class JacksonCodecTest {
   // ---- the text
 
   @Test
-  void aChoiceHasItsNameWithIt() {
+  void sealedSubtypeIsWrittenWithItsName() {
     assertEquals("{\"Paid\":{\"cents\":500,\"currency\":\"EUR\"}}", written(Event.class, new Paid(500, "EUR")));
     assertEquals("{\"Mark\":\"BEGUN\"}", written(Event.class, Mark.BEGUN));
     assertEquals("{\"Sent\":{\"colour\":null,\"parts\":[7],\"before\":[{\"Mark\":\"BEGUN\"}]}}",
@@ -136,7 +136,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void aPropertyNamesAComponentOrAConstant() {
+  void jsonPropertyRenamesComponentsAndConstants() {
     assertEquals("{\"AtParameter\":{\"item_count\":2}}", written(AtParameter.class, new AtParameter(2)));
     assertEquals("{\"AtAccessor\":{\"item_count\":2}}", written(AtAccessor.class, new AtAccessor(2)));
     assertEquals("{\"Renamed\":{\"item_count\":2,\"colour\":\"RED\",\"size\":\"small\"}}",
@@ -201,7 +201,7 @@ class JacksonCodecTest {
     "Keys | {`Keys`:{`ratios`:{`0x1p3`:1}}} | Keys.Keys.ratios[a key]: the key is not a number",
     "Keys | {`Keys`:{`numbers`:{`1`:1,`1`:2}}} | Keys.Keys.numbers: a map has a key twice",
     "Keys | {`Keys`:{`truths`:{`yes`:1}}} | the key 'yes' instead of true or false"})
-  void whatIsNoValueIsToldWithItsPlace(String type, String json, String why) {
+  void invalidJsonIsReportedWithItsPath(String type, String json, String why) {
     Class<?> of = switch (type) {
       case "Event" -> Event.class;
       case "Keys" -> Keys.class;
@@ -214,7 +214,7 @@ class JacksonCodecTest {
   }
 
   @Test
-  void whatIsTooLargeOrTooDeepIsRefused() {
+  void tooLargeOrTooDeepJsonIsRefused() {
     assertTrue(unreadable(Event.class, "[".repeat(100_000)).contains("an array instead"));
     assertTrue(unreadable(Paid.class, "{\"Paid\":{\"new\":" + "[".repeat(1_000) + "]".repeat(1_000) + "}}")
         .contains("nesting depth (65)"));

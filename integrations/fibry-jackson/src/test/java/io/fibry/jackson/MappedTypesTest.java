@@ -88,7 +88,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void aMapperWritesItsTypesAndNothingElse() {
+  void mapperWritesOnlyItsOwnTypes() {
     var codec = paid(MAPPER);
     var paid = new Paid(euros("2.50"), Optional.empty(), List.of(euros("1.00"), euros("1.5E+3")));
 
@@ -104,7 +104,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void aMapperMayWriteARecordOrATypeOfTheJdkAsWell() {
+  void mapperMayAlsoWriteRecordsAndJdkTypes() {
     record Day(@JsonFormat(pattern = "dd.MM.yyyy") LocalDate date) {}
     record Two(Day day, LocalDate again) {}
     var codec = JacksonCodec.of(Two.class, forms -> forms,
@@ -153,7 +153,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void whatTheMapperCannotReadAgainIsNotStored() {
+  void valueUnreadableByMapperIsNotStored() {
     var codec = paid(MAPPER);
     var paid = new Paid(new Money("EUR"), Optional.empty(), List.of());
 
@@ -170,7 +170,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void bytesDoNotChooseClasses() {
+  void bytesCannotChooseClasses() {
     var typing = JsonMapper.builder()
         .activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfSubType(Object.class).build()).build();
     assertTrue(refused(Money.class, euros("1"), typing).contains("default typing, so bytes would choose classes"));
@@ -198,7 +198,7 @@ class MappedTypesTest {
   record Pair(String name, int count) {}
 
   @Test
-  void aFieldThatWouldBeSilentlyZeroIsRefused() {
+  void fieldDefaultingSilentlyIsRefused() {
     var bean = new Bean();
     bean.cents = 5;
 
@@ -229,7 +229,7 @@ class MappedTypesTest {
   }
 
   @Test
-  void anExampleThatDoesNotComeBackIsRefused() {
+  void exampleThatDoesNotRoundTripIsRefused() {
     assertTrue(refused(Lossy.class, new Lossy(), MAPPER).contains("as another value"));
     assertTrue(refused(Runnable.class, () -> {}, MAPPER).contains("the mapper of Runnable cannot"));
     assertTrue(refused(Comparable.class, "x", MAPPER).contains("has type parameters"));

@@ -134,7 +134,7 @@ class PlainJacksonTest {
 
   /** Data that it writes is read as well, so a topic may have writers of both kinds. */
   @Test
-  void whatPlainJacksonWritesIsRead() {
+  void jsonOfPlainJacksonIsRead() {
     var codec = JacksonCodec.of(Event.class);
     var event = new Elsewhere.Deposited(-1, Instant.MAX, Optional.empty());
 

@@ -76,7 +76,7 @@ abstract class FaultContract extends AtADatabase {
   // ---- commits
 
   @Test
-  void whereACommitIsLostBehindItTheTurnIsThere() {
+  void turnIsStoredWhenConnectionIsLostAfterCommit() {
     var counter = counter();
     assertEquals(1, counter.ask(new Count(false)));
     faults.onNextCommit(Faults::loseAfter);
@@ -94,7 +94,7 @@ abstract class FaultContract extends AtADatabase {
   }
 
   @Test
-  void whereACommitIsLostBeforeItTheTurnIsNot() {
+  void turnIsNotStoredWhenConnectionIsLostBeforeCommit() {
     var counter = counter();
     assertEquals(1, counter.ask(new Count(false)));
     faults.onNextCommit(Faults::loseBefore);
@@ -107,7 +107,7 @@ abstract class FaultContract extends AtADatabase {
   }
 
   @Test
-  void anUnknownOutcomeOfAnAcceptedMessageIsToldSo() {
+  void lostCommitOfMessageHasUnknownOutcome() {
     faults.onNextCommit(Faults::loseAfter);
     var message = new Store.PendingMessage(ADA, "m", Instant.EPOCH, new byte[1]);
 
@@ -134,7 +134,7 @@ abstract class FaultContract extends AtADatabase {
   }
 
   @Test
-  void locksOfOthersAreWaitedForWithinTheLimit() {
+  void lockTimeoutsAreRetriedWithinLimit() {
     var counter = counter();
     long n = counter.ask(new Count(true));
     for (var state : List.of("HYT00", "55P03")) {
@@ -152,7 +152,7 @@ abstract class FaultContract extends AtADatabase {
   }
 
   @Test
-  void lockThatIsNotToBeHadDuringCommitIsAnUnknownOutcome() {
+  void lockTimeoutDuringCommitHasUnknownOutcome() {
     var counter = counter();
     assertEquals(1, counter.ask(new Count(false)));
     faults.onNextCommit((connection, call) -> {
@@ -167,7 +167,7 @@ abstract class FaultContract extends AtADatabase {
   }
 
   @Test
-  void aRefusalIsKnown() {
+  void refusedStatementHasKnownOutcome() {
     long life = store.load(ADA).life();
     faults.onNextStatement((connection, call) -> {
       throw new SQLException("made up, for a test", "25006");
@@ -223,7 +223,7 @@ abstract class FaultContract extends AtADatabase {
   }
 
   @Test
-  void keptMessagesComeAgainWhenTheDatabaseIsBack() {
+  void storedMessagesAreRedeliveredWhenDatabaseReturns() {
     var gate = new CountDownLatch(1);
     var begun = new CountDownLatch(1);
     List<String> handled = new CopyOnWriteArrayList<>();
@@ -285,7 +285,7 @@ abstract class FaultContract extends AtADatabase {
   // ---- connections
 
   @Test
-  void noConnectionIsHeldWhileAHandlerRuns() {
+  void waitingHandlerHoldsNoConnection() {
     var gate = new CountDownLatch(1);
     var begun = new CountDownLatch(20);
     var kind = Durable.kind("slow", Count.class).storeMessages(9).state(0L).handler((n, count, context) -> {
@@ -338,7 +338,7 @@ abstract class FaultContract extends AtADatabase {
   }
 
   @Test
-  void aPoolOfOneConnectionIsEnough() {
+  void singleConnectionPoolIsEnough() {
     pool.setMaximumPoolSize(1);
     try (var counters = COUNTER.entities(scope.anonymous(), store, IDLE)) {
       var answers = new ArrayList<CompletableFuture<Long>>();
@@ -348,7 +348,7 @@ abstract class FaultContract extends AtADatabase {
   }
 
   @Test
-  void whatWaitsForRoomCanBeInterrupted() throws Exception {
+  void threadWaitingForRoomCanBeInterrupted() throws Exception {
     var held = new CountDownLatch(1);
     var narrow = JdbcStore.open(faults.source(), options -> options.withMaxPendingBytes(4096));
     long life = narrow.load(ADA).life();

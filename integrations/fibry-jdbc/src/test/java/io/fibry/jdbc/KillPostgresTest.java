@@ -33,13 +33,13 @@ class KillPostgresTest {
       });
 
   @Test
-  void whatWasAnsweredIsThere() throws Exception {
+  void answersSurviveKill() throws Exception {
     killAgainAndAgain(1);
   }
 
   @Test
   @Soak(counterpart = "FaultsInPostgresTest.aStoreGoesOnWhenTheDatabaseIsBack")
-  void answersAreThereAfterManyKills() throws Exception {
+  void answersSurviveManyKills() throws Exception {
     killAgainAndAgain(30);
   }
 

@@ -45,7 +45,7 @@ class PostgresTest extends AtADatabase {
 
   /** The driver sends BEGIN and a statement together. Without BEGIN, Postgres commits that. */
   @Test
-  void ofATransactionWhoseBeginWasCancelledNothingIsStored() throws Exception {
+  void cancelledBeginStoresNothing() throws Exception {
     try (var canceller = new BeginCanceller((PGSimpleDataSource) database)) {
       var store = open(canceller.source());
       long life = store.load(ADA).life();
@@ -67,7 +67,7 @@ class PostgresTest extends AtADatabase {
   // ---- history
 
   @Test
-  void aLateCommitIsNotPassedOver() throws Exception {
+  void historyWaitsForLateCommit() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     try (var late = database.getConnection(); var statement = late.createStatement()) {
@@ -106,7 +106,7 @@ class PostgresTest extends AtADatabase {
   }
 
   @Test
-  void turnsOfAnotherClusterAreFoundOut() throws Exception {
+  void turnsOfAnotherDatabaseClusterAreDetected() throws Exception {
     var store = open();
     append(store, turn(ADA, store.load(ADA).life(), 1));
     execute("update fibry_turn set tx = '9999999999'"); // as `pg_dump` copies it
@@ -150,7 +150,7 @@ class PostgresTest extends AtADatabase {
   }
 
   @Test
-  void historyIsRefusedAfterItsLastTurnWasLostAndStoredAgain() throws Exception {
+  void historyIsRefusedAfterLastTurnIsReplaced() throws Exception {
     var store = open();
     try (var history = store.history("account", "")) {
       readsTwoTurns(store, history);
@@ -163,7 +163,7 @@ class PostgresTest extends AtADatabase {
   }
 
   @Test
-  void placeOfATransactionThatIsToComeIsRefused() throws Exception {
+  void offsetOfFutureTransactionIsRefused() throws Exception {
     var store = open();
     append(store, turn(ADA, store.load(ADA).life(), 1));
     try (var history = store.history("account", "9999999999999.1")) {
@@ -230,7 +230,7 @@ class PostgresTest extends AtADatabase {
   }
 
   @Test
-  void aDatabaseThatCannotBeWrittenIsRefused() {
+  void readOnlyDatabaseIsRefused() {
     open().close();
 
     var failure = assertThrows(StoreReadException.class,
@@ -241,7 +241,7 @@ class PostgresTest extends AtADatabase {
   }
 
   @Test
-  void aDatabaseThatCannotBeWrittenForAWhileRefusesTurns() throws Exception {
+  void temporarilyReadOnlyDatabaseRefusesTurns() throws Exception {
     String user = newUser();
     String schema = ((PGSimpleDataSource) database).getCurrentSchema();
     execute(JdbcStore.schema());
@@ -283,7 +283,7 @@ class PostgresTest extends AtADatabase {
   // ---- locks
 
   @Test
-  void anActorThatIsLockedHarmsNoOther() throws Exception {
+  void lockedActorDelaysNoOther() throws Exception {
     var store = open();
     long ada = store.load(ADA).life();
     long grace = store.load(GRACE).life();
@@ -301,7 +301,7 @@ class PostgresTest extends AtADatabase {
   }
 
   @Test
-  void aDatabaseThatStandsStillIsGivenUp() throws Exception {
+  void hangingDatabaseTimesOut() throws Exception {
     var patient = open();
     long life = patient.load(ADA).life();
     var store = openImpatient(pool);
@@ -331,7 +331,7 @@ class PostgresTest extends AtADatabase {
 
   /** The database then refuses transactions that it cannot order. */
   @Test
-  void storesThatFightNeverForkWhereTransactionsAreSerializable() throws Exception {
+  void competingStoresNeverForkWhenTransactionsAreSerializable() throws Exception {
     open().close();
     for (var isolation : List.of("repeatable\\ read", "serializable")) {
       execute("delete from fibry_actor; delete from fibry_turn");
@@ -365,7 +365,7 @@ class PostgresTest extends AtADatabase {
 
   /** Its connection stays open, as that of a machine that has lost its network. */
   @Test
-  void aProcessThatStandsStillLosesItsLocks() throws Exception {
+  void hangingProcessLosesItsLocks() throws Exception {
     var patient = open(pool);
     append(patient, turn(ADA, patient.load(ADA).life(), 1));
     var still = openImpatient(faults.source());
@@ -381,7 +381,7 @@ class PostgresTest extends AtADatabase {
 
   /** Views see turns before the oldest running transaction. */
   @Test
-  void aProcessThatStandsStillHoldsNoViewBack() throws Exception {
+  void hangingProcessDelaysNoView() throws Exception {
     var other = open(pool);
     var still = openImpatient(faults.source());
     var held = new CountDownLatch(1);

@@ -148,13 +148,13 @@ class ProcessesTest extends AtADatabase {
   }
 
   @Test
-  void whatWasAnsweredIsThereThoughTheProcessIsKilled() {
+  void answersSurviveKill() {
     killAgainAndAgain(1);
   }
 
   @Test
-  @Soak(counterpart = "FaultsInPostgresTest.whereACommitIsLostBehindItTheTurnIsThere")
-  void answersAreThereAfterManyKills() {
+  @Soak(counterpart = "FaultsInPostgresTest.turnIsStoredWhenConnectionIsLostAfterCommit")
+  void answersSurviveManyKills() {
     killAgainAndAgain(30);
   }
 
@@ -174,7 +174,7 @@ class ProcessesTest extends AtADatabase {
   }
 
   @Test
-  void twoProcessesThatHaveTheSameActorsTellNothingTwice() {
+  void processesSharingActorsAnswerNothingTwice() {
     var told = new ArrayList<String>();
     try (var one = start(); var other = start()) {
       for (int i = 0; i < 5; i++) {

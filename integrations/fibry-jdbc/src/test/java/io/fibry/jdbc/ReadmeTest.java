@@ -20,7 +20,7 @@ class ReadmeTest {
   }
 
   @Test
-  void itShowsCodeThatRuns() throws IOException {
+  void readmeShowsCodeThatRuns() throws IOException {
     var code = found(REGION, "src/test/java/io/fibry/jdbc/JavadocSnippetsTest.java").stream()
         .map(region -> region.lines().map(line -> line.isEmpty() ? line : line.substring(2))
             .collect(Collectors.joining("\n", "", "\n")))

@@ -31,7 +31,7 @@ abstract class TablesContract extends AtADatabase {
   // ---- turns
 
   @Test
-  void whatAWholeTurnReplacesIsDeleted() throws Exception {
+  void turnsReplacedByWholeTurnAreDeleted() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 20; i++) append(store, turn(ADA, life, i, i % 5 == 0));
@@ -47,7 +47,7 @@ abstract class TablesContract extends AtADatabase {
   // ---- history
 
   @Test
-  void oldTurnsGoOnceASnapshotCoversThem() throws Exception {
+  void oldTurnsAreDeletedWhenSnapshotCoversThem() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 10; i++) append(store, new Store.Turn(ADA, life, i, Instant.EPOCH, false, new byte[] {1},
@@ -65,7 +65,7 @@ abstract class TablesContract extends AtADatabase {
   }
 
   @Test
-  void oldTurnsThatNoSnapshotCoversStay() throws Exception {
+  void oldTurnsWithoutCoveringSnapshotAreRetained() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     append(store, new Store.Turn(ADA, life, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
@@ -114,7 +114,7 @@ abstract class TablesContract extends AtADatabase {
   }
 
   @Test
-  void missingLastTurnsCanBeGivenUp() throws Exception {
+  void missingLastTurnsCanBeAbandoned() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 4; i++) append(store, turn(ADA, life, i));
@@ -134,7 +134,7 @@ abstract class TablesContract extends AtADatabase {
 
   /** Such as after the table of actors was put back alone. */
   @Test
-  void turnsBehindTheLastAreFoundOut() throws Exception {
+  void turnsBeyondRecordedLastAreDetected() throws Exception {
     var store = open();
     long life = store.load(ADA).life();
     for (int i = 1; i <= 3; i++) append(store, turn(ADA, life, i));
@@ -174,7 +174,7 @@ abstract class TablesContract extends AtADatabase {
   }
 
   @Test
-  void connectionsMayCommitEachStatementOrNot() {
+  void connectionsWithoutAutoCommitWork() {
     pool.setAutoCommit(false);
     var store = open();
     append(store, turn(ADA, store.load(ADA).life(), 1));

@@ -36,7 +36,7 @@ class ActorsTest {
     }
 
   @Test
-  fun aProtocolIsHandledByOneWhen() = coroutineTest {
+  fun protocolIsHandledBySingleWhen() = coroutineTest {
     account().use { account ->
       account.sendMessage(Deposit(500))
       account.send(Deposit(200))
@@ -67,7 +67,7 @@ class ActorsTest {
   }
 
   @Test
-  fun itIsFoundByNameAndProtocol() {
+  fun actorIsFoundByNameAndProtocol() {
     val named = actor<Int>(ActorSystem.named("kotlin's")) { handle { n -> seen += n } }
 
     assertEquals(named, ActorSystem.root().find<Int>("kotlin's"))
@@ -90,7 +90,7 @@ class ActorsTest {
   }
 
   @Test
-  fun theBuilderChoosesByTheNumberOfParameters() = coroutineTest {
+  fun builderPicksHandlerKindByParameterCount() = coroutineTest {
     val plain = ActorSystem.anonymous().newActor { message: String -> seen += message }
     val inContext = ActorSystem.anonymous().newActor { message: String, context ->
       context.self().also { seen += message }

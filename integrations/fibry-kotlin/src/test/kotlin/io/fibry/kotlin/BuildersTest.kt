@@ -85,7 +85,7 @@ class BuildersTest {
     assertEquals(2, builder.newActorWithReturn { n: Int -> n + 1 }.ask(1))
 
   @Test
-  fun stepsThatKeepTheType() {
+  fun builderStepsMayKeepTheType() {
     answers(how.mailbox(bounded))
     answers(how.mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart()))
     answers(how.strategy { activation -> Thread.ofVirtual().start(activation) }.mailbox(bounded))
@@ -96,7 +96,7 @@ class BuildersTest {
   }
 
   @Test
-  fun stepsThatNarrowTheType() {
+  fun builderStepsMayNarrowTheType() {
     answers(how.mailbox(Mailbox.priority(naturalOrder<Int>())))
     answers(how.mailbox(Mailbox.priority(compareBy { n: Int -> -n })))
     answers(how.intercept { n: Int, next -> if (n > 0) next.run() })
@@ -112,7 +112,7 @@ class BuildersTest {
   private fun ended(builder: ActorBuilder<*>) = builder.mailbox(bounded).newSink().close()
 
   @Test
-  fun stepsOfABuilderWhoseTypeIsNotKnown() {
+  fun builderOfUnknownTypeHasSteps() {
     answers(bounded(how))
     ended(how)
     answers(listOf(1, 2).fold(how) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })

@@ -60,7 +60,7 @@ class ChannelsTest {
 
   /** If send blocked, this thread would never open the gate. */
   @Test
-  fun sendSuspendsWhereSendMessageWouldBlock() = coroutineTest {
+  fun sendSuspendsWhenSendMessageWouldBlock() = coroutineTest {
     val actor = full(Overflow.BLOCK)
 
     val sending = async(start = CoroutineStart.UNDISPATCHED) { actor.send(3) }
@@ -73,7 +73,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun aCancelledSendTakesItsMessageBack() = coroutineTest {
+  fun cancelledSendWithdrawsItsMessage() = coroutineTest {
     val actor = full(Overflow.BLOCK)
 
     repeat(300) { turns ->
@@ -88,7 +88,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun sendAnswersFalseWhereTheMailboxRefuses() = coroutineTest {
+  fun sendReturnsFalseWhenMailboxRefuses() = coroutineTest {
     val actor = full(Overflow.REJECT)
 
     assertFalse(actor.send(3))
@@ -108,7 +108,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun aFullMailboxHoldsTheFlowBack() = coroutineTest {
+  fun fullMailboxSuspendsFlow() = coroutineTest {
     val actor = full(Overflow.BLOCK)
     val made = AtomicInteger()
 
@@ -133,7 +133,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun closingTheChannelEndsTheActorBehindWhatWasSent() = coroutineTest {
+  fun closedChannelEndsActorAfterSentMessages() = coroutineTest {
     val actor = full(Overflow.BLOCK)
     val channel = actor.asSendChannel()
     val sending = launch { for (n in 3..10) channel.send(n) }
@@ -148,7 +148,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun aClosedChannelTakesNothing() = coroutineTest {
+  fun closedChannelRefusesMessages() = coroutineTest {
     val channel = narrow(Overflow.BLOCK).asSendChannel()
 
     channel.close()
@@ -157,7 +157,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun theChannelTakesOneMoreThanTheMailboxAndSelectsAnotherThen() = coroutineTest {
+  fun channelBuffersSingleMessageAndSelectPrefersFreeChannel() = coroutineTest {
     val busy = full(Overflow.BLOCK).asSendChannel()
     busy.send(3) // the channel takes it, and waits for room
     val other = ConcurrentLinkedQueue<Int>()
@@ -174,7 +174,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun whereTheActorHasEndedTheChannelIsClosedAndTheMessageIsADeadLetter() = coroutineTest {
+  fun channelOfEndedActorClosesAndMessageIsDeadLetter() = coroutineTest {
     val ended = narrow(Overflow.BLOCK).apply { close() }
     val channel = ended.asSendChannel()
 

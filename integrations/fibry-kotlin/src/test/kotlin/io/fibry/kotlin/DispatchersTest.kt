@@ -75,7 +75,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun fiberIsAVirtualThreadForEachPieceAndNoneIsLeft() = coroutineTest {
+  fun fiberDispatcherStartsVirtualThreadForEachDispatch() = coroutineTest {
     val threads = ConcurrentHashMap.newKeySet<Thread>()
 
     coroutineScope {
@@ -94,7 +94,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun nothingOfTheResumingThreadIsInherited() = coroutineTest {
+  fun coroutineInheritsNothingFromResumingThread() = coroutineTest {
     val who = InheritableThreadLocal<String>()
     who.set("Alice")
 
@@ -144,7 +144,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun closingRunsWhatWaitsAndEndsTheThread() = coroutineTest {
+  fun closeRunsPendingCoroutinesAndEndsThread() = coroutineTest {
     val gate = Gate()
     val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
     val first = async(dispatcher) {
@@ -162,7 +162,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun afterItsExecutorWasShutDownACoroutineIsCancelledAndCleansUpOnIO() = coroutineTest {
+  fun coroutineIsCancelledOnIoWhenExecutorIsShutDown() = coroutineTest {
     val pool = Executors.newSingleThreadExecutor()
     val never = CompletableDeferred<Unit>()
     var cleanedUpOn = ""
@@ -184,7 +184,7 @@ class DispatchersTest {
 
   /** The dispatcher does not hear of shutdownNow, but its caller gets the pieces. */
   @Test
-  fun piecesThatShutdownNowReturnsMayStillRun() = coroutineTest {
+  fun tasksReturnedByShutdownNowMayStillRun() = coroutineTest {
     val pool = Executors.newSingleThreadExecutor()
     val gate = Gate()
     pool.execute { runCatching(gate::pass) }
@@ -200,7 +200,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun aStrategyThatThrowsCancelsTheCoroutineAndSaysWhy() = coroutineTest {
+  fun throwingStrategyCancelsCoroutineWithItsCause() = coroutineTest {
     val none = Strategy { throw IllegalStateException("no thread today") }
 
     val job = async(none.asCoroutineDispatcher()) { "ran" }
@@ -212,7 +212,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun aStrategyThatRunsItTwiceOrRunsItAndThrowsRunsItOnce() = coroutineTest {
+  fun misbehavingStrategyRunsEachDispatchOnce() = coroutineTest {
     val twice = Strategy { activation -> Thread.ofVirtual().start { repeat(2) { activation.run() } } }
     val runsAndThrows = Strategy { activation ->
       activation.run()
@@ -231,7 +231,7 @@ class DispatchersTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  fun aFailureOfACoroutineHarmsNoOther(strategy: Strategy) = coroutineTest {
+  fun failingCoroutineAffectsNoOther(strategy: Strategy) = coroutineTest {
     strategy.asCoroutineDispatcher().use { dispatcher ->
       for (error in listOf(StackOverflowError("mine"), OutOfMemoryError("mine"), InterruptedException("mine"))) {
         val failure =
@@ -244,7 +244,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun asAnExecutorItRunsTasks() = coroutineTest {
+  fun dispatcherRunsTasksAsExecutor() = coroutineTest {
     val ran = CompletableDeferred<Boolean>()
     val executor: Executor = Strategy.FIBER.asCoroutineDispatcher().executor
 

@@ -144,7 +144,7 @@ class DurablesTest {
 
   @ParameterizedTest
   @ValueSource(strings = ["folder", "memory"])
-  fun aCancelledRequestThatWaitsIsNotHandled(where: String) = coroutineTest {
+  fun cancelledPendingRequestIsNotHandled(where: String) = coroutineTest {
     open(where).use { store ->
       durable<Message>("account").account().ada(store).use { ada ->
         val first = launch { ada.await(Hold(1)) }
@@ -165,7 +165,7 @@ class DurablesTest {
   /** It is stored before it is handled, so it is handled though its asker has gone. */
   @ParameterizedTest
   @ValueSource(strings = ["folder", "memory"])
-  fun aCancelledRequestThatIsKeptIsHandled(where: String) = coroutineTest {
+  fun cancelledStoredRequestIsHandled(where: String) = coroutineTest {
     open(where).use { store ->
       durable<Message>("account").storeMessages(10).account().ada(store).use { ada ->
         val first = launch { ada.await(Hold(1)) }
@@ -186,7 +186,7 @@ class DurablesTest {
   }
 
   @Test
-  fun aCancelledRequestThatIsBeingHandledIsStored() = coroutineTest {
+  fun cancelledRunningRequestIsStored() = coroutineTest {
     MemoryStore.open().use { store ->
       val ada = durable<Message>("account").account().ada(store)
       val asking = launch(Dispatchers.FIBER) { ada.await(Hold(1)) }
@@ -202,7 +202,7 @@ class DurablesTest {
   }
 
   @Test
-  fun failuresArriveAsTheyAre() = coroutineTest {
+  fun failuresArriveUnchanged() = coroutineTest {
     MemoryStore.open().use { store ->
       durable<Message>("account").account().ada(store).use { ada ->
         assertSame(mine, outcome { ada.await(Break) })
@@ -232,7 +232,7 @@ class DurablesTest {
   data object Wake : Work, Request<Wake, Order>
 
   @Test
-  fun aStateMayBeginWithAnObject() = coroutineTest {
+  fun stateMayBeginWithKotlinObject() = coroutineTest {
     val now = Instant.parse("2026-01-02T03:04:05Z")
     val charged = ConcurrentLinkedQueue<String>()
     val order = durable<Work>("order").deduplicate(10, 1.days).state<Order>(New).handle { order, work ->
@@ -285,7 +285,7 @@ class DurablesTest {
   private fun refused(make: () -> Any): String = assertThrows(IllegalArgumentException::class.java) { make() }.message!!
 
   @Test
-  fun aDataClassThatIsNoRecordSaysWhatToDo() {
+  fun dataClassThatIsNoRecordIsRefusedWithAdvice() {
     val texts = listOf(
       refused { codecOf<Plain>() },
       refused { codecOf<Half>() },
@@ -297,7 +297,7 @@ class DurablesTest {
   }
 
   @Test
-  fun aRecordOfKotlinHasAForm() {
+  fun kotlinRecordIsEncodable() {
     val codec = codecOf<Full>()
     val full = Full("a", 1, listOf(Changed(1), Emptied), mapOf("b" to setOf(1, 2)), "c")
 

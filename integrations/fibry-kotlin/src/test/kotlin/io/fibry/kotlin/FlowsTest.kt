@@ -75,7 +75,7 @@ class FlowsTest {
   ): Generator<Int> = Generator.of(builder, 10, Handler<Generator.Output<Int>> { out -> producer(out) })
 
   @Test
-  fun aFlowHasWhatIsPublishedAndEndsWithTheTopic() = coroutineTest {
+  fun flowEmitsPublishedMessagesAndEndsWithItsTopic() = coroutineTest {
     go.complete(Unit)
     val collecting = collecting(Mailbox.bounded(10, Overflow.BLOCK))
 
@@ -101,7 +101,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aMailboxThatBlocksHoldsThePublisherBack() = coroutineTest {
+  fun blockingMailboxSlowsPublisher() = coroutineTest {
     val published = AtomicInteger()
     val collecting = collecting(Mailbox.bounded(2, Overflow.BLOCK))
 
@@ -116,7 +116,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aCancelledCollectorLeavesAndFreesThePublisher() = coroutineTest {
+  fun cancelledCollectorUnsubscribesAndFreesPublisher() = coroutineTest {
     val collecting = collecting(Mailbox.bounded(1, Overflow.BLOCK))
     val publishing = publishing(1_000)
     eventually { 1 in seen }
@@ -129,7 +129,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aCollectorThatThrowsLeavesAndFreesThePublisher() = coroutineTest {
+  fun throwingCollectorUnsubscribesAndFreesPublisher() = coroutineTest {
     val published = topic.asFlow(Mailbox.bounded(1, Overflow.BLOCK))
     val failure = async {
       runCatching { published.collect { throw StackOverflowError("not a real one") } }.exceptionOrNull()
@@ -145,7 +145,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aCollectorThatHasEnoughLeaves() = coroutineTest {
+  fun collectorMayStopAfterEnoughItems() = coroutineTest {
     val three = async { topic.asFlow().take(3).toList() }
     eventually {
       topic.publish(7)
@@ -156,14 +156,14 @@ class FlowsTest {
   }
 
   @Test
-  fun theFlowOfATopicThatHasEndedFails() = coroutineTest {
+  fun flowOfClosedTopicFails() = coroutineTest {
     topic.close()
 
     assertInstanceOf(IllegalStateException::class.java, runCatching { topic.asFlow().first() }.exceptionOrNull())
   }
 
   @Test
-  fun aSharedValueGivesItsPresentValueThenTheLatest() = coroutineTest {
+  fun observableValueEmitsCurrentThenLatestValue() = coroutineTest {
     val level = ObservableValue.of(ActorSystem.anonymous(), 1)
     val collecting = launch { level.asFlow().collect { seen += it } }
     eventually { 1 in seen }
@@ -179,7 +179,7 @@ class FlowsTest {
 
   /** That holds even on CALLER, where the setter's thread runs the subscriber. */
   @Test
-  fun aSlowCollectorHoldsNoSetterBack() = coroutineTest {
+  fun slowCollectorBlocksNoSetter() = coroutineTest {
     val level = ObservableValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 1)
     val collecting = launch {
       level.asFlow().collect {
@@ -205,7 +205,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aFailureOfAProducerIsTheFlowsFailure() = coroutineTest {
+  fun producerFailureFailsFlow() = coroutineTest {
     val failing = generator(silent) { out ->
       out.yield(1)
       throw IOException("the disk is gone")
@@ -218,7 +218,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aCancellationOfAProducerIsAFailureOfTheFlow() = coroutineTest {
+  fun producerCancellationFailsFlow() = coroutineTest {
     val producers = CancellationException("the producer's own")
     val failing = generator(silent) { throw producers }
 

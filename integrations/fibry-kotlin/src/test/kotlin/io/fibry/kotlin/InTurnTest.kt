@@ -87,7 +87,7 @@ class InTurnTest {
   }
 
   @Test
-  fun itIsAlwaysTheSame() {
+  fun actorHasSingleInTurnDispatcher() {
     val actor = actor()
 
     assertSame(actor.inTurn(), actor.inTurn())
@@ -104,7 +104,7 @@ class InTurnTest {
 
   @ParameterizedTest
   @ValueSource(strings = ["pill", "ask", "kill", "close"])
-  fun aPieceThatWaitsWhenTheActorEndsIsCancelledAndCleansUpOnIO(end: String) = coroutineTest {
+  fun pendingCoroutineIsCancelledOnIoWhenActorEnds(end: String) = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val actor = actor()
     actor.sendMessage(1)
@@ -126,7 +126,7 @@ class InTurnTest {
   }
 
   @Test
-  fun aPieceThatTheActorRefusesIsCancelledAndCleansUpOnIO() = coroutineTest {
+  fun refusedCoroutineIsCancelledAndCleansUpOnIo() = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val full = actor(Mailbox.bounded(1, Overflow.REJECT))
     full.sendMessage(1)
@@ -140,7 +140,7 @@ class InTurnTest {
   }
 
   @Test
-  fun aMailboxThatDropsDropsNoCoroutine() = coroutineTest {
+  fun droppingMailboxDropsNoCoroutine() = coroutineTest {
     val dropping = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST))
     dropping.sendMessage(1)
     eventually { gate.isEntered }
@@ -154,7 +154,7 @@ class InTurnTest {
   }
 
   @Test
-  fun aPieceForAClosedResidentDispatcherIsCancelledAndCleansUpOnIO() = coroutineTest {
+  fun coroutineIsCancelledOnIoWhenResidentDispatcherIsClosed() = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
     val before = async(dispatcher) {

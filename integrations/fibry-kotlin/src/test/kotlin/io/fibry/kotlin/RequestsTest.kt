@@ -76,7 +76,7 @@ class RequestsTest {
 
   @ParameterizedTest
   @MethodSource("failures")
-  fun theHandlersOwnExceptionArrivesAsItself(failure: Throwable) = coroutineTest {
+  fun handlerExceptionReachesAskerUnchanged(failure: Throwable) = coroutineTest {
     val failing = thrower(failure)
 
     assertSame(failure, outcome { failing.await(1) })
@@ -93,7 +93,7 @@ class RequestsTest {
   }
 
   @Test
-  fun anEndedActorSaysSo() = coroutineTest {
+  fun requestToEndedActorFails() = coroutineTest {
     val ended = gated(Gate()).apply { close() }
 
     assertInstanceOf(ActorStoppedException::class.java, outcome { ended.await(1) })
@@ -138,7 +138,7 @@ class RequestsTest {
   }
 
   @Test
-  fun aLimitIsAFailureAndNoCancellation() = coroutineTest {
+  fun askTimeoutIsFailureAndNoCancellation() = coroutineTest {
     val gate = Gate()
     val slow = gated(gate)
 
@@ -147,7 +147,7 @@ class RequestsTest {
   }
 
   @Test
-  fun withTimeoutEndsTheWaitToo() = coroutineTest {
+  fun timeoutBlockEndsPendingAwait() = coroutineTest {
     val gate = Gate()
     val slow = gated(gate)
 
@@ -170,7 +170,7 @@ class RequestsTest {
   }
 
   @Test
-  fun aCancelledRequestThatWaitsIsNeverHandledAndItsPlaceIsFree() = coroutineTest {
+  fun cancelledPendingRequestIsNotHandledAndFreesItsSlot() = coroutineTest {
     val gate = Gate()
     val handled = ConcurrentLinkedQueue<Int>()
     ActorSystem.openScope("cancelled").use { scope ->
@@ -211,7 +211,7 @@ class RequestsTest {
   }
 
   @Test
-  fun awaitExitSuspendsUntilItEndedAndSaysWhy() = coroutineTest {
+  fun awaitExitSuspendsUntilActorEndsAndReturnsReason() = coroutineTest {
     val gate = Gate()
     val actor = gated(gate)
     actor.sendMessage(1)

@@ -83,7 +83,7 @@ class ActorMetersTest {
   }
 
   @Test
-  void metersOfNobodyAreRefused() {
+  void metersWithoutActorsAreRefused() {
     try (var scope = TestScope.fibers()) {
       var nobody = assertThrows(IllegalArgumentException.class, () -> new ActorMeters(scope));
 

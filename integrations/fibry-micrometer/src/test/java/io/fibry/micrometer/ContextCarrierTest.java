@@ -73,7 +73,7 @@ class ContextCarrierTest {
   }
 
   @Test
-  void spansOfAHandlerBelongToTheTraceOfTheSender() {
+  void spansInHandlerBelongToSenderTrace() {
     registry.observationConfig().observationHandler(new DefaultTracingObservationHandler(tracer));
     var last = scope.anonymous().newActorWithReturn(
         (String message) -> Observation.createNotStarted("last", registry).observe(this::traceAndParent));

@@ -136,7 +136,7 @@ class FibryMetricsTest {
   }
 
   @Test
-  void aSuccessorOfTheNameIsCountedOnceTheFirstIsClosed() {
+  void metersCountNextScopeOfSameName() {
     for (int round = 0; round < 2; round++) {
       try (var scope = TestScope.fibers(); var metrics = new ScopeMeters(scope)) {
         metrics.bindTo(registry);
@@ -149,7 +149,7 @@ class FibryMetricsTest {
   }
 
   @Test
-  void tagsTellScopesOfOneNameApart() {
+  void tagsSeparateScopesOfSameName() {
     var scopes = new ArrayList<ActorScope>();
     for (var floor : List.of("one", "two")) {
       var scope = ActorSystem.openScope("test");

@@ -70,7 +70,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void aTimerThatRepeatsCountsOneWait() {
+  void repeatingTimerRecordsSingleWait() {
     timers.bindTo(registry);
     var actor = scope.anonymous().newActor((Integer n) -> {});
     actor.sendMessageEvery(1, Duration.ofSeconds(1));
@@ -82,7 +82,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void nothingIsTimedBeforeItIsBound() {
+  void messagesBeforeBindingAreNotTimed() {
     var actor = scope.anonymous().newActorWithReturn((Integer n) -> n);
     actor.ask(1);
     scope.assertQuiet();
@@ -96,7 +96,7 @@ class MessageTimersTest {
   }
 
   @Test
-  void eachRegistryHasAllTimes() {
+  void everyRegistryGetsAllTimes() {
     var other = new SimpleMeterRegistry();
     timers.bindTo(registry);
     timers.bindTo(other);

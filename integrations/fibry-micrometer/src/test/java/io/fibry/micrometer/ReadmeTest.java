@@ -46,7 +46,7 @@ class ReadmeTest {
   }
 
   @Test
-  void itsCodeIsRunByATest() throws Exception {
+  void readmeCodeIsRunByTest() throws Exception {
     var run = unindented(Files.readString(SOURCES.resolve("Shop.java"))
         + Files.readString(SOURCES.resolve("ContextCarrierTest.java"))
         + Files.readString(SOURCES.resolve("TraceCarrierTest.java")));
@@ -61,7 +61,7 @@ class ReadmeTest {
   }
 
   @Test
-  void itsMetersAreAllThereAre() throws Exception {
+  void readmeListsAllMeters() throws Exception {
     var registry = new SimpleMeterRegistry();
     new MessageMeters("shop").bindTo(registry);
     new ScopeMeters(ActorSystem.root()).bindTo(registry);
@@ -81,7 +81,7 @@ class ReadmeTest {
   }
 
   @Test
-  void itsOutcomesAreAllThereAre() throws Exception {
+  void readmeListsAllOutcomes() throws Exception {
     var outcomes = Arrays.stream(DeadLetter.Reason.values()).map(reason -> reason.name().toLowerCase(Locale.ROOT))
         .collect(Collectors.joining(", "));
 
@@ -89,7 +89,7 @@ class ReadmeTest {
   }
 
   @Test
-  void itsProgramRunsAsAModule() throws Exception {
+  void readmeProgramRunsAsModule() throws Exception {
     write("module-info.java", "module shop {\n  requires io.fibry.micrometer;\n}\n");
     var program = Files.readString(SOURCES.resolve("Shop.java"));
     write("Shop.java", program.replace("package io.fibry.micrometer;", "package shop;\nimport io.fibry.micrometer.*;")

@@ -68,7 +68,7 @@ class RouteMetersTest {
   }
 
   @Test
-  void theExchangesOfARouteAreMetersWhateverTheirPaths() throws Exception {
+  void exchangesAreMeteredByRoute() throws Exception {
     // @start region="routes"
     var meters = new RouteMeters("shop", server);
     meters.bindTo(registry);
@@ -99,7 +99,7 @@ class RouteMetersTest {
   }
 
   @Test
-  void aServerThatHasEndedStillSaysWhatItDid() throws Exception {
+  void killedServerKeepsItsMeters() throws Exception {
     new RouteMeters("shop", server, Tags.of("floor", "one")).bindTo(registry);
     get("/orders/1");
 
@@ -111,7 +111,7 @@ class RouteMetersTest {
 
   /** The thread of an exchange continues to its count. */
   @Test
-  void serverCountsExchangeThatKillMeetsAfterItsResponse() throws Exception {
+  void serverCountsExchangeKilledAfterItsResponse() throws Exception {
     var killed = new CompletableFuture<HttpServer>();
     var routes = HttpRoutes.none().text("/last", exchange -> "answered").intercept((exchange, next) -> {
       next.run();

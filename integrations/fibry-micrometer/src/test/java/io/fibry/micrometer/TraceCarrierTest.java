@@ -82,7 +82,7 @@ class TraceCarrierTest {
   }
 
   @Test
-  void spanAtTheHomeBelongsToTheTraceOfTheAsker() {
+  void remoteEntitySpanBelongsToAskerTrace() {
     var network = MemoryNetwork.create();
     try (var first = here.join(network, "first"); var second = there.join(network, "second")) {
       second.host("who", Who.class, there.scope.anonymous(), Duration.ofMinutes(5),
@@ -108,7 +108,7 @@ class TraceCarrierTest {
   }
 
   @Test
-  void spanInTheSameProcessHasTheSpanOfItsSenderAsParent() {
+  void localSpanHasSenderSpanAsParent() {
     var actor = here.scope.anonymous().newActorWithReturn((String message) -> here.traceAndParent());
 
     inATrace(() -> {
@@ -122,7 +122,7 @@ class TraceCarrierTest {
   }
 
   @Test
-  void withoutObservationsTheTraceOfASpanIsCarried() {
+  void traceIsPropagatedWithoutObservations() {
     var actor = here.scope.anonymous().newActorWithReturn((String message) -> trace());
     var span = here.tracer.nextSpan().start();
 
@@ -139,7 +139,7 @@ class TraceCarrierTest {
   record Order() {}
 
   @Test
-  void messageThatAStoreHasKeptBelongsToTheTraceOfItsSender() {
+  void storedMessageBelongsToSenderTrace() {
     var order = Durable.kind("order", Order.class).storeMessages(9).state(0).handler((n, one, context) -> {
       TRACES.add(there.traceAndParent().split(" ")[0]);
       return n + 1;

@@ -144,13 +144,13 @@ class ManyKeysOverNatsTest {
   }
 
   @Test
-  void allKeysThatKeepNothingAnswerAgain() {
+  void allVolatileKeysAnswerAfterKill() {
     startAndKill("place");
   }
 
   /** Each visit is stored, which takes as long as at first. */
   @Test
-  void allDurableKeysAnswerAgain() {
+  void allDurableKeysAnswerAfterKill() {
     startAndKill("page");
   }
 

@@ -28,10 +28,10 @@ class QueueOverNatsTest extends QueueContract {
   }
 
   /** The server waits 15 seconds for a message of the node that has ended. */
-  @Soak(counterpart = "QueueInMemoryTest.workOfANodeThatEndsWithoutAWordIsDoneByAnother")
+  @Soak(counterpart = "QueueInMemoryTest.workOfCrashedNodeIsDoneByAnotherNode")
   @Override
   @Test
-  void workOfANodeThatEndsWithoutAWordIsDoneByAnother() {
-    super.workOfANodeThatEndsWithoutAWordIsDoneByAnother();
+  void workOfCrashedNodeIsDoneByAnotherNode() {
+    super.workOfCrashedNodeIsDoneByAnotherNode();
   }
 }

@@ -61,7 +61,7 @@ class RestartedServerOverNatsTest {
 
   /** Half of the answers come while there is no server, and are lost; the others come later. */
   @Test
-  void onlyRequestsWhoseAnswersAreLostFail() {
+  void onlyRequestsWithLostAnswersFail() {
     try (var server = Servers.start();
         ActorScope scope = ActorSystem.openScope("restart", options -> options.withScheduler(clock))) {
       var network = NatsNetwork.connectTo(server.url());

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * Keys move between nodes that have different servers, so that their messages go over routes, where
  * one may overtake what a server still learns of subscriptions.
  */
-@Soak(counterpart = "HomesOverNatsTest.movesLoseNothingAndDoNothingTwice")
+@Soak(counterpart = "HomesOverNatsTest.movesNeitherLoseNorRepeatRequests")
 @ExtendWith(ServerEvidence.class)
 class RoutesOverNatsTest {
   sealed interface Message {}
@@ -124,7 +124,7 @@ class RoutesOverNatsTest {
   }
 
   @Test
-  void movesBetweenServersLoseNothingAndDoNothingTwice() throws Exception {
+  void movesAcrossServersNeitherLoseNorRepeatRequests() throws Exception {
     Servers.assumeThere();
     System.out.println("moves over routes: -Dfibry.seed=" + seed);
     servers.addAll(NatsServer.cluster(Servers.folder(), SERVERS));

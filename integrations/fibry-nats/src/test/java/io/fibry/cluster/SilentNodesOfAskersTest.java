@@ -55,7 +55,7 @@ class SilentNodesOfAskersTest {
   }
 
   @Test
-  void requestThatALivingNodeHasIsNotLost() {
+  void requestHeldByLivingNodeIsNotLost() {
     home.expose("clerk", Job.class,
         scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context.replyWhen(job, promised)));
     var answer = asker.actor("clerk", Job.class).sendMessageReturn(new Job(), Duration.ofHours(10));
@@ -78,7 +78,7 @@ class SilentNodesOfAskersTest {
 
   /** No other node is there that could write that the life of the last one is over. */
   @Test
-  void lastNodeThatWasKilledIsNoMember() {
+  void lastNodeLeavesMembershipWhenKilled() {
     Patience.eventually(() -> asker.members().size() == 1);
 
     network.engine("home").close();

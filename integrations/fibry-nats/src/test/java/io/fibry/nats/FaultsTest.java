@@ -90,7 +90,7 @@ class FaultsTest {
   }
 
   @Test
-  void aServerThatComesBackIsUsedAgain() throws InterruptedException {
+  void restartedServerIsUsedAgain() throws InterruptedException {
     var got = new LinkedBlockingQueue<String>();
     var seen = new LinkedBlockingQueue<Long>();
     try (var engine = engine()) {
@@ -257,7 +257,7 @@ class FaultsTest {
   }
 
   @Test
-  void aServerThatStandsStillDelaysOnly() {
+  void pausedServerOnlyDelaysRequests() {
     try (var a = join("a"); var b = join("b")) {
       a.expose("counter", Count.class, counter());
       var far = b.actor("counter", Count.class);
@@ -273,7 +273,7 @@ class FaultsTest {
   }
 
   @Test
-  void whatTheServerForbidsIsTold() {
+  void forbiddenSubjectIsReported() {
     server.close();
     server = NatsServer.start(Servers.folder(), """
         authorization { users: [

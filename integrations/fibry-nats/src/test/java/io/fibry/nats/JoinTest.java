@@ -86,7 +86,7 @@ class JoinTest {
   }
 
   @Test
-  void whereNobodyListensThereIsNoConnection() {
+  void joinFailsWhenNoServerListens() {
     var failure = assertThrows(TransportException.class, () -> join(NatsNetwork.connectTo("nats://127.0.0.1:1")));
 
     assertEquals(Failure.DISCONNECTED, failure.failure());
@@ -130,7 +130,7 @@ class JoinTest {
   }
 
   @Test
-  void aRefusalIsToldAlsoIfAnotherServerIsDown() {
+  void refusalIsReportedEvenIfAnotherServerIsDown() {
     Servers.assumeThere();
     try (var server = NatsServer.start(Servers.folder(), "authorization { user: ada, password: secret }\n")) {
       var failure = assertThrows(TransportException.class,
@@ -213,7 +213,7 @@ class JoinTest {
   }
 
   @Test
-  void oneServerKeepsNoReplicas() {
+  void replicasOnSingleServerAreRefused() {
     var network = NatsNetwork.connectTo(Servers.shared().url()).withReplicas(3);
 
     var failure = assertThrows(IllegalStateException.class,
@@ -243,7 +243,7 @@ class JoinTest {
   }
 
   @Test
-  void aNameIsOfOneNode() {
+  void secondNodeWithSameNameIsRefused() {
     var network = NatsNetwork.connectTo(Servers.shared().url());
     String app = Servers.app();
     try (var first = Cluster.join(app, network, options -> options.withNode("a").withLease(Duration.ofSeconds(20)))) {
@@ -258,21 +258,21 @@ class JoinTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 2, 4, 7, -1})
-  void aMajorityDecides(int replicas) {
+  void invalidReplicaCountIsRefused(int replicas) {
     assertEquals(replicas + " replicas; take 1, 3 or 5, since a majority decides",
         assertThrows(IllegalArgumentException.class, () -> NatsNetwork.connectTo("nats://x").withReplicas(replicas))
             .getMessage());
   }
 
   @Test
-  void anAddressThatIsNoneIsRefused() {
+  void invalidServerAddressIsRefused() {
     for (var bad : List.of("http://x y", "nats://:99999999"))
       assertThrows(IllegalArgumentException.class, () -> NatsNetwork.connectTo(bad), bad);
     assertThrows(NullPointerException.class, () -> NatsNetwork.connectTo(null));
   }
 
   @Test
-  void aServerThatSaysNothingIsGivenUp() throws Exception {
+  void silentServerTimesOut() throws Exception {
     try (var silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
       var failure = assertThrows(TransportException.class,
           () -> join(NatsNetwork.connectTo("nats://127.0.0.1:" + silent.getLocalPort())));

@@ -36,7 +36,7 @@ class LateKeeperTest {
   }
 
   @Test
-  void keeperThatComesLaterDeletesWhatAViewHasPassed() {
+  void lateKeeperDeletesTurnsPassedByView() {
     Servers.assumeThere();
     try (var server = NatsServer.start(Servers.folder(), "")) {
       var network = NatsNetwork.connectTo(server.url());

@@ -26,7 +26,7 @@ class LostAnswersTest extends AtAStream {
   private static final Duration SHORT = Duration.ofSeconds(1);
 
   @Test
-  void aTurnWhoseAnswerIsLostIsStoredOnce() {
+  void turnIsStoredOnceWhenAnswerIsLost() {
     long life = store.load(ADA).life();
     faulty.loseAnswers(2);
 
@@ -38,7 +38,7 @@ class LostAnswersTest extends AtAStream {
   }
 
   @Test
-  void aTurnAndWhatItSendsAreStoredOnceThoughTheAnswerIsLost() {
+  void turnWithMessagesIsStoredOnceWhenAnswerIsLost() {
     long life = store.load(ADA).life();
     faulty.loseAnswers(1);
 
@@ -49,7 +49,7 @@ class LostAnswersTest extends AtAStream {
   }
 
   @Test
-  void aMessageWhoseAnswerIsLostIsStoredOnce() {
+  void messageIsStoredOnceWhenAnswerIsLost() {
     faulty.loseAnswers(1);
 
     assertTrue(store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join());
@@ -58,7 +58,7 @@ class LostAnswersTest extends AtAStream {
   }
 
   @Test
-  void aLifeWhoseAnswerIsLostBegins() {
+  void lifeBeginsWhenItsAnswerIsLost() {
     faulty.loseAnswers(1);
     append(store, turn(ADA, store.load(ADA).life(), 1));
 
@@ -66,7 +66,7 @@ class LostAnswersTest extends AtAStream {
   }
 
   @Test
-  void whatIsStoredThoughAnotherLifeHasBegunIsToldSo() {
+  void storedTurnIsAcknowledgedDespiteNewLife() {
     var other = open().store();
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
@@ -80,7 +80,7 @@ class LostAnswersTest extends AtAStream {
   }
 
   @Test
-  void aTurnThatNeverLeavesIsUnknownToItsActor() {
+  void turnThatNeverReachesServerHasUnknownOutcome() {
     var hasty = open(SHORT);
     var store = hasty.store();
     long life = store.load(ADA).life();
@@ -95,7 +95,7 @@ class LostAnswersTest extends AtAStream {
 
   /** By then the server has forgotten its id, so it could be stored twice. */
   @Test
-  void messageIsNotSentAgainAfterASuspension() {
+  void messageIsNotResentAfterSuspension() {
     faulty.suspendAfterWrite(Duration.ofMinutes(3));
 
     var failure = refusal(store.enqueue(message(ADA, "one"), Integer.MAX_VALUE));
@@ -106,7 +106,7 @@ class LostAnswersTest extends AtAStream {
 
   /** They would get behind later messages that were stored, so their sender hears of it. */
   @Test
-  void aMessageThatIsLostOvertakesNone() {
+  void lostMessageIsNotStoredAfterLaterMessages() {
     var faulty = open(SHORT);
     var store = faulty.store();
     assertTrue(store.enqueue(message(ADA, "first"), 9).toCompletableFuture().join());
@@ -130,7 +130,7 @@ class LostAnswersTest extends AtAStream {
   }
 
   @Test
-  void aTurnThatIsRefusedStoresNothingThatItSends() {
+  void refusedTurnStoresNoneOfItsMessages() {
     long life = store.load(ADA).life();
     faulty.failNext(1);
 
@@ -141,7 +141,7 @@ class LostAnswersTest extends AtAStream {
   }
 
   @Test
-  void aRefusalAfterALostAnswerIsNotCertain() {
+  void refusalAfterLostAnswerIsUncertain() {
     long life = store.load(ADA).life();
     faulty.loseAnswers(1);
     faulty.failNext(1);
@@ -156,7 +156,7 @@ class LostAnswersTest extends AtAStream {
 
   /** Earlier turns may have been removed by the store that has stored more. */
   @Test
-  void aTurnThatCannotBeFoundAnyMoreIsUnknown() {
+  void turnRemovedBeforeLookupHasUnknownOutcome() {
     var other = open().store();
     append(store, turn(ADA, store.load(ADA).life(), 1, true, (byte) 1));
     long life = store.load(ADA).life();
@@ -173,7 +173,7 @@ class LostAnswersTest extends AtAStream {
 
   /** One after the other they would take longer than the test may. */
   @Test
-  void manyThatAreTriedAgainHaveOneLimit() {
+  void retriedWritesShareOneLimit() {
     var hasty = open(SHORT);
     hasty.loseWrites(1_000_000);
 
@@ -184,7 +184,7 @@ class LostAnswersTest extends AtAStream {
   }
 
   @Test
-  void whatAnAnswerRunsMayNotWaitForIt() {
+  void answerCallbackCannotBlockOnItsStore() {
     long life = store.load(ADA).life();
     var gate = new CompletableFuture<Void>();
     faulty.before(gate::join);

@@ -44,7 +44,7 @@ class MissedEndTest {
   }
 
   @Test
-  void anEndIsHeardThoughTheServerHasForgottenIt() throws Exception {
+  void deletionForgottenByServerIsDetected() throws Exception {
     String url = Servers.shared().url();
     var tools = Nats.connect(url);
     try (var cable = Cable.to(url); var here = connect("here", cable.url()); var there = connect("there", url)) {

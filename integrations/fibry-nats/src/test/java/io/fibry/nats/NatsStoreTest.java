@@ -36,7 +36,7 @@ class NatsStoreTest extends AtAStream {
   // ---- what is done
 
   @Test
-  void aMessageThatAnotherStoreSendsAgainIsDoneOnce() {
+  void messageResentByAnotherStoreIsDoneOnce() {
     long life = store.load(ADA).life();
     var aside = new Store.PendingMessage(ADA, "x", Store.PendingMessage.NEVER, new byte[1]);
     append(store, sending(ADA, life, 1, List.of(), aside));
@@ -50,7 +50,7 @@ class NatsStoreTest extends AtAStream {
   }
 
   @Test
-  void aMessageThatIsSentAgainAndAgainIsThereOnce() {
+  void repeatedlySentMessageIsPendingOnce() {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 20; i++) append(store, sending(ADA, life, i, List.of(), message(ADA, "r:tick")));
     for (int i = 1; i <= 20; i++) store.enqueue(message(ADA, "r:tock"), 99).toCompletableFuture().join();
@@ -60,7 +60,7 @@ class NatsStoreTest extends AtAStream {
   }
 
   @Test
-  void whatIsDoneMustFitIntoTheMessageOfItsTurn() {
+  void handledIdsMustFitIntoMessageOfTheirTurn() {
     long life = store.load(ADA).life();
     var ids = IntStream.range(100, 300).mapToObj(i -> i + "x".repeat(500)).toList();
     for (var one : ids) store.enqueue(message(ADA, one), 999).toCompletableFuture().join();
@@ -80,7 +80,7 @@ class NatsStoreTest extends AtAStream {
   }
 
   @Test
-  void whatIsDoneIsTakenAway() {
+  void handledMessagesAreDeleted() {
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
     append(store, sending(ADA, life, 1, List.of(), message(ADA, "two")));
@@ -91,7 +91,7 @@ class NatsStoreTest extends AtAStream {
   }
 
   @Test
-  void whatIsDoneIsTakenAwayByTheNextLifeIfThisOneCannot() throws Exception {
+  void nextLifeDeletesHandledMessagesWhenPurgeFailed() throws Exception {
     var next = open().store();
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
@@ -110,7 +110,7 @@ class NatsStoreTest extends AtAStream {
   }
 
   @Test
-  void turnsAreStoredAgainOncePurgesSucceed() {
+  void turnsAreStoredAgainWhenPurgesSucceed() {
     faulty.limitMessages(70 << 10);
     faulty.failPurges();
     long life = store.load(ADA).life();
@@ -134,7 +134,7 @@ class NatsStoreTest extends AtAStream {
   }
 
   @Test
-  void listOfALeaderOfBeforeIsNotBelieved() {
+  void listOfFormerLeaderIsRefused() {
     var hasty = open(Duration.ofMillis(200));
     hasty.acknowledged(1_000_000);
 
@@ -145,7 +145,7 @@ class NatsStoreTest extends AtAStream {
 
   /** Its number in the stream is another. */
   @Test
-  void aMessageWithTheIdOfOneThatIsDoneWaits() {
+  void messageReusingHandledIdIsPending() {
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
     append(store, sending(ADA, life, 1, List.of("one")));
@@ -158,7 +158,7 @@ class NatsStoreTest extends AtAStream {
   // ---- what is kept of turns
 
   @Test
-  void whatWholeTurnsReplaceIsTakenAway() {
+  void turnsReplacedByWholeTurnsAreDeleted() {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 200; i++) append(store, turn(ADA, life, i, true, (byte) i));
     Patience.eventually(() -> messages(subjects.turns(ADA)) < 100);
@@ -170,7 +170,7 @@ class NatsStoreTest extends AtAStream {
   }
 
   @Test
-  void anActorThatWasOnlyReadLeavesNothing() {
+  void actorThatWasOnlyLoadedIsNotListed() {
     store.endLife(ADA, store.load(ADA).life());
     Patience.eventually(() -> messages(subjects.turns(ADA)) == 0);
     long life = store.load(ADA).life();
@@ -186,7 +186,7 @@ class NatsStoreTest extends AtAStream {
   }
 
   @Test
-  void oldTurnsGoOnceASnapshotCoversThem() {
+  void oldTurnsAreDeletedWhenSnapshotCoversThem() {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 10; i++) append(store, old(life, i));
     append(store, turn(ADA, life, 11));
@@ -203,7 +203,7 @@ class NatsStoreTest extends AtAStream {
 
   /** Its turns may be gone, so the actor could not be read from there. */
   @Test
-  void aSnapshotOfAStoreThatStoodStillReplacesNone() {
+  void snapshotOfStaleLifeReplacesNone() {
     long life = store.load(ADA).life();
     append(store, turn(ADA, life, 1));
     var other = open().store();
@@ -219,7 +219,7 @@ class NatsStoreTest extends AtAStream {
   }
 
   @Test
-  void oldTurnsThatNoSnapshotCoversStay() {
+  void oldTurnsWithoutCoveringSnapshotAreRetained() {
     append(store, old(store.load(ADA).life(), 1));
     long grace = store.load(GRACE).life();
     append(store, new Store.Turn(GRACE, grace, 1, Instant.EPOCH, false, new byte[] {1}, List.of(), List.of()));
@@ -278,7 +278,7 @@ class NatsStoreTest extends AtAStream {
   // ---- limits
 
   @Test
-  void whatIsTooLargeIsRefusedAtOnce() {
+  void tooLargeTurnIsRefusedAtOnce() {
     long life = store.load(ADA).life();
 
     var failure = assertThrows(IllegalArgumentException.class,
@@ -295,7 +295,7 @@ class NatsStoreTest extends AtAStream {
   }
 
   @Test
-  void aLimitIsShorterThanTheServersMemory() {
+  void requestLimitBeyondServerMemoryIsRefused() {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> NatsStore.open(network, app, options -> options.withRequestLimit(Duration.ofSeconds(61))));
 
@@ -380,7 +380,7 @@ class NatsStoreTest extends AtAStream {
 
   /** The names that a turn has for them are useless then. */
   @Test
-  void aPurgeByHandIsNoHarm() throws Exception {
+  void manualPurgeDoesNoHarm() throws Exception {
     long life = store.load(ADA).life();
     store.enqueue(message(ADA, "one"), 9).toCompletableFuture().join();
     streams().purgeStream(subjects.stream(), PurgeOptions.builder().subject(subjects.messages(ADA)).build());

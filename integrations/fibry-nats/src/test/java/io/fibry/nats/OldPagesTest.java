@@ -58,7 +58,7 @@ class OldPagesTest extends AtAStream {
   }
 
   @Test
-  void purgeBetweenTwoPagesLeavesOutReplacedTurnsOnly() throws Exception {
+  void purgeBetweenPagesOmitsOnlyReplacedTurns() throws Exception {
     faulty.limitPages(1);
     faulty.beforePage(9, this::replace);
 
@@ -67,7 +67,7 @@ class OldPagesTest extends AtAStream {
   }
 
   @Test
-  void oldReplicaHasTurnsThatTheLeaderHasPurged() throws Exception {
+  void staleReplicaMayReturnPurgedTurns() throws Exception {
     faulty.freezePages(subjects.turnsOf(KIND));
     replace();
 
@@ -75,7 +75,7 @@ class OldPagesTest extends AtAStream {
   }
 
   @Test
-  void replicaThatCatchesUpBetweenTwoPagesLeavesOutReplacedTurnsOnly() throws Exception {
+  void replicaCatchingUpBetweenPagesOmitsOnlyReplacedTurns() throws Exception {
     faulty.freezePages(subjects.turnsOf(KIND));
     replace();
     faulty.limitPages(10);

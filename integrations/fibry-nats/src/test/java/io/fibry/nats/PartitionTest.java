@@ -85,7 +85,7 @@ class PartitionTest {
 
   @ParameterizedTest
   @EnumSource(value = Cable.Cut.class, mode = EnumSource.Mode.EXCLUDE, names = "NOTHING")
-  void aNodeThatIsCutOffGivesWayAndComesBack(Cable.Cut cut) throws Exception {
+  void partitionedNodeYieldsAndRejoins(Cable.Cut cut) throws Exception {
     String url = Servers.shared().url();
     try (var cable = Cable.to(url);
         var a = join("a", url);

@@ -43,13 +43,13 @@ class PausedOwnersTest {
   }
 
   @Test
-  void nothingIsLostTwiceOrOldOnOneServer() throws Exception {
+  void pausedOwnersKeepConsistencyOnSingleServer() throws Exception {
     servers.add(NatsServer.start(Servers.folder()));
     pauseAgainAndAgain(1);
   }
 
   @Test
-  void nothingIsLostTwiceOrOldOnThreeServers() throws Exception {
+  void pausedOwnersKeepConsistencyOnThreeServers() throws Exception {
     servers.addAll(NatsServer.cluster(Servers.folder(), 3));
     pauseAgainAndAgain(3);
   }

@@ -74,7 +74,7 @@ class PermissionsTest {
   }
 
   @Test
-  void theyAreEnoughForAllThatNodesDo() throws Exception {
+  void permissionsSufficeForAllNodeOperations() throws Exception {
     var news = new LinkedBlockingQueue<Count>();
     try (var a = join("a"); var b = join("b")) {
       a.expose("till", Count.class, scope.anonymous().newActor((count, context) -> context.reply(count, 7)));
@@ -121,7 +121,7 @@ class PermissionsTest {
   }
 
   @Test
-  void theyDoNotReachAnotherApp() {
+  void permissionsDoNotReachOtherApp() {
     assertThrows(TransportException.class, () -> Cluster.join("shop", network(), options -> options.withNode("a")));
   }
 
@@ -140,7 +140,7 @@ class PermissionsTest {
 
   @Soak(counterpart = "FaultsTest.nodesGoOnWhenTheirServerComesBack")
   @Test
-  void aNodeWhosePermissionIsTakenComesBackWhenItHasItAgain() throws Exception {
+  void nodeRecoversWhenItsPermissionIsRestored() throws Exception {
     var file = folder.resolve("server.conf");
     String before = Files.readString(file);
     var lease = Duration.ofSeconds(6);
@@ -173,7 +173,7 @@ class PermissionsTest {
   }
 
   @Test
-  void aNameThatIsNoneIsRefused() {
+  void invalidAppNameIsRefused() {
     assertThrows(IllegalArgumentException.class, () -> NatsNetwork.permissions("bank\"]}"));
   }
 }

@@ -92,7 +92,7 @@ class ProcessesTest {
 
   @Soak(counterpart = "ClusterSimulationTest")
   @Test
-  void keysOfAProcessThatIsKilledOrStandsStillHaveAnotherHome() {
+  void keysOfKilledOrPausedProcessMoveToAnother() {
     start("a", LEASE).awaitJoined();
     var b = start("b", LEASE);
     b.awaitJoined();

@@ -35,12 +35,12 @@ class ReadmeTest {
   // @end
 
   @Test
-  void itRuns() {
+  void readmeCodeRuns() {
     assertEquals(1, visit(Servers.shared().url()));
   }
 
   @Test
-  void itIsThatOfThisTest() throws IOException {
+  void readmeShowsCodeOfThisTest() throws IOException {
     var shown = found("(?ms)^```java\n(.*?)^```$", "README.md");
     var here = found("(?s)  // @start\n(.*?)  // @end", "src/test/java/io/fibry/nats/ReadmeTest.java");
 

@@ -49,7 +49,7 @@ class ReplicasTest {
 
   /** The first page has turns that the second one replaced. */
   @Test
-  void purgeBetweenTwoPagesLeavesReplacedTurnsOut() throws InterruptedException {
+  void purgeBetweenPagesOmitsReplacedTurns() throws InterruptedException {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 29; i++) append(store, turn(ADA, life, i));
     try (var history = store.history("account", "")) {
@@ -67,7 +67,7 @@ class ReplicasTest {
 
   /** The second page is of a leader that has purged, the first one of a replica that has not. */
   @Test
-  void pageOfOldReplicaHasReplacedTurns() throws InterruptedException {
+  void pageOfStaleReplicaHasReplacedTurns() throws InterruptedException {
     long life = store.load(ADA).life();
     for (int i = 1; i <= 5; i++) append(store, turn(ADA, life, i));
     replicas.holdReplicas();
@@ -84,7 +84,7 @@ class ReplicasTest {
 
   /** Two programs store, one reads; leaders change meanwhile. */
   @RepeatedTest(5)
-  void historiesHoldWhileLeadersChange() throws InterruptedException {
+  void historiesStayCorrectWhileLeadersChange() throws InterruptedException {
     System.out.println("replicas: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var stores = List.of(store, replicas.open(options -> options).store());

@@ -179,7 +179,7 @@ class RolesTest {
   }
 
   @Test
-  void nodeContinuesWithoutKeeperWhichDeletesLater() throws Exception {
+  void nodeRunsWithoutKeeperAndKeeperDeletesLater() throws Exception {
     makeStreams();
     try (var node = join("a", Role.NODE)) {
       node.host(COUNTER, scope.anonymous(), LONG);
@@ -227,7 +227,7 @@ class RolesTest {
   }
 
   @Test
-  void keeperDeletesForNodesOnlyWhatIsDead() throws Exception {
+  void keeperDeletesOnlyDeadTurnsForNodes() throws Exception {
     makeStreams();
     try (var keeper = open(Role.KEEPER)) {
       turn(keeper, "x", List.of(AtAStream.message(actor("z"), "m")));
@@ -257,7 +257,7 @@ class RolesTest {
   }
 
   @Test
-  void onlyKeepersMakeWhatIsMissing() {
+  void onlyKeepersCreateMissingStreams() {
     assertEquals("stream KV_FB_bank_own is missing, and a program with the role NODE does not make it; start one with "
         + "the role KEEPER, which does when it first uses the stream",
         assertThrows(IllegalStateException.class, () -> join("a", Role.NODE)).getMessage());
@@ -266,7 +266,7 @@ class RolesTest {
   }
 
   @Test
-  void programThatClaimsTooMuchIsRefusedAtOnce() {
+  void programWithExcessiveRoleIsRefusedAtOnce() {
     makeStreams();
     assertEquals("KEEPER subscribe to fb.bank.k; that needs a user with "
         + "NatsNetwork.permissions(\"bank\", Role.KEEPER)",
@@ -330,7 +330,7 @@ class RolesTest {
   }
 
   @Test
-  void askerHasNothingElse() {
+  void askerIsDeniedAllOtherOperations() {
     makeStreams();
     String needs = "; that needs the role NODE, by NatsNetwork.withRole, and a user with "
         + "NatsNetwork.permissions(\"bank\", Role.NODE)";

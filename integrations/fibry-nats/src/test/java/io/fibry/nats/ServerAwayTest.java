@@ -57,7 +57,7 @@ class ServerAwayTest extends AtAStream {
   }
 
   @Test
-  void actorsMessagesAndViewsContinueWhenTheServerIsBack() throws Exception {
+  void actorsMessagesAndViewsResumeWithServer() throws Exception {
     List<String> seen = new CopyOnWriteArrayList<>();
     var view = Durable.view("list", Added.class).named("seen").newActor(scope.anonymous(), store,
         fact -> seen.add(fact.event().text()));

@@ -67,14 +67,14 @@ class StreamsTest {
   }
 
   @Test
-  void aHarmlessSettingIsTaken() throws Exception {
+  void harmlessSettingIsAccepted() throws Exception {
     make(one -> one.description("of the bank").metadata(Map.of("team", "bank"))
         .compressionOption(CompressionOption.S2));
   }
 
   /** Accounts with {@code max_bytes_required} need such a limit. */
   @Test
-  void aLimitByWhichTheServerDropsNothingIsTaken() throws Exception {
+  void harmlessStreamLimitIsAccepted() throws Exception {
     make(one -> one.maxBytes(1_000_000).maxMessages(5_000).discardPolicy(DiscardPolicy.New));
   }
 }

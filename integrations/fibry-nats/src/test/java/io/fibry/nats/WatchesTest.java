@@ -57,7 +57,7 @@ class WatchesTest implements Watches.Table {
   }
 
   @Test
-  void anEntryThatIsNotListedHasEnded() {
+  void unlistedEntryIsReportedDeleted() {
     try (var watches = new Watches("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
@@ -71,7 +71,7 @@ class WatchesTest implements Watches.Table {
   }
 
   @Test
-  void aListFromAServerThatIsBehindEndsNothing() {
+  void staleListDeletesNoEntries() {
     try (var watches = new Watches("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
@@ -85,7 +85,7 @@ class WatchesTest implements Watches.Table {
   }
 
   @Test
-  void afterAListThatFailsAnotherIsMade() {
+  void failedListIsRetried() {
     try (var watches = new Watches("test", this, FOR_EVER)) {
       watches.open(this::tell).accept(there("a", 5));
 
@@ -97,7 +97,7 @@ class WatchesTest implements Watches.Table {
   }
 
   @Test
-  void aKeyThatALongListLeftOutHasNotEnded() {
+  void keyOmittedFromLongListIsNotDeleted() {
     try (var watches = new Watches("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
@@ -112,7 +112,7 @@ class WatchesTest implements Watches.Table {
   }
 
   @Test
-  void aReaderThatThrowsIsToldAgainAndHarmsNoOther() {
+  void failingReaderIsNotifiedAgainWithoutAffectingOthers() {
     var failures = new AtomicInteger();
     try (var watches = new Watches("test", this, FOR_EVER)) {
       var failing = watches.open(entry -> {
@@ -131,7 +131,7 @@ class WatchesTest implements Watches.Table {
   }
 
   @Test
-  void aWatchThatIsClosedIsToldNoMore() {
+  void closedWatchGetsNoMoreEntries() {
     try (var watches = new Watches("test", this, FOR_EVER)) {
       var closed = watches.open(this::tell);
       closed.accept(there("a", 5));
@@ -176,7 +176,7 @@ class WatchesTest implements Watches.Table {
   }
 
   @Test
-  void aReaderConvergesToTheTable() {
+  void watchConvergesToTable() {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("watches: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);

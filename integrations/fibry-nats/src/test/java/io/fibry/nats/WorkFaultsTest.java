@@ -79,7 +79,7 @@ class WorkFaultsTest {
   /** Each is done; a server that is killed may not have stored the acknowledgements of some. */
   @Soak(counterpart = "FaultsTest.workGoesOnWhenItsServerComesBack")
   @Test
-  void whatWasStoredIsDoneThoughTheServerIsKilled() {
+  void storedWorkIsDoneThoughServerIsKilled() {
     server = Servers.start();
     var one = jobs("a");
     one.consume(8, this::count);
@@ -120,7 +120,7 @@ class WorkFaultsTest {
   }
 
   @Test
-  void aConsumerThatWasDeletedIsMadeAgain() throws Exception {
+  void deletedConsumerIsRecreated() throws Exception {
     var jobs = jobs("a");
     jobs.consume(1, this::count);
     jobs.put(new Job(1));
@@ -162,7 +162,7 @@ class WorkFaultsTest {
 
   /** Bytes of others are failures of a piece, and harm nothing else. */
   @Test
-  void bytesOfOthersArePutAside() throws Exception {
+  void foreignBytesAreParked() throws Exception {
     var jobs = jobs("a");
     jobs.consume(options -> options.withMaxAttempts(2).withBackoff(Duration.ofMillis(10), Duration.ofMillis(10)),
         this::count);

@@ -157,7 +157,7 @@ class ActorHandlerTest {
   }
 
   @Test
-  void withoutAScopeThereAreNoActors() {
+  void noActorBeansExistWithoutScope() {
     runner.withPropertyValues("fibry.enabled=false").withUserConfiguration(Bank.class)
         .run(context -> assertEquals(0, context.getBeanNamesForType(Actor.class).length));
   }
@@ -196,7 +196,7 @@ class ActorHandlerTest {
   }
 
   @Test
-  void messagesOfNoKnownTypeStopTheStart() {
+  void handlerWithUnknownMessageTypeStopsStart() {
     assertRefused(Unknown.class, "bean 'unknown' is marked @ActorHandler", "does not declare the type of its messages");
   }
 

@@ -94,7 +94,7 @@ class ActuatorTest {
   }
 
   @Test
-  void actorsMayComeAndGoMeanwhile() {
+  void endpointReportsWhileActorsComeAndGo() {
     runner.run(context -> {
       var scope = context.getBean(ActorScope.class);
       var endpoint = context.getBean(ActorsEndpoint.class);

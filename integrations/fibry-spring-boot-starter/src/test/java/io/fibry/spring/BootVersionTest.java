@@ -17,7 +17,7 @@ class BootVersionTest {
 
   /** Otherwise the other tests would show something else than they say. */
   @Test
-  void testsRunOnTheVersionOfTheirModule() {
+  void testsRunOnBootVersionOfTheirModule() {
     assertEquals(System.getProperty("boot.version"), SpringBootVersion.getVersion());
     assertEquals(SpringBootVersion.getVersion().startsWith("4."),
         ClassUtils.isPresent("org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory", null));

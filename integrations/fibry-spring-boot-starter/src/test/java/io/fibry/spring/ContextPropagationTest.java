@@ -61,7 +61,7 @@ class ContextPropagationTest {
   }
 
   @Test
-  void withoutTheLibraryMessagesCarryNothing() {
+  void messagesCarryNoContextWithoutLibrary() {
     runner.withClassLoader(new FilteredClassLoader(ContextSnapshotFactory.class)).run(context -> {
       assertNull(context.getStartupFailure());
       assertEquals(0, context.getBeanNamesForType(ContextPropagator.class).length);

@@ -89,12 +89,12 @@ class MetricsTest {
   }
 
   @Test
-  void withoutARegistryNothingIsMeasured() {
+  void nothingIsMeasuredWithoutRegistry() {
     bare.run(context -> assertFalse(context.containsBean("fibryScopeMetrics")));
   }
 
   @Test
-  void withoutMicrometerNothingIsMeasured() {
+  void contextStartsWithoutMicrometer() {
     bare.withClassLoader(new FilteredClassLoader("io.micrometer"))
         .run(context -> assertNull(context.getStartupFailure()));
   }

@@ -88,7 +88,7 @@ class NodeTest {
   }
 
   @Test
-  void whatItWasHomeToGoesOnElsewhere() {
+  void entitiesMoveToOtherNodeWhenContextCloses() {
     try (var other = other()) {
       runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
         for (int i = 0; i < 50; i++) context.getBean(Client.class).counters().actor("c" + i).ask(new Count());
@@ -100,7 +100,7 @@ class NodeTest {
   }
 
   @Test
-  void withoutANetworkThereIsNone() {
+  void noNodeExistsWithoutNetwork() {
     bare.run(context -> {
       assertNull(context.getStartupFailure());
       assertTrue(context.getBeansOfType(Cluster.class).isEmpty());
@@ -111,7 +111,7 @@ class NodeTest {
   }
 
   @Test
-  void anApplicationMayJoinItself() {
+  void applicationMayProvideItsOwnNode() {
     runner.withBean("ours", Cluster.class, this::other).run(context -> {
       assertEquals("other", context.getBean(Cluster.class).self().name());
       assertTrue(context.containsBean("fibryNodeLeaving"));
@@ -153,7 +153,7 @@ class NodeTest {
   }
 
   @Test
-  void afterAFailedStartItsNameIsFree() {
+  void nodeNameIsFreeAfterFailedStart() {
     runner.withUserConfiguration(Counters.class, FailedStart.class)
         .run(context -> assertNotNull(context.getStartupFailure()));
   }
@@ -161,14 +161,14 @@ class NodeTest {
   // ---- NATS
 
   @Test
-  void serversMakeANetwork() {
+  void serversPropertyCreatesNetwork() {
     bare.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1,nats://127.0.0.1:2", "fibry.cluster.replicas=3")
         .withBean("ours", Cluster.class, this::other).run(context -> assertEquals(
             "NATS at nats://127.0.0.1:1,nats://127.0.0.1:2", context.getBean(NatsNetwork.class).toString()));
   }
 
   @Test
-  void whereThereIsNoServerTheStartFails() {
+  void startFailsWhenNoServerIsReachable() {
     bare.withPropertyValues("fibry.cluster.servers=nats://127.0.0.1:1").run(context -> {
       Throwable cause = context.getStartupFailure();
       while (cause.getCause() != null) cause = cause.getCause();
@@ -201,7 +201,7 @@ class NodeTest {
   // ---- what is seen of it
 
   @Test
-  void healthSaysHowItIs() {
+  void nodeHealthIsReported() {
     runner.withUserConfiguration(Counters.class).withBean(Client.class).run(context -> {
       context.getBean(Client.class).counters().actor("c").ask(new Count());
       var cluster = context.getBean(Cluster.class);
@@ -226,7 +226,7 @@ class NodeTest {
   }
 
   @Test
-  void itIsMeasured() {
+  void nodeIsMeasured() {
     runner.withBean(SimpleMeterRegistry.class, SimpleMeterRegistry::new).run(context -> assertEquals(1,
         context.getBean(MeterRegistry.class).get("fibry.node.alive").tags("app", "shop", "node", "n1").gauge()
             .value()));

@@ -39,7 +39,7 @@ class ReadmeTest {
   }
 
   @Test
-  void propertiesOfTheReadmeAreAllThereAre() throws Exception {
+  void readmeListsAllProperties() throws Exception {
     var shown = new Properties();
     shown.load(new StringReader(String.join("", blocks("properties"))));
 

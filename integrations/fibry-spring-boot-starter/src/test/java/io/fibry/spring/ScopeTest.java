@@ -36,25 +36,25 @@ class ScopeTest {
   }
 
   @Test
-  void itHasTheNameOfTheApplication() {
+  void scopeIsNamedAfterApplication() {
     runner.withPropertyValues("spring.application.name=shop")
         .run(context -> assertEquals("shop", context.getBean(ActorScope.class).name()));
   }
 
   @Test
-  void itHasTheNameOfTheProperty() {
+  void scopeIsNamedByProperty() {
     runner.withPropertyValues("spring.application.name=shop", "fibry.name=till")
         .run(context -> assertEquals("till", context.getBean(ActorScope.class).name()));
   }
 
   @Test
-  void itCanBeLeftOut() {
+  void scopeCanBeDisabled() {
     runner.withPropertyValues("fibry.enabled=false")
         .run(context -> assertTrue(context.getBeansOfType(ActorScope.class).isEmpty()));
   }
 
   @Test
-  void ownScopeTakesItsPlace() {
+  void ownScopeBeanReplacesDefaultScope() {
     try (var own = ActorSystem.openScope("own")) {
       runner.withBean("own", ActorScope.class, () -> own)
           .run(context -> assertSame(own, context.getBean(ActorScope.class)));
@@ -105,7 +105,7 @@ class ScopeTest {
   }
 
   @Test
-  void textsOfMessagesAreShownOrNot() {
+  void messageContentsPropertyIsApplied() {
     runner.run(context -> assertTrue(optionsOf(context.getBean(ActorScope.class)).hasMessageContents()));
     runner.withPropertyValues("fibry.message-contents=false")
         .run(context -> assertFalse(optionsOf(context.getBean(ActorScope.class)).hasMessageContents()));

@@ -135,7 +135,7 @@ class ServerTest {
   }
 
   @Test
-  void requestsAreHandledByThePoolEvenIfSpringUsesVirtualThreads() throws Exception {
+  void poolHandlesRequestsEvenWithSpringVirtualThreads() throws Exception {
     long before = pool().report().handled();
     var answer = get("/hold");
     awaitInside(1);
@@ -155,7 +155,7 @@ class ServerTest {
   }
 
   @Test
-  void aRequestTooManyIsClosedWithoutAnAnswerAndTheOthersAreServed() throws Exception {
+  void excessRequestIsClosedAndOthersAreServed() throws Exception {
     var taken = new ArrayList<CompletableFuture<HttpResponse<String>>>();
     for (int i = 0; i < AT_ONCE; i++) taken.add(get("/hold"));
     awaitInside(AT_ONCE);
@@ -170,7 +170,7 @@ class ServerTest {
   }
 
   @Test
-  void anOpenCircuitBreakerIsA503() {
+  void openCircuitBreakerAnswers503() {
     var answer = get("/open").join();
 
     assertEquals(503, answer.statusCode());
@@ -178,7 +178,7 @@ class ServerTest {
   }
 
   @Test
-  void aFullActorIsA503AlsoForAFuture() throws Exception {
+  void fullActorAnswers503AlsoForFuture() throws Exception {
     var first = get("/later");
     awaitInside(1);
     var second = get("/later");
@@ -196,7 +196,7 @@ class ServerTest {
   }
 
   @Test
-  void aLateAnswerIsA504() throws Exception {
+  void lateAnswerIsReportedAs504() throws Exception {
     var answer = get("/ask").join();
 
     assertEquals(504, answer.statusCode());

@@ -55,7 +55,7 @@ class SeveralContextsTest {
   }
 
   @Test
-  void twoBesideEachOtherDoNotKnowOfEachOther() {
+  void parallelContextsAreIndependent() {
     try (var one = application().run()) {
       var other = application().run();
       assertNotSame(one.getBean(ActorScope.class), other.getBean(ActorScope.class));
@@ -68,7 +68,7 @@ class SeveralContextsTest {
   }
 
   @Test
-  void aChildEndsItsOwnActorsAndNotThoseOfItsParent() {
+  void childContextEndsOnlyItsOwnActors() {
     try (var parent = application().run()) {
       var child = application().parent(parent).run();
       assertNotSame(parent.getBean(ActorScope.class), child.getBean(ActorScope.class));
@@ -83,7 +83,7 @@ class SeveralContextsTest {
 
   /** Contexts in sequence, as devtools and test runs have them. */
   @Test
-  void manyOneAfterTheOtherLeaveNothing() {
+  void consecutiveContextsLeaveNothingBehind() {
     long before = scopes();
 
     for (int i = 0; i < 3; i++) {

@@ -63,7 +63,7 @@ class StoreHealthTest {
   }
 
   @Test
-  void aStoreThatIsNoFolderIsRead() {
+  void healthCoversNonFolderStores() {
     try (var store = FolderStore.open(folder)) {
       var now = StoreHealth.now(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store));
 

@@ -81,7 +81,7 @@ class StoreTest {
   record Client(Entities<String, Count> counters) {}
 
   @Test
-  void whatActorsKnowIsThereInTheNextContext() {
+  void durableStateIsThereInNextContext() {
     for (int i = 1; i <= 2; i++) {
       long expected = i;
       runner.withUserConfiguration(Counters.class).withBean(Client.class).run(
@@ -92,7 +92,7 @@ class StoreTest {
   }
 
   @Test
-  void withoutThePropertyThereIsNone() {
+  void noStoreExistsWithoutProperty() {
     bare.run(context -> {
       assertTrue(context.getBeansOfType(Store.class).isEmpty());
       assertFalse(context.containsBean("fibryStoreHealthIndicator"));
@@ -102,7 +102,7 @@ class StoreTest {
   }
 
   @Test
-  void withoutItsLibraryThereIsNone() {
+  void noStoreExistsWithoutItsLibrary() {
     runner.withClassLoader(new FilteredClassLoader("io.fibry.store", "io.fibry.durable", "io.fibry.codec"))
         .run(context -> {
           assertNull(context.getStartupFailure());
@@ -114,7 +114,7 @@ class StoreTest {
   }
 
   @Test
-  void anOwnStoreTakesItsPlace() throws Exception {
+  void ownStoreBeanReplacesDefaultStore() throws Exception {
     var own = MemoryStore.open();
 
     runner.withBean("own", Store.class, () -> own).run(context -> {
@@ -135,7 +135,7 @@ class StoreTest {
   }
 
   @Test
-  void aFolderThatAnotherContextHasOpenIsRefused() {
+  void folderOpenInAnotherContextIsRefused() {
     runner.run(first -> runner.run(second -> {
       var refusal = assertInstanceOf(StoreInUseException.class, ScopeTest.deepest(second.getStartupFailure()));
       assertTrue(refusal.getMessage().startsWith(folder + " is in use by this process"), refusal::getMessage);
@@ -157,7 +157,7 @@ class StoreTest {
   }
 
   @Test
-  void itIsClosedWhenItsActorsHaveHandledWhatWaits() {
+  void storeClosesAfterActorsHandlePendingMessages() {
     var gate = new Gate();
 
     runner.withBean(ScopeClosingTest.OpensBefore.class, () -> new ScopeClosingTest.OpensBefore(gate)).run(context -> {
@@ -198,7 +198,7 @@ class StoreTest {
 
   /** Spring destroys it before the scope, which was made before it. */
   @Test
-  void afterAFailedStartItIsClosedWhenItsActorsHaveHandledWhatWaits() {
+  void storeClosesAfterPendingMessagesWhenStartFails() {
     runner.withUserConfiguration(FailedStart.class).run(context -> assertNotNull(context.getStartupFailure()));
 
     assertEquals(4, count());

@@ -150,7 +150,7 @@ class TasksTest {
   }
 
   @Test
-  void asyncMethodsRunInTheDefaultExecutorThoughActorsAreBeans() {
+  void asyncMethodsUseDefaultExecutorDespiteActorBeans() {
     runner.withUserConfiguration(WithActor.class, WithAsync.class)
         .run(context -> assertTrue(Patience.value(context.getBean(Work.class).where()).startsWith("task-")));
   }
@@ -162,7 +162,7 @@ class TasksTest {
   }
 
   @Test
-  void withoutActorsNothingChanges() {
+  void executorsAreUnchangedWithoutActors() {
     runner
         .run(context -> assertFalse(context.containsBean("defaultTaskExecutor") || context.containsBean("taskExecutor")
             || !context.containsBean("applicationTaskExecutor")));

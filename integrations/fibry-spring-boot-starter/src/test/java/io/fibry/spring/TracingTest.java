@@ -108,7 +108,7 @@ class TracingTest {
   }
 
   @Test
-  void withoutATracerThereIsNone() {
+  void noTracePropagatorExistsWithoutTracer() {
     untraced.run(context -> assertEquals(1, context.getBeanNamesForType(ContextPropagator.class).length));
     runner("n1").withPropertyValues("fibry.propagate-context=false")
         .run(context -> assertEquals(0, context.getBeanNamesForType(ContextPropagator.class).length));

@@ -35,7 +35,7 @@ class WebTest {
   }
 
   @Test
-  void withoutWebThereIsNoAdvice() {
+  void noRefusalAdviceExistsWithoutWeb() {
     new ApplicationContextRunner().withConfiguration(ALL)
         .run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
     runner.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
@@ -102,7 +102,7 @@ class WebTest {
   }
 
   @Test
-  void withoutTomcatThereIsNoPool() {
+  void noTomcatPoolExistsWithoutTomcat() {
     runner.withPropertyValues("fibry.executor.tomcat.enabled=true")
         .withClassLoader(new FilteredClassLoader(Tomcat.class))
         .run(context -> assertEquals(0, context.getBeanNamesForType(FiberPool.class).length));

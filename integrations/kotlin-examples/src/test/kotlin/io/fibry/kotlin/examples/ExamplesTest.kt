@@ -20,7 +20,7 @@ class ExamplesTest {
   }
 
   @Test
-  fun eachProgramPrintsARowForEachDispatcherAndWhatFollows() {
+  fun eachProgramPrintsRowForEachDispatcher() {
     val lines = printed("All")
 
     val row = Regex("""(\S.{19}) +\d+ +\d+\.\d\d +\(\d+\.\d\d\.\.\d+\.\d\d\) +(\d+\.\d\d)( {3}\S.*)?""")
