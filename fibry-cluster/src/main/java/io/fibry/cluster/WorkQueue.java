@@ -43,8 +43,8 @@ public interface WorkQueue<M> {
    * is killed, these are interrupted, and go back
    * @throws IllegalStateException if this node works on the queue already
    */
-  default Exitable consume(int atOnce, Handler<M> worker) {
-    return consume(options -> options.withMaxParallel(atOnce), worker);
+  default Exitable consume(int maxParallel, Handler<M> worker) {
+    return consume(options -> options.withMaxParallel(maxParallel), worker);
   }
 
   /**

@@ -46,7 +46,12 @@ public record WireMessage(String subject, Optional<String> replyTo, Map<String, 
     return new WireMessage(subject, Optional.of(answers), headers, body);
   }
 
-  /** {@return a copy with another header} */
+  /**
+   * {@return a copy with another header}
+   *
+   * @param name of the header
+   * @param text its value
+   */
   public WireMessage withHeader(String name, String text) {
     var more = new HashMap<>(headers);
     more.put(name, text);

@@ -11,7 +11,7 @@ import java.util.function.Predicate;
  *
  * @param inline whether an asker on a virtual thread may run the handler
  * @param uncounted whether what they handle is no message of the program
- * @param countLostAsDisconnected whether the actor writes to a client outside, and which messages
+ * @param toClient whether the actor writes to a client outside, and which messages
  * for that client the library itself has sent; {@link #NO_CLIENT} if it writes to none
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */

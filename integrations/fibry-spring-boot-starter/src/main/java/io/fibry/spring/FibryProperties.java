@@ -17,7 +17,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param askLimit How long an ask waits.
  * @param drainLimit How long a closing scope handles messages.
  * @param killGrace How long an interrupted handler may take to end.
- * @param hasMessageContents Whether logs, dumps and exceptions show what messages say, not only
+ * @param messageContents Whether logs, dumps and exceptions show what messages say, not only
  * their class.
  * @param propagateContext Whether messages carry what context-propagation captures, such as the
  * observation.
