@@ -1,5 +1,6 @@
 import io.fibry.*;
 import io.fibry.cluster.*;
+import io.fibry.cluster.spi.*;
 import io.fibry.codec.*;
 import io.fibry.durable.*;
 import io.fibry.flow.*;
@@ -9,6 +10,7 @@ import io.fibry.mailbox.*;
 import io.fibry.net.*;
 import io.fibry.pool.*;
 import io.fibry.pubsub.*;
+import io.fibry.spi.*;
 import io.fibry.stereotype.*;
 import io.fibry.store.*;
 import io.fibry.store.folder.*;

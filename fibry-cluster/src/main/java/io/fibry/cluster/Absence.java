@@ -74,7 +74,7 @@ final class Absence {
   }
 
   private void learn(List<Member> members) {
-    var offering = members.stream().filter(one -> one.exposedNames().contains(name)).findFirst();
+    var offering = members.stream().filter(one -> one.offers().contains(name)).findFirst();
     if (offering.isPresent()) last = offering;
     else last.ifPresent(before -> end.complete(why(members, before)));
   }

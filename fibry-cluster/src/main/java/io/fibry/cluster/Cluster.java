@@ -66,11 +66,11 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    *
    * @param name of the node
    * @param id of its life: a node that ended and came back has another one
-   * @param hostedKinds the kinds of entities that it hosts
-   * @param exposedNames the names that it offers actors by
-   * @param joinedAt when it joined, by its own clock
+   * @param hosts the kinds of entities that it hosts
+   * @param offers the names that it offers actors by
+   * @param since when it joined, by its own clock
    */
-  record Member(String name, String id, Set<String> hostedKinds, Set<String> exposedNames, Instant joinedAt) {}
+  record Member(String name, String id, Set<String> hosts, Set<String> offers, Instant since) {}
 
   /** {@return the name of all nodes together} */
   String app();

@@ -39,7 +39,7 @@ final class Keys {
     Member best = null;
     long highest = 0;
     for (var member : members) {
-      if (!member.hostedKinds().contains(kind)) continue;
+      if (!member.hosts().contains(kind)) continue;
       long number = mix(checksum(member.name()) << 32 ^ checksum(kind + "." + part));
       if (best == null || Long.compareUnsigned(number, highest) > 0) {
         best = member;

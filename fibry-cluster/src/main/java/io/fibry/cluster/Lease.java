@@ -172,7 +172,7 @@ final class Lease {
   }
 
   private static String since(ClusterTransport.Entry entry) {
-    return State.memberOf(entry).map(one -> ", since " + one.joinedAt()).orElse("");
+    return State.memberOf(entry).map(one -> ", since " + one.since()).orElse("");
   }
 
   private void pause(ActorScope scope, String app) {
@@ -323,7 +323,7 @@ final class Lease {
    */
   private boolean update() {
     var member = new Member(self().name(), self().id(), Set.copyOf(hosts), Set.copyOf(offers.keySet()),
-        self().joinedAt());
+        self().since());
     return live(member, () -> sign(member));
   }
 

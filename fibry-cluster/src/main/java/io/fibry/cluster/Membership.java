@@ -117,7 +117,7 @@ final class Membership implements AutoCloseable {
    * host it.
    */
   boolean hosts(String kind) {
-    if (now().stream().anyMatch(member -> member.hostedKinds().contains(kind))) return true;
+    if (now().stream().anyMatch(member -> member.hosts().contains(kind))) return true;
     var before = hostedUntil.get(kind);
     return before != null && clock.nanoTime() - before < MOMENT.toNanos();
   }
@@ -178,7 +178,7 @@ final class Membership implements AutoCloseable {
   }
 
   private void left(Member before) {
-    before.hostedKinds().forEach(kind -> hostedUntil.put(kind, clock.nanoTime()));
+    before.hosts().forEach(kind -> hostedUntil.put(kind, clock.nanoTime()));
   }
 
   private void publish() {

@@ -31,8 +31,8 @@ final class Sight {
   }
 
   private static String line(Member one) {
-    return one.name() + ", since " + one.joinedAt() + listed(", home to ", one.hostedKinds())
-        + listed(", offers ", one.exposedNames());
+    return one.name() + ", since " + one.since() + listed(", home to ", one.hosts())
+        + listed(", offers ", one.offers());
   }
 
   private static String listed(String before, Collection<String> names) {

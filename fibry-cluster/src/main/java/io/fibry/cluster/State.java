@@ -61,7 +61,7 @@ record State(Member member, Map<String, String> ended, Optional<Duration> lease,
    * @return false if there was another heartbeat, or the entry is gone
    */
   boolean end(ClusterTransport engine, String key, long version, String why) {
-    var gone = new Member(member.name(), member.id(), Set.of(), Set.of(), member.joinedAt()); // also for older nodes
+    var gone = new Member(member.name(), member.id(), Set.of(), Set.of(), member.since()); // also for older nodes
     var next = new State(gone, Map.of(), lease, Optional.of(why));
     return engine.update(key, next.bytes(), version, CLEANED_UP).isPresent();
   }

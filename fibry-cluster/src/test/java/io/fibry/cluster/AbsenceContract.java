@@ -64,7 +64,7 @@ abstract class AbsenceContract {
   /** That the other node has heard of it. */
   private Exitable offered(Actor<Ping> till) {
     var offer = a.expose("till", Ping.class, till);
-    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.exposedNames().contains("till")));
+    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.offers().contains("till")));
     return offer;
   }
 
@@ -188,7 +188,7 @@ abstract class AbsenceContract {
   }
 
   private static long offering(Cluster node) {
-    return node.members().stream().filter(one -> one.exposedNames().contains("till")).count();
+    return node.members().stream().filter(one -> one.offers().contains("till")).count();
   }
 
   /** Code that is told of the end runs before all that the node does at that end. */

@@ -96,7 +96,7 @@ abstract class DurableHomesContract {
   }
 
   private static long nodes(Cluster node) {
-    return node.members().stream().filter(one -> one.hostedKinds().contains("account")).count();
+    return node.members().stream().filter(one -> one.hosts().contains("account")).count();
   }
 
   @Test

@@ -105,7 +105,7 @@ abstract class HomesContract {
 
   private static void awaitHosts(Cluster node, int hosts) {
     Patience.eventually(
-        () -> node.members().stream().filter(one -> one.hostedKinds().contains("account")).count() == hosts);
+        () -> node.members().stream().filter(one -> one.hosts().contains("account")).count() == hosts);
   }
 
   /** Costs less than to look where all keys are. */

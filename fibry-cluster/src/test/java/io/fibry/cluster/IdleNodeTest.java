@@ -86,7 +86,7 @@ class IdleNodeTest {
       for (int i = 0; i < ACTORS; i++) assertTrue(desks.actor("k" + i).sendMessage(new Remind(Duration.ofDays(365))));
       Patience.eventually(() -> readWithin(Duration.ofMinutes(1)).size() == 1); // each has set its reminder
 
-      assertEquals(Map.of("waiting of a kind", 3), readWithin(Duration.ofMinutes(3)));
+      assertEquals(Map.of("forEachPending of a kind", 3), readWithin(Duration.ofMinutes(3)));
     }
   }
 }

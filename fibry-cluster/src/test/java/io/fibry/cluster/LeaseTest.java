@@ -355,7 +355,7 @@ class LeaseTest {
 
     var b = join("b");
     var homes = CompletableFuture.supplyAsync(() -> home(b), Patience::elsewhere);
-    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.hostedKinds().contains("place")));
+    Patience.eventually(() -> b.members().stream().anyMatch(one -> one.hosts().contains("place")));
     pass(TICK.multipliedBy(2));
 
     assertAnswers("a", ofA);

@@ -231,7 +231,7 @@ class MembersTest {
         throw Patience.failure(joining);
       });
       assertEquals(
-          "a node 'a' of app 'bank' is alive, since " + a.self().joinedAt() + "; give this one another name",
+          "a node 'a' of app 'bank' is alive, since " + a.self().since() + "; give this one another name",
           failure.getMessage());
     }
     try (var again = join("a")) {

@@ -180,7 +180,7 @@ class NodeTest {
       node.failDiskOperations("sync"::equals);
       disk.write("file", 0, ByteBuffer.allocate(4).putInt(7).flip());
       var failed = assertThrows(IOException.class, () -> disk.sync("file"));
-      assertEquals("made up: force on the disk of one", failed.getMessage());
+      assertEquals("made up: sync on the disk of one", failed.getMessage());
       node.crash();
 
       var again = node.restart().disk();

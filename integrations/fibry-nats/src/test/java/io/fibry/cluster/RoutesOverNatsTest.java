@@ -113,7 +113,7 @@ class RoutesOverNatsTest {
   }
 
   static long hosts(Cluster node, String kind) {
-    return node.members().stream().filter(one -> one.hostedKinds().contains(kind)).count();
+    return node.members().stream().filter(one -> one.hosts().contains(kind)).count();
   }
 
   /** How many parts a node should have, as another one sees it. */

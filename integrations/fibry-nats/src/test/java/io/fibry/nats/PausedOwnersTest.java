@@ -63,7 +63,7 @@ class PausedOwnersTest {
     nodes.forEach(NodeProcess::awaitJoined);
     try (var asking = Ledgers.join(app, network, "asking")) {
       Patience.eventually(
-          () -> asking.members().stream().filter(one -> one.hostedKinds().contains("ledger")).count() == NAMES.size());
+          () -> asking.members().stream().filter(one -> one.hosts().contains("ledger")).count() == NAMES.size());
       pauseAgainAndAgain(asking);
     }
   }

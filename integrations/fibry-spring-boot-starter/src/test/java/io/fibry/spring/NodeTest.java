@@ -78,7 +78,7 @@ class NodeTest {
         assertEquals(1, context.getBean(Client.class).counters().actor("c").ask(new Count()));
         assertEquals("n1", context.getBean(Cluster.class).self().name());
         assertEquals(2, other.entities(COUNTER).actor("c").ask(new Count()));
-        assertEquals(Set.of("counter"), other.members().getFirst().hostedKinds());
+        assertEquals(Set.of("counter"), other.members().getFirst().hosts());
       });
 
       // its lease would be over later

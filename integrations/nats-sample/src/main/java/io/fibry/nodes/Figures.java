@@ -73,7 +73,7 @@ final class Figures implements AutoCloseable {
         .storageType(StorageType.File).maxMessagesPerSubject(1).replicas(servers.size()).build());
     stream = bare.jetStream();
     here = join("here");
-    while (here.members().stream().noneMatch(one -> one.hostedKinds().contains("counter")))
+    while (here.members().stream().noneMatch(one -> one.hosts().contains("counter")))
       TimeUnit.MILLISECONDS.sleep(50);
   }
 

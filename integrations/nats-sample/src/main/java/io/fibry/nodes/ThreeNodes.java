@@ -78,7 +78,7 @@ final class ThreeNodes implements AutoCloseable {
 
   private Result run(Duration time) throws Exception {
     await("three nodes",
-        () -> front.members().stream().filter(one -> one.hostedKinds().contains("purse")).count() == NODES);
+        () -> front.members().stream().filter(one -> one.hosts().contains("purse")).count() == NODES);
     awaitAll();
     System.out.println(PURSES + " purses with " + Purses.AT_FIRST + " cents each are at home on " + NODES + " nodes");
     var longest = Duration.ZERO;
