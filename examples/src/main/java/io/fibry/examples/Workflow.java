@@ -23,8 +23,8 @@ class Workflow {
   static String handle(String status, Message message, DurableContext<Message> context) throws Exception {
     switch (message) {
       case Place p -> {
-        String receipt =
-            context.step("charge", String.class, () -> charge(p.cents(), context.idempotencyKey("charge")));
+        var key = context.idempotencyKey("charge");
+        String receipt = context.step("charge", String.class, () -> charge(p.cents(), key));
         CHARGED.countDown();
         context.sleep("change of mind", Duration.ofHours(1));
         return context.step("ship", String.class, () -> "shipped " + p.item() + " for " + receipt);
@@ -39,7 +39,6 @@ class Workflow {
     System.out.println("charges " + cents + " with a key of " + key.split("/")[1]);
     return "receipt 7";
   }
-
   public static void main(String[] args) throws Exception {
     try (var folder = Folder.of(args)) {
       try (var store = FolderStore.open(folder.path());

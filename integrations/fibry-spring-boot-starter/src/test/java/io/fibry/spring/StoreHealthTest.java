@@ -46,7 +46,7 @@ class StoreHealthTest {
     var now = StoreHealth.of(Map.of("one", StoreHealth.of(health(false, false, List.of("00000001-76.torn")))));
 
     assertEquals("UP", now.status());
-    assertTrue(now.details().toString().contains("torn=[00000001-76.torn]"), now::toString);
+    assertTrue(now.details().toString().contains("tornFiles=[00000001-76.torn]"), now::toString);
   }
 
   @Test
