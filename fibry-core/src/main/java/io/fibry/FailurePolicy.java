@@ -27,7 +27,7 @@ public final class FailurePolicy {
     /** {@link #escalate}. */
     ESCALATE("escalate()"),
     /** {@link #choose}. */
-    CHOOSE("by(..)");
+    CHOOSE("choose(..)");
 
     private final String call;
 
@@ -207,12 +207,12 @@ public final class FailurePolicy {
 
   private void mayGoOn(String what) {
     if (kind == Kind.STOP || kind == Kind.ESCALATE) throw new IllegalStateException(this + " does not go on, so " + what
-        + " has no meaning; give it to resume(), restart(), restartAll(), restartFromFailed() or by(..)");
+        + " has no meaning; give it to resume(), restart(), restartAll(), restartFromFailed() or choose(..)");
   }
 
   private void needsRestart(String what) {
     if (!kind.isRestart() && kind != Kind.CHOOSE) throw new IllegalStateException(this + " restarts nothing, so " + what
-        + " has no meaning; give it to restart(), restartAll(), restartFromFailed() or by(..)");
+        + " has no meaning; give it to restart(), restartAll(), restartFromFailed() or choose(..)");
   }
 
   /**
@@ -255,9 +255,9 @@ public final class FailurePolicy {
   public FailurePolicy resolve(Throwable failure) {
     var policy = this;
     for (int depth = 0; policy.kind == Kind.CHOOSE; depth++) {
-      if (depth == DEEPEST_CHOICE) throw new IllegalStateException("by(..) chooses by(..) without end");
+      if (depth == DEEPEST_CHOICE) throw new IllegalStateException("choose(..) chooses choose(..) without end");
       policy = policy.within(Objects.requireNonNull(policy.choice.apply(failure),
-          "by(..) returned null for a failure; return a policy"));
+          "choose(..) returned null for a failure; return a policy"));
     }
     return policy;
   }

@@ -45,7 +45,7 @@ final class Strategies {
 
     @Override
     public String toString() {
-      return "on(" + Lines.text(executor) + ")";
+      return "of(" + Lines.text(executor) + ")";
     }
   }
 }

@@ -99,7 +99,7 @@ class WithinTest {
 
     assertEquals(
         "the mailbox of actor 'timely' is full: \"request\" would have waited about 60 ms, longer than 50 ms; ask "
-            + "again later, or give it more workers or a longer within(..)",
+            + "again later, or give it more workers or a longer withMaxWait(..)",
         refusal.getMessage());
     assertEquals(100, refusal.capacity());
     assertEquals(1, scope.report().unhandled().get(Reason.REJECTED));

@@ -119,7 +119,8 @@ public interface WorkQueue<M> {
     public Options {
       check(maxParallel, "pieces at once");
       check(maxAttempts, "attempts");
-      if (!Objects.requireNonNull(initialBackoff, "pause").isPositive() || initialBackoff.compareTo(maxBackoff) > 0)
+      if (!Objects.requireNonNull(initialBackoff, "initialBackoff").isPositive()
+          || initialBackoff.compareTo(maxBackoff) > 0)
         throw new IllegalArgumentException(
             "pauses from " + initialBackoff + " to " + maxBackoff + "; give more than zero, and the longer one last");
     }

@@ -49,7 +49,7 @@ final class StateRules {
   record After(Class<?> state, Duration time, Handler.Returning<Object, Object> next) implements Rule {
     @Override
     public String text() {
-      return "after(" + state.getSimpleName() + ", " + Durations.text(time) + ")";
+      return "onTimeout(" + state.getSimpleName() + ", " + Durations.text(time) + ")";
     }
   }
 

@@ -121,7 +121,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   private void check() {
     if (checked) return;
     if (afters().findAny().isEmpty() && ons().allMatch(On::postpones)) throw new IllegalStateException(
-        this + " would never leave its initial state: give it transitions by on(..) or after(..)");
+        this + " would never leave its initial state: give it transitions by on(..) or onTimeout(..)");
     for (var message : leaves(messages)) checkTaken(message);
     for (var state : leaves(states)) {
       var here = rules(state);

@@ -100,7 +100,7 @@ public final class Mailbox<M> {
   public Mailbox<M> selective() {
     if (target > 0) throw new IllegalArgumentException(
         "the handler of a selective mailbox chooses what it takes, so the wait of a message cannot be foreseen; "
-            + "leave out within(" + Durations.text(maxWait()) + ")");
+            + "leave out withMaxWait(" + Durations.text(maxWait()) + ")");
     return new Mailbox<>(capacity, overflow, 0, order, true);
   }
 
@@ -120,10 +120,10 @@ public final class Mailbox<M> {
     if (!Objects.requireNonNull(target, "target").isPositive()) throw new IllegalArgumentException(
         "messages that may wait " + Durations.text(target) + " could not wait at all; give more than zero");
     if (capacity == Integer.MAX_VALUE || selective)
-      throw new IllegalArgumentException("within(" + Durations.text(target)
+      throw new IllegalArgumentException("withMaxWait(" + Durations.text(target)
           + ") is for a mailbox with a capacity, whose messages are taken in the order they came; this one is " + this);
     if (overflow != Overflow.REJECT && overflow != Overflow.DROP_NEWEST) throw new IllegalArgumentException(
-        "within(" + Durations.text(target) + ") refuses messages that would wait too long, and a mailbox that is "
+        "withMaxWait(" + Durations.text(target) + ") refuses messages that would wait too long, and a mailbox that is "
             + this
             + " refuses none; give it REJECT or DROP_NEWEST");
     return new Mailbox<>(capacity, overflow, target.compareTo(AGE) < 0 ? target.toNanos() : AGE.toNanos(), order,

@@ -178,7 +178,7 @@ final class OpenExchange implements HttpExchange {
 
   @Override
   public OutputStream outputStream() {
-    refuseWhereReturned("out()");
+    refuseWhereReturned("outputStream()");
     return answer.out();
   }
 

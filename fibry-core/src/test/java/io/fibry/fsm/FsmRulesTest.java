@@ -118,9 +118,11 @@ class FsmRulesTest {
 
   @Test
   void machineThatNeverLeavesInitialStateIsRefused() {
-    impossible("the machine of Door would never leave its initial state: give it transitions by on(..) or after(..)",
+    impossible(
+        "the machine of Door would never leave its initial state: give it transitions by on(..) or onTimeout(..)",
         empty);
-    impossible("the machine of Door would never leave its initial state: give it transitions by on(..) or after(..)",
+    impossible(
+        "the machine of Door would never leave its initial state: give it transitions by on(..) or onTimeout(..)",
         empty.postpone(Closed.class, Event.class));
   }
 
@@ -177,7 +179,7 @@ class FsmRulesTest {
     var wheel = Fsm.of(Wheel.class, Event.class, new Spinning()).on(Wheel.class, Event.class, (any, event) -> any);
 
     impossible(
-        "a state of class Spinning has two times, after(Fast, 10 s) and after(Loud, 10 s), and none is the most "
+        "a state of class Spinning has two times, onTimeout(Fast, 10 s) and onTimeout(Loud, 10 s), and none is the most "
             + "specific; add a rule for that class itself",
         wheel.onTimeout(Fast.class, DoorFixture.AWHILE, fast -> fast).onTimeout(Loud.class, DoorFixture.AWHILE,
             loud -> loud));

@@ -48,7 +48,7 @@ class MailboxTest {
     refused("this one is priority", () -> Mailbox.priority(Comparator.<String>naturalOrder()).withMaxWait(WAIT));
     refused("this one is bounded(3, REJECT), selective",
         () -> Mailbox.bounded(3, Overflow.REJECT).selective().withMaxWait(WAIT));
-    refused("leave out within(20 ms)", () -> Mailbox.bounded(3, Overflow.REJECT).withMaxWait(WAIT).selective());
+    refused("leave out withMaxWait(20 ms)", () -> Mailbox.bounded(3, Overflow.REJECT).withMaxWait(WAIT).selective());
     refused("give it REJECT or DROP_NEWEST", () -> Mailbox.bounded(3, Overflow.BLOCK).withMaxWait(WAIT));
     refused("give it REJECT or DROP_NEWEST", () -> Mailbox.bounded(3, Overflow.DROP_OLDEST).withMaxWait(WAIT));
     assertThrows(NullPointerException.class, () -> Mailbox.bounded(3, Overflow.REJECT).withMaxWait(null));

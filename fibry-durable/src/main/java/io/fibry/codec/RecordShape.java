@@ -38,7 +38,7 @@ final class RecordShape implements Shape {
       throw new IllegalArgumentException("two components of " + type.getName() + " have the same name in bytes, '"
           + name + "'; give one another");
     if (gone.contains(name)) throw new IllegalArgumentException(
-        Shape.field(name, type) + " exists, so it is not gone; leave out forms.gone(..) for it");
+        Shape.field(name, type) + " exists, so it is not gone; leave out evolution.ignoreRemoved(..) for it");
     fields.add(new Field(name, accessor(component), shape));
   }
 

@@ -180,7 +180,7 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   public Kinds<M> deduplicate(int answers, Duration time) {
     if (!Objects.requireNonNull(time, "time").isPositive())
       throw new IllegalArgumentException("kind '" + name + "' remembers for " + time + "; give more than zero");
-    return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "remembers"), time, history);
+    return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "deduplicate"), time, history);
   }
 
   @Override
@@ -191,7 +191,8 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
 
   @Override
   public Kinds<M> maxUnstoredTurns(int turns) {
-    return new Kinds<>(name, messages, snapshotEvery, positive(turns, "ahead"), keeps, remembers, rememberedFor,
+    return new Kinds<>(name, messages, snapshotEvery, positive(turns, "maxUnstoredTurns"), keeps, remembers,
+        rememberedFor,
         history);
   }
 

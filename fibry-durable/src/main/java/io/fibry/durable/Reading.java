@@ -68,7 +68,7 @@ final class Reading<S, E> {
 
   private static CodecException withoutEvents(String why, CodecException unreadable) {
     return new CodecException(Lines.message(unreadable) + "; nor can its state be computed from its events, since "
-        + why + ". Give events(..) a codec of the state that reads the old form, by forms.reads(..)", unreadable);
+        + why + ". Give events(..) a codec of the state that reads the old form, by evolution.readOld(..)", unreadable);
   }
 
   private void addAll(List<byte[]> bodies, long last, CodecException unreadable) {

@@ -37,7 +37,7 @@ final class Refusals {
   void putAside(Store.ActorId actor, Kept<?> kept, String reason) {
     String what = actor + " put message " + kept.message().getClass().getSimpleName() + " aside, as '"
         + Lines.line(Mail.aside(kept.unique())) + "': " + Lines.line(reason)
-        + ". Its kind lists it by aside(store); call retry(..) or remove(..)";
+        + ". Its kind lists it by parked(store); call retry(..) or discard(..)";
     warn(actor.kind(), what, ". %d more of this kind were put aside since the last such line");
   }
 
@@ -50,7 +50,7 @@ final class Refusals {
 
   void noSnapshot(Store.ActorId actor, String field) {
     String what = actor + " goes on without a new snapshot, which would lack " + field
-        + ": newer code has written that. If the type had the field before, name it with forms.gone(..)";
+        + ": newer code has written that. If the type had the field before, name it with evolution.ignoreRemoved(..)";
     warn("newer than " + actor.kind(), what, ". %d more of this kind did so since the last such line");
   }
 

@@ -111,7 +111,7 @@ final class Steps {
       return codec.decode(result);
     } catch (CodecException unknown) {
       throw new CodecException("what " + text(name) + " answered cannot be read: " + Lines.message(unknown)
-          + "; give step(..) a codec that reads the old form, by forms.reads(..)", unknown);
+          + "; give step(..) a codec that reads the old form, by evolution.readOld(..)", unknown);
     }
   }
 

@@ -90,8 +90,8 @@ public interface Store extends AutoCloseable {
       Objects.requireNonNull(actor, "actor");
       Objects.requireNonNull(at, "at");
       Objects.requireNonNull(body, "body");
-      Objects.requireNonNull(handledIds, "done");
-      Objects.requireNonNull(outbox, "sends");
+      Objects.requireNonNull(handledIds, "handledIds");
+      Objects.requireNonNull(outbox, "outbox");
     }
   }
 

@@ -24,7 +24,7 @@ public final class UnknownFieldsException extends StoreException {
     super("turn " + turn + " of " + actor + " would erase " + Objects.requireNonNull(field, "field")
         + ", which is stored and which this program does not know: it runs older code than the program that has "
         + "stored it. A node that knows the field can handle the message, and so can this one after its upgrade. "
-        + "If the type had the field before, name it with forms.gone(..)", null);
+        + "If the type had the field before, name it with evolution.ignoreRemoved(..)", null);
     this.field = field;
   }
 

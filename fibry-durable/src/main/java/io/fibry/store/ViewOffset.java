@@ -21,7 +21,7 @@ public record ViewOffset(String kind, String name, String offset) {
   public ViewOffset {
     Objects.requireNonNull(kind, "kind");
     Objects.requireNonNull(name, "name");
-    Objects.requireNonNull(offset, "place");
+    Objects.requireNonNull(offset, "offset");
   }
 
   /**

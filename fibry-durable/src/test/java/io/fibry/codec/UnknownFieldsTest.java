@@ -76,7 +76,7 @@ class UnknownFieldsTest {
   void existingFieldCannotBeDeclaredRemoved() {
     var failure = assertThrows(IllegalArgumentException.class,
         () -> Codec.of(Older.Page.class, forms -> forms.ignoreRemoved(Older.Circle.class, "radius")));
-    assertEquals("field 'radius' of Circle exists, so it is not gone; leave out forms.gone(..) for it",
+    assertEquals("field 'radius' of Circle exists, so it is not gone; leave out evolution.ignoreRemoved(..) for it",
         failure.getMessage());
     var stranger = assertThrows(IllegalArgumentException.class,
         () -> Codec.of(Older.Page.class, forms -> forms.ignoreRemoved(Newer.Circle.class, "x")));

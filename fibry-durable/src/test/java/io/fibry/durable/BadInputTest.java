@@ -194,8 +194,8 @@ class BadInputTest extends AtAStore {
 
     assertEquals("kind 'hits': storeMessages" + end, refusal(() -> KIND.storeMessages(number)));
     assertEquals("kind 'hits': snapshotEvery" + end, refusal(() -> KIND.snapshotEvery(number)));
-    assertEquals("kind 'hits': ahead" + end, refusal(() -> KIND.maxUnstoredTurns(number)));
-    assertEquals("kind 'hits': remembers" + end, refusal(() -> KIND.deduplicate(number, FOR_EVER)));
+    assertEquals("kind 'hits': maxUnstoredTurns" + end, refusal(() -> KIND.maxUnstoredTurns(number)));
+    assertEquals("kind 'hits': deduplicate" + end, refusal(() -> KIND.deduplicate(number, FOR_EVER)));
   }
 
   @Test

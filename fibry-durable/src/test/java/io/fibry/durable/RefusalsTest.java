@@ -47,7 +47,7 @@ class RefusalsTest {
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
       }
 
-      String end = ". Its kind lists it by aside(store); call retry(..) or remove(..)";
+      String end = ". Its kind lists it by parked(store); call retry(..) or discard(..)";
       var told =
           logged.linesOfThisThread("WARN").stream().map(line -> line.substring(line.indexOf(" - ") + 3)).toList();
       assertEquals(

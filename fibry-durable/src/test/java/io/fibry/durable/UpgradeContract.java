@@ -156,7 +156,7 @@ abstract class UpgradeContract extends AtAStore {
     assertEquals("[Item[name=book]]", old.ask(new Texts()));
     String text = refused(old).getMessage();
     assertTrue(text.contains("turn 2 of cart 'ada' would erase field 'note' of Item, which is stored"), text);
-    assertTrue(text.contains("forms.gone(..)"), text);
+    assertTrue(text.contains("evolution.ignoreRemoved(..)"), text);
     refused(old);
     assertEquals("[Item[name=book]]", old.ask(new Texts()));
     end(old);

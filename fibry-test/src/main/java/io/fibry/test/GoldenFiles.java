@@ -63,12 +63,12 @@ public final class GoldenFiles {
       codec.decode(Files.readAllBytes(sample), unknown::add);
     } catch (CodecException unreadable) {
       throw new AssertionError("stored bytes like " + sample + " can no longer be read: " + unreadable.getMessage()
-          + "\nTell the " + codec + " what the old form means, with forms.reads(..), or take the change back.",
+          + "\nTell the " + codec + " what the old form means, with evolution.readOld(..), or take the change back.",
           unreadable);
     }
     if (!unknown.isEmpty()) throw new AssertionError("stored bytes like " + sample + " have " + unknown
         + ", which the types no longer have: an actor whose state has them would not store it again."
-        + "\nTell the " + codec + " that they are gone, with forms.gone(..), or take the change back.");
+        + "\nTell the " + codec + " that they are gone, with evolution.ignoreRemoved(..), or take the change back.");
   }
 
   /** Samples of today that the folder has not, of those that the types can be read from. */

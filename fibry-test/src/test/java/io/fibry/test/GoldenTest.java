@@ -71,7 +71,7 @@ class GoldenTest {
 
     assertTrue(text.contains("Deposited-1-v1.cbor can no longer be read: Event.Deposited: field currency of Deposited"
         + " is missing"), text);
-    assertTrue(text.contains("forms.reads(..)"), text);
+    assertTrue(text.contains("evolution.readOld(..)"), text);
     failure(Codec.of(Third.Event.class)); // for ever
   }
 
@@ -124,7 +124,7 @@ class GoldenTest {
 
     String text = failure(Codec.of(Fewer.Tree.class)).getMessage();
     assertTrue(text.contains("have [field 'size' of Leaf], which the types no longer have"), text);
-    assertTrue(text.contains("forms.gone(..)"), text);
+    assertTrue(text.contains("evolution.ignoreRemoved(..)"), text);
 
     var named = Codec.of(Fewer.Tree.class, forms -> forms.ignoreRemoved(Fewer.Leaf.class, "size"));
     assertTrue(failure(named).getMessage().contains("the types have changed; old bytes can be read"));

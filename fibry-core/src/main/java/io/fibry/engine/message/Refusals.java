@@ -77,7 +77,7 @@ public final class Refusals {
     return new MailboxFullException(
         "the mailbox of actor '" + actor.name() + "' is full: " + actor.asked(request) + " would have waited about "
             + Durations.textOfNanos(foreseen) + ", longer than " + Durations.text(target)
-            + "; ask again later, or give it more workers or a longer within(..)",
+            + "; ask again later, or give it more workers or a longer withMaxWait(..)",
         actor.name(), request, capacity);
   }
 

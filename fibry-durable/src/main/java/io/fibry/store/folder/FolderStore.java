@@ -219,7 +219,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
       if (maxPendingBytes < LEAST)
         throw new IllegalArgumentException("room for " + maxPendingBytes + " bytes; give " + LEAST + " or more");
       Objects.requireNonNull(clock, "clock");
-      if (Objects.requireNonNull(syncInterval, "pause").isNegative())
+      if (Objects.requireNonNull(syncInterval, "syncInterval").isNegative())
         throw new IllegalArgumentException("a pause of " + syncInterval + "; give zero or more");
     }
 

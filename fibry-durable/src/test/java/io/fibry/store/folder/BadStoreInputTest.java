@@ -184,7 +184,7 @@ class BadStoreInputTest {
     assertEquals("folder", missing(() -> FolderStore.open(null)));
     assertEquals("options", missing(() -> FolderStore.open(folder, null)));
     assertEquals("what options answers", missing(() -> FolderStore.open(folder, options -> null)));
-    assertEquals("pause", missing(() -> FolderStore.open(folder, options -> options.withSyncInterval(null))));
+    assertEquals("syncInterval", missing(() -> FolderStore.open(folder, options -> options.withSyncInterval(null))));
     assertEquals("clock", missing(() -> FolderStore.open(folder, options -> options.withClock(null))));
     assertEquals("disk", missing(() -> FolderStore.open((StorageDirectory) null, options -> options)));
     assertEquals("folder", missing(() -> FolderStore.check(null)));

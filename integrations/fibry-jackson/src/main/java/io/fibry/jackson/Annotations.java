@@ -63,6 +63,6 @@ final class Annotations {
           && annotation.annotationType() != JsonProperty.class)
         throw new IllegalArgumentException("@" + annotation.annotationType().getSimpleName() + " at " + element
             + " has no effect here, where only @JsonProperty has one; take it away, or let a mapper write the type: "
-            + "JacksonCodec.of(type, forms, mapped -> mapped.by(..))");
+            + "JacksonCodec.of(type, forms, mapped -> mapped.map(..))");
   }
 }
