@@ -113,7 +113,8 @@ class JoinTest {
     var folder = Servers.folder();
     var own = Certificates.of("server", "EC");
     Certificates.write(own, folder.resolve("cert.pem"), folder.resolve("key.pem"));
-    String tls = "tls { cert_file: '%s/cert.pem', key_file: '%s/key.pem' }\n".formatted(folder, folder);
+    // by default, the server ends a handshake after two seconds, which a busy machine may need
+    String tls = "tls { cert_file: '%s/cert.pem', key_file: '%s/key.pem', timeout: 600 }\n".formatted(folder, folder);
     try (var server = NatsServer.start(folder, tls)) {
       var network = NatsNetwork.connectTo(server.url());
       var other = Certificates.context(own, Certificates.of("other", "EC"));
