@@ -45,7 +45,7 @@ final class Strategies {
 
     @Override
     public String toString() {
-      return "of(" + Lines.text(executor) + ")";
+      return "Strategy.of(" + Lines.text(executor) + ")";
     }
   }
 }

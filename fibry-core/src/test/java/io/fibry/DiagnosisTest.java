@@ -237,7 +237,7 @@ class DiagnosisTest {
     var actor = Job.worker(builder.strategy(Strategy.of(new Lazy())));
 
     assertSays(late(ask(actor, "Get")),
-        "it was number 1 in the queue; the actor has been given no thread yet by on(a lazy pool)");
+        "it was number 1 in the queue; the actor has been given no thread yet by Strategy.of(a lazy pool)");
   }
 
   private static final class Lazy implements Executor {

@@ -97,7 +97,7 @@ class DumpTest {
     var actor = actor(scope.named("starved").strategy(Strategy.of(task -> {})));
     actor.sendMessage(1);
 
-    says("  starved .*: has been given no thread yet by on\\(.*; 1 waiting; 0 handled");
+    says("  starved .*: has been given no thread yet by Strategy\\.of\\(.*; 1 waiting; 0 handled");
   }
 
   @Promise("19.7")
