@@ -148,7 +148,7 @@ final class RecordShape implements Shape {
 
   private static CodecException thrownBy(Throwable thrown, String who) {
     if (thrown instanceof Error error) throw error;
-    return new CodecException(": " + who + " threw " + Lines.escaped(thrown.toString()), thrown);
+    return new CodecException(": " + who + " threw " + Lines.thrown(thrown), thrown);
   }
 
   @Override

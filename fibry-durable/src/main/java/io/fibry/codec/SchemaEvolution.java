@@ -62,7 +62,7 @@ public final class SchemaEvolution<T> {
       today = now.apply(value);
     } catch (RuntimeException thrown) {
       throw new CodecException(
-          ": the function for " + form.getName() + " threw " + Lines.escaped(thrown.toString()), thrown);
+          ": the function for " + form.getName() + " threw " + Lines.thrown(thrown), thrown);
     }
     if (today == null) throw CodecException.here("the function for " + form.getName() + " answered null");
     return today;

@@ -50,6 +50,6 @@ record Checked<T>(Codec<T> codec) implements Codec<T> {
 
   private CodecException failed(String verb, RuntimeException failure) {
     return new CodecException(
-        verb + " of " + codec.getClass().getName() + " threw " + Lines.escaped(failure.toString()), failure);
+        verb + " of " + codec.getClass().getName() + " threw " + Lines.thrown(failure), failure);
   }
 }

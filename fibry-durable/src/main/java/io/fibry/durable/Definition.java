@@ -57,7 +57,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
     try {
       next = after.apply(before, event);
     } catch (RuntimeException thrown) {
-      throw new IllegalStateException(noState(event, turn, actor) + "threw " + Lines.escaped(thrown.toString()),
+      throw new IllegalStateException(noState(event, turn, actor) + "threw " + Lines.thrown(thrown),
           thrown);
     }
     return Objects.requireNonNull(next, () -> noState(event, turn, actor) + "answered null");

@@ -1,6 +1,7 @@
 package io.fibry.simulation;
 
 import io.fibry.Actor;
+import io.fibry.text.Lines;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -91,7 +92,7 @@ final class Trace {
     try {
       text = String.valueOf(message);
     } catch (RuntimeException broken) {
-      text = message.getClass().getSimpleName() + ", whose text throws " + broken;
+      text = message.getClass().getSimpleName() + ", whose text throws " + Lines.thrown(broken);
     }
     if (text.contains("$$Lambda")) return "code";
     text = text.replaceAll("\\R", " ");

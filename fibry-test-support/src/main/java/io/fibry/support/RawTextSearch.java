@@ -44,7 +44,8 @@ final class RawTextSearch {
       "java.lang.String", "java.lang.Class", "java.lang.Thread", "java.lang.StackTraceElement", "java.lang.Void",
       "java.lang.reflect.", "java.math.", "java.net.Inet", "java.net.ServerSocket", "java.net.URI",
       "java.nio.CharBuffer",
-      "java.nio.file.Path", "java.time.", "java.util.Locale", "java.util.UUID", "java.util.concurrent.atomic.");
+      "java.nio.file.Path", "java.time.", "java.util.Locale", "java.util.UUID", "java.util.regex.Pattern",
+      "java.util.concurrent.atomic.");
 
   private RawTextSearch() {}
 

@@ -1,6 +1,7 @@
 package io.fibry.jackson;
 
 import io.fibry.codec.CodecException;
+import io.fibry.text.Lines;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -78,8 +79,9 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
     String text = write(example);
     var back = read(text);
     boolean same = hasEquals() ? back.equals(example) : write(back).equals(text);
-    if (!same) throw new IllegalArgumentException("the mapper reads the example of " + type.getName() + ", " + example
-        + ", as another value: " + back + ", from " + text);
+    if (!same) throw new IllegalArgumentException(
+        "the mapper reads the example of " + type.getName() + ", " + Lines.text(example)
+            + ", as another value: " + Lines.text(back) + ", from " + Lines.line(text));
   }
 
   private boolean hasEquals() {
@@ -106,7 +108,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
       boolean empty = now.isMissingNode() || now.isContainer() && now.isEmpty();
       boolean derived = now.equals(tree.at(field));
       if (!empty && !derived) throw new IllegalArgumentException("the mapper reads a " + type.getName() + " without '"
-          + field.toString().substring(1) + "', which would be " + now
+          + Lines.line(field.toString().substring(1)) + "', which would be " + Lines.text(now)
           + "; let a constructor take all its fields, or write it as a record");
     }
   }
@@ -173,8 +175,8 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   }
 
   private CodecException failed(RuntimeException failure, String what) {
-    String why = failure instanceof JacksonException jackson ? jackson.getOriginalMessage() : failure.toString();
-    return new CodecException(": " + this + " " + what + ": " + why, failure);
+    String why = failure instanceof JacksonException jackson ? jackson.getOriginalMessage() : Lines.thrown(failure);
+    return new CodecException(": " + this + " " + what + ": " + Lines.escaped(why), failure);
   }
 
   @Override

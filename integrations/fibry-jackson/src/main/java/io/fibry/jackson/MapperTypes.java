@@ -1,6 +1,7 @@
 package io.fibry.jackson;
 
 import io.fibry.codec.CodecException;
+import io.fibry.text.Lines;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -46,7 +47,7 @@ public final class MapperTypes {
       all.put(type, MappedType.of(type, example, mapper));
     } catch (CodecException failure) {
       throw new IllegalArgumentException(
-          "the mapper cannot write and read the example of " + type.getName() + failure.getMessage(), failure);
+          "the mapper cannot write and read the example of " + type.getName() + Lines.message(failure), failure);
     }
     return new MapperTypes(Map.copyOf(all));
   }

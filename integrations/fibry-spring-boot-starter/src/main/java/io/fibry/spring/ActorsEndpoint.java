@@ -2,6 +2,7 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
+import io.fibry.text.Lines;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -57,7 +58,7 @@ final class ActorsEndpoint {
   record Letter(String actor, String message, String reason, String cause) {
     static Letter of(DeadLetter letter) {
       return new Letter(letter.actor(), letter.message().getClass().getName(),
-          letter.reason().name().toLowerCase(Locale.ROOT), letter.cause().map(Throwable::toString).orElse(""));
+          letter.reason().name().toLowerCase(Locale.ROOT), letter.cause().map(Lines::thrown).orElse(""));
     }
   }
 }

@@ -4,6 +4,7 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreException;
 import io.fibry.store.folder.FolderStore;
 import io.fibry.store.folder.FolderStore.Health;
+import io.fibry.text.Lines;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -41,7 +42,7 @@ record StoreHealth(String status, Map<String, Object> details) {
       store.dueTime(NOBODY, "health");
       return new StoreHealth(UP, Map.of("store", store.toString()));
     } catch (StoreException away) {
-      return new StoreHealth(BROKEN, Map.of("store", store.toString(), "why", String.valueOf(away.getMessage())));
+      return new StoreHealth(BROKEN, Map.of("store", store.toString(), "why", Lines.message(away)));
     }
   }
 

@@ -1,0 +1,27 @@
+package io.fibry.test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.support.RawTexts;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** No text of a user's object gets into a log or an exception as it is. */
+class RawTextsRulesTest {
+  /** Places at which a text is needed as it is, each with its reason. */
+  private static final Map<String, String> REASONS = Map.ofEntries(
+      Map.entry("GoldenFiles.java: refused", "for the assertion of a test; a codec writes it safely"),
+      Map.entry("GoldenFiles.java: unreadable", "for the assertion of a test; a codec writes it safely"),
+      Map.entry("Probe.java: List.copyOf(unseen)", "for the assertion of a test, in full"),
+      Map.entry("Probe.java: message", "for the assertion of a test, in full"),
+      Map.entry("Probe.java: messages()", "for the assertion of a test, in full"),
+      Map.entry("TestScope.java: message", "for the assertion of a test, in full"));
+
+  @Test
+  void userObjectTextsAreWrittenSafely() throws IOException {
+    assertEquals(REASONS.keySet(), RawTexts.in(Path.of("src/main/java")),
+        "write the text of a user's object by Texts, Lines, shown or asked; or give a reason here");
+  }
+}

@@ -1,0 +1,24 @@
+package io.fibry.dashboard;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.support.RawTexts;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** No text of a user's object gets into a log or an exception as it is. */
+class RawTextsRulesTest {
+  /** Places at which a text is needed as it is, each with its reason. */
+  private static final Map<String, String> REASONS = Map.ofEntries(
+      Map.entry("Json.java: entry.getKey()", "addString(..) escapes it"),
+      Map.entry("Json.java: number", "a number has no line breaks"),
+      Map.entry("Json.java: value", "addString(..) escapes it"));
+
+  @Test
+  void userObjectTextsAreWrittenSafely() throws IOException {
+    assertEquals(REASONS.keySet(), RawTexts.in(Path.of("src/main/java")),
+        "write the text of a user's object by Texts, Lines, shown or asked; or give a reason here");
+  }
+}
