@@ -50,7 +50,7 @@ class ProseRulesTest {
   private static final Map<String, Integer> AT_MOST = Map.ofEntries(
       Map.entry("code of fibry-bench", 3),
       Map.entry("code of fibry-cluster", 19),
-      Map.entry("code of fibry-core", 42),
+      Map.entry("code of fibry-core", 41),
       Map.entry("code of fibry-durable", 28),
       Map.entry("code of fibry-simulation", 6),
       Map.entry("code of fibry-test", 2),

@@ -1,90 +1,104 @@
 package io.fibry.net;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Lets an exchange be at work. One that waits for its client is not at work, or slow clients would
- * keep out others. Belongs to the thread of its exchange.
+ * Lets an exchange be at work. An exchange that waits for its client is not at work, or slow
+ * clients would keep out others. Belongs to the thread of its exchange.
  */
 final class ExchangePermit {
-  private static final long PAUSE = 500_000; // ns between two looks for a place at work
+  private static final long PAUSE = 500_000; // ns between two attempts to be at work again
 
   /**
-   * The places of a server. As many exchanges may wait for their clients as may run; further
-   * exchanges count as running while they wait. So what clients send slowly has a bound, too.
+   * Counts the exchanges of a server. At most {@code limit} are at work, and at most twice as many
+   * are admitted, so what clients send slowly has a bound, too. Only exchanges at work keep another
+   * from work: were a stalled upload counted among them, an upload that has come would wait for the
+   * limit of the stalled one. Both counts lie in one word, because a count that is raised and taken
+   * back would have other exchanges refused meanwhile.
    */
   static final class Places {
+    private static final long AT_WORK = 1; // the low half
+    private static final long ADMITTED = 1L << Integer.SIZE; // the high half
+
     private final int limit;
-    private final AtomicInteger atWork = new AtomicInteger();
-    private final AtomicInteger waiting = new AtomicInteger(); // for their clients
-    private final AtomicInteger coming = new AtomicInteger(); // back to work; newcomers let them go first
+    private final AtomicLong counts = new AtomicLong();
+    private final AtomicLong returning = new AtomicLong(); // wait to be at work again; newcomers let them go first
 
     Places(int limit) {
       this.limit = limit;
     }
 
-    /** Returns null if all places are taken. */
+    /** Admits an exchange, which is at work. Returns null if there are too many. */
     ExchangePermit permit() {
-      return coming.get() == 0 && take(atWork, limit) ? new ExchangePermit(this) : null;
+      return returning.get() == 0 && take(ADMITTED + AT_WORK) ? new ExchangePermit(this) : null;
     }
 
-    /**
-     * A compare-and-set, because an increment that is undone would have other exchanges refused
-     * meanwhile.
-     */
-    static boolean take(AtomicInteger places, int limit) {
-      for (int now = places.get(); now < limit; now = places.get())
-        if (places.compareAndSet(now, now + 1)) return true;
+    private boolean take(long added) {
+      for (long now = counts.get(); atWork(now) < limit && admitted(now + added) <= 2L * limit; now = counts.get())
+        if (counts.compareAndSet(now, now + added)) return true;
       return false;
     }
 
+    private void give(long taken) {
+      counts.addAndGet(-taken);
+    }
+
     int atWork() {
-      return atWork.get();
+      return atWork(counts.get());
+    }
+
+    int admitted() {
+      return admitted(counts.get());
+    }
+
+    private static int atWork(long counts) {
+      return (int) counts;
+    }
+
+    private static int admitted(long counts) {
+      return (int) (counts >> Integer.SIZE);
     }
   }
 
   private final Places places;
-  private AtomicInteger in; // the counter that includes this exchange, or null
+  private boolean atWork = true;
+  private boolean admitted = true;
 
   private ExchangePermit(Places places) {
     this.places = places;
-    this.in = places.atWork;
   }
 
   /** The exchange waits for its client. */
   void suspend() {
-    if (in == places.atWork && Places.take(places.waiting, places.limit)) move(places.waiting);
+    if (!atWork) return;
+    atWork = false;
+    places.give(Places.AT_WORK);
   }
 
   /**
-   * The client has sent, or read. Waits for a place at work, unless the thread is interrupted: then
-   * the exchange is about to end. It looks again and again, since a queue could be left half
+   * The client has sent, or read. Waits to be at work again, unless the thread is interrupted: then
+   * the exchange is about to end. It tries again and again, since a queue could be left half
    * changed where the handler has used up its stack.
    */
   void resume() {
-    if (in != places.waiting) return;
-    boolean back = Places.take(places.atWork, places.limit);
-    if (!back) {
-      places.coming.incrementAndGet();
-      try {
-        while (!(back = Places.take(places.atWork, places.limit)) && !Thread.currentThread().isInterrupted())
-          LockSupport.parkNanos(PAUSE);
-      } finally {
-        places.coming.decrementAndGet();
-      }
+    if (atWork || !admitted) return;
+    atWork = places.take(Places.AT_WORK);
+    if (atWork) return;
+    places.returning.incrementAndGet();
+    try {
+      while (!(atWork = places.take(Places.AT_WORK)) && !Thread.currentThread().isInterrupted())
+        LockSupport.parkNanos(PAUSE);
+    } finally {
+      places.returning.decrementAndGet();
     }
-    move(back ? places.atWork : null);
   }
 
-  /** The exchange is not at work any more. */
+  /** The exchange is over, or its client has all of the response. */
   void leave() {
-    move(null);
-  }
-
-  private void move(AtomicInteger to) {
-    var from = in;
-    in = to;
-    if (from != null) from.decrementAndGet();
+    if (!admitted) return;
+    admitted = false;
+    places.give(atWork ? Places.ADMITTED + Places.AT_WORK : Places.ADMITTED);
+    atWork = false;
   }
 }

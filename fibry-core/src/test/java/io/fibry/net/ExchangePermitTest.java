@@ -1,25 +1,30 @@
 package io.fibry.net;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Promise;
+import io.fibry.StressHarness;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -165,20 +170,98 @@ class ExchangePermitTest {
 
   @Test
   void refusedExchangeTakesNoPermit() {
-    var atWork = new AtomicInteger();
+    var places = new ExchangePermit.Places(1);
+    var waiting = suspended(places);
+    suspended(places); // now twice the limit is admitted
     var stopped = new AtomicBoolean();
+    var admitted = new AtomicInteger();
     var refused = new Thread(() -> {
-      while (!stopped.get()) assertFalse(ExchangePermit.Places.take(atWork, 0));
+      while (!stopped.get()) if (places.permit() != null) admitted.incrementAndGet();
     });
     refused.start();
     try {
       for (int i = 0; i < 1_000_000; i++) {
-        assertTrue(ExchangePermit.Places.take(atWork, 1));
-        atWork.decrementAndGet();
+        assertEquals(0, places.atWork());
+        assertEquals(2, places.admitted());
+        assertEquals(0, admitted.get());
+        waiting.resume();
+        assertEquals(1, places.atWork());
+        waiting.suspend();
       }
     } finally {
       stopped.set(true);
       Patience.joined(refused);
     }
+  }
+
+  @Promise("27.4")
+  @Test
+  void stalledExchangesDoNotKeepAnotherFromWork() {
+    var places = new ExchangePermit.Places(3);
+    var all = Stream.generate(() -> suspended(places)).limit(6).toList();
+
+    assertNull(places.permit());
+    for (var permit : all) {
+      permit.resume(); // it would wait for ever
+      assertEquals(1, places.atWork());
+      permit.suspend();
+    }
+    all.forEach(ExchangePermit::leave);
+    all.forEach(ExchangePermit::leave);
+    assertEquals(0, places.admitted());
+  }
+
+  private static ExchangePermit suspended(ExchangePermit.Places places) {
+    var permit = places.permit();
+    permit.suspend();
+    return permit;
+  }
+
+  @Promise("27.4")
+  @Test
+  void boundsHoldForExchangesOfManyThreads() throws Exception {
+    long seed = StressHarness.seed();
+    System.out.println("permits of exchanges: -Dfibry.seed=" + seed);
+    int limit = 1 + (int) (seed & 3);
+    var places = new ExchangePermit.Places(limit);
+    var atWork = new AtomicInteger();
+    var admitted = new AtomicInteger();
+    var results = new ArrayList<CompletableFuture<Void>>();
+    for (int t = 0; t < 12; t++) {
+      var random = new Random(seed + t);
+      var result = new CompletableFuture<Void>();
+      results.add(result);
+      Patience.elsewhere(() -> {
+        for (int i = 0; i < 3_000; i++) exchange(places, limit, random, atWork, admitted);
+        return null;
+      }, result);
+    }
+    for (var result : results) Patience.value(result);
+
+    assertEquals(0, places.atWork());
+    assertEquals(0, places.admitted());
+  }
+
+  /** Counts itself after it was admitted, and no longer before it leaves: the bounds hold for these counts, too. */
+  private static void exchange(ExchangePermit.Places places, int limit, Random random, AtomicInteger atWork,
+      AtomicInteger admitted) {
+    var permit = places.permit();
+    if (permit == null) {
+      Thread.yield();
+      return;
+    }
+    assertTrue(admitted.incrementAndGet() <= 2 * limit);
+    assertTrue(atWork.incrementAndGet() <= limit);
+    for (int reads = random.nextInt(4); reads > 0; reads--) {
+      atWork.decrementAndGet();
+      permit.suspend();
+      if (random.nextBoolean()) Thread.yield();
+      permit.resume();
+      assertTrue(atWork.incrementAndGet() <= limit);
+      if (random.nextBoolean()) Thread.yield();
+    }
+    atWork.decrementAndGet();
+    admitted.decrementAndGet();
+    permit.leave();
   }
 }
