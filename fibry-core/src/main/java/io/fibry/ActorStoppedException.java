@@ -1,6 +1,6 @@
 package io.fibry;
 
-import io.fibry.engine.jvm.Texts;
+import io.fibry.engine.jvm.MessageTexts;
 
 /**
  * The actor had ended, or ended before it answered. The outcome is NOT_DONE if it had not begun
@@ -40,7 +40,7 @@ public final class ActorStoppedException extends RequestException {
   @Override
   String filled(String text) {
     String filled = super.filled(text);
-    return filled.contains(Texts.REASON) ? filled.replace(Texts.REASON, why()) : filled;
+    return filled.contains(MessageTexts.REASON) ? filled.replace(MessageTexts.REASON, why()) : filled;
   }
 
   private String why() {

@@ -1,6 +1,6 @@
 package io.fibry;
 
-import io.fibry.engine.jvm.Texts;
+import io.fibry.engine.jvm.MessageTexts;
 import java.io.IOException;
 import java.io.ObjectOutputStream;
 import java.util.Objects;
@@ -61,11 +61,11 @@ public abstract class RequestException extends RuntimeException {
 
   /** Puts texts of a user's code where they belong. */
   String filled(String text) {
-    return text.contains(Texts.REQUEST) ? text.replace(Texts.REQUEST, shown(request)) : text;
+    return text.contains(MessageTexts.REQUEST) ? text.replace(MessageTexts.REQUEST, shown(request)) : text;
   }
 
   static String shown(Object code) {
-    return Texts.shown(code);
+    return MessageTexts.shown(code);
   }
 
   /**

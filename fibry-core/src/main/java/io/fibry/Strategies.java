@@ -1,7 +1,7 @@
 package io.fibry;
 
-import io.fibry.engine.jvm.CallerRuns;
-import io.fibry.engine.jvm.Threads;
+import io.fibry.engine.jvm.CallerThreadRunner;
+import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.text.Lines;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -9,10 +9,10 @@ import java.util.concurrent.ExecutorService;
 
 /** The strategies that {@link Strategy} offers. */
 final class Strategies {
-  static final Strategy FIBER = new Labelled("FIBER", Threads::startFiber, false);
-  static final Strategy RESIDENT_FIBER = new Labelled("RESIDENT_FIBER", Threads::startFiber, true);
-  static final Strategy THREAD = new Labelled("THREAD", Threads::startPlatformThread, true);
-  static final Strategy CALLER = new Labelled("CALLER", CallerRuns::run, false);
+  static final Strategy FIBER = new Labelled("FIBER", EngineThreads::startFiber, false);
+  static final Strategy RESIDENT_FIBER = new Labelled("RESIDENT_FIBER", EngineThreads::startFiber, true);
+  static final Strategy THREAD = new Labelled("THREAD", EngineThreads::startPlatformThread, true);
+  static final Strategy CALLER = new Labelled("CALLER", CallerThreadRunner::run, false);
 
   private Strategies() {}
 

@@ -14,7 +14,7 @@ class RawTextsRulesTest {
   private static final Map<String, String> REASONS = Map.ofEntries(
       Map.entry("HttpConversation.java: told", "the text of an HttpException is for the client"),
       Map.entry("ListenerSocket.java: listener", "a Listener"),
-      Map.entry("LiveEntities.java: key", "part(..) escapes it"),
+      Map.entry("DefaultEntities.java: key", "part(..) escapes it"),
       Map.entry("PoolEntry.java: receiver", "the pool"),
       Map.entry("ReadLimit.java: client", "a ClientSocket"),
       Map.entry("RequestException.java: super", "was made safe when it was made"),
@@ -23,6 +23,6 @@ class RawTextsRulesTest {
   @Test
   void userObjectTextsAreWrittenSafely() throws IOException {
     assertEquals(REASONS.keySet(), RawTexts.in(Path.of("src/main/java")),
-        "write the text of a user's object by Texts, Lines, shown or asked; or give a reason here");
+        "write the text of a user's object by MessageTexts, Lines, shown or asked; or give a reason here");
   }
 }

@@ -1,6 +1,6 @@
 package io.fibry;
 
-import io.fibry.engine.message.Events;
+import io.fibry.engine.message.JfrEvents;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -44,7 +44,7 @@ public final class Recorder implements AutoCloseable {
 
   /** Disables the library's events, which are on by default. */
   public static void silence(Recording recording) {
-    Events.messages(); // the recorder learns of the types at first use
+    JfrEvents.messages(); // the recorder learns of the types at first use
     for (var type : FlightRecorder.getFlightRecorder().getEventTypes())
       if (type.getName().startsWith("fibry.")) recording.disable(type.getName());
   }

@@ -33,7 +33,7 @@ class SourceRulesTest {
       Map.entry("PoolCell", "the actor in front of a pool, and its workers"),
       Map.entry("RequestFuture", "the races of a request with its asker and its handler"),
       Map.entry("GuardedQueue", "the queue with a monitor, and its entrance without"),
-      Map.entry("ScopeClosing", "the close of a tree of scopes"),
+      Map.entry("ScopeCloser", "the close of a tree of scopes"),
       Map.entry("Journal", "the thread that writes and syncs the log"),
       Map.entry("Live", "the life of a durable actor"),
       Map.entry("Delivery", "the order in which waiting messages are given"),

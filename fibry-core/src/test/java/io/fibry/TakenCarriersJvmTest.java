@@ -2,8 +2,8 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.engine.jvm.Assured;
-import io.fibry.engine.jvm.Texts;
+import io.fibry.engine.jvm.GuaranteedStart;
+import io.fibry.engine.jvm.MessageTexts;
 import io.fibry.support.Child;
 import io.fibry.support.Patience;
 import java.time.Duration;
@@ -37,7 +37,7 @@ class TakenCarriersJvmTest {
 
       System.out.println("ask of a fiber: " + timesOut(onFiber));
       System.out.println("ask of a thread: " + timesOut(onThread));
-      System.out.println("texts: " + Texts.shown(List.of(1)) + Texts.shown(List.of(2)));
+      System.out.println("texts: " + MessageTexts.shown(List.of(1)) + MessageTexts.shown(List.of(2)));
       System.out.println("tasks: " + tasks(1_000));
       System.out.println("innocent scope: " + innocent.closeWithin(SHORT).scope());
       System.out.println("busy scope: " + scope.closeWithin(SHORT).scope());
@@ -59,7 +59,7 @@ class TakenCarriersJvmTest {
       var done = new CountDownLatch(number);
       for (int i = 0; i < number; i++) {
         boolean hangs = i < 3;
-        Assured.start(() -> {
+        GuaranteedStart.start(() -> {
           begun.incrementAndGet();
           done.countDown();
           if (hangs) while (true) sum++;

@@ -24,21 +24,21 @@ import org.objectweb.asm.Opcodes;
 class LateLinksRulesTest {
   /** Waits of the user, texts, and what has another way where it fails. */
   private static final Set<String> ALLOWED = Set.of(
-      "cell/Behaviour$10.handle", // an answer that is a future
-      "cell/Context.receive", "cell/Context.replyWhen", // called by a handler, whose failure it is
-      "cell/Exit.shown", // makes a future for a user
-      "cell/ExitFuture.defaultExecutor", // the same
-      "cell/ExitFuture.tell", // tells on this thread, where it fails
-      "cell/Extras.hasDueTimer", "cell/Extras.stashed", // figures
-      "cell/Failures.restart", "cell/Failures.show", // in simulations only
+      "cell/ActorBehavior$10.handle", // an answer that is a future
+      "cell/HandlerContext.receive", "cell/HandlerContext.replyWhen", // called by a handler, whose failure it is
+      "cell/ExitSignal.shown", // makes a future for a user
+      "cell/PublicExitFuture.defaultExecutor", // the same
+      "cell/PublicExitFuture.tell", // tells on this thread, where it fails
+      "cell/ColdState.hasDueTimer", "cell/ColdState.stashed", // figures
+      "cell/FailureHandler.restart", "cell/FailureHandler.show", // in simulations only
       "cell/Watches.watch", // called by a handler
-      "jvm/Assured.watch", // in simulations only
-      "jvm/Daemons.unstarted", "jvm/Threads.starter", // called by initializers
-      "jvm/Stacks.of", "jvm/Texts.inTime", // texts
+      "jvm/GuaranteedStart.watch", // in simulations only
+      "jvm/DaemonThreads.unstarted", "jvm/EngineThreads.starter", // called by initializers
+      "jvm/StackTraces.of", "jvm/MessageTexts.inTime", // texts
       "message/AnswerFuture.completeAsync", // called by a user
       "message/Deadline.awaitByClock", // by a clock that a test moves
       "message/RequestFuture.awaitResult", "message/RequestFuture.awaitTold", // for a user that cancels
-      "message/RequestFuture.takeBack", "message/Ring.exception", "message/Ring.stopOne"); // called by a user
+      "message/RequestFuture.takeBack", "message/WaitCycle.exception", "message/WaitCycle.stopOne"); // called by a user
 
   /** Breaks the rule. */
   static final class Late {

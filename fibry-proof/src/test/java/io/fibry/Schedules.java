@@ -1,6 +1,6 @@
 package io.fibry;
 
-import io.fibry.engine.jvm.Threads;
+import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.scope.Scope;
 import io.fibry.engine.scope.Witness;
 import io.fibry.support.Soak;
@@ -41,7 +41,7 @@ public final class Schedules {
   // the JDK may start a carrier for a fiber; Lincheck would take it for a thread of the test, and
   // wait for it
   private static final ManagedStrategyGuarantee NO_CARRIER =
-      ManagedStrategyGuaranteeKt.forClasses(Threads.class.getName()).methods("startFiber").ignore();
+      ManagedStrategyGuaranteeKt.forClasses(EngineThreads.class.getName()).methods("startFiber").ignore();
 
   private static Runnable shared; // see start
 

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.jvm.Threads;
+import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.support.Child;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -115,7 +115,7 @@ class SchedulesTest {
     public static void main(String[] args) {
       Schedules.modelCheck(1, () -> {}); // instruments the classes while the processors are free
       Thread.ofPlatform().daemon().start(() -> occupyAll());
-      Schedules.modelCheck(3, () -> Schedules.join(Schedules.start(() -> Threads.startFiber(() -> {}))));
+      Schedules.modelCheck(3, () -> Schedules.join(Schedules.start(() -> EngineThreads.startFiber(() -> {}))));
       System.out.println("checked");
       System.exit(0);
     }

@@ -30,7 +30,7 @@ public final class StackSafeLock implements AutoCloseable {
   }
 
   public StackSafeLock take() {
-    StackRoom.probe(); // it must be given back
+    SendStackProbe.probe(); // it must be given back
     if (!tryTake()) await();
     return this;
   }

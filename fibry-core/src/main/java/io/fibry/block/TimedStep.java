@@ -1,10 +1,10 @@
 package io.fibry.block;
 
 import io.fibry.engine.jvm.CoarseClock;
-import io.fibry.engine.message.Dated;
+import io.fibry.engine.message.Timestamped;
 
 /** A step of {@link io.fibry.spi.MultiStepMessage} that knows when it began: when it was made. */
-public abstract class TimedStep implements Dated {
+public abstract class TimedStep implements Timestamped {
   private final long began = CoarseClock.systemTime();
 
   @Override

@@ -32,7 +32,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
   @Override
   public Iteration<T> iterator() {
     var buffer = new ReadAheadBuffer<T>(ahead, producers.size());
-    var iteration = new ReadAhead<>(buffer);
+    var iteration = new ReadAheadIteration<>(buffer);
     // on the reader's thread a producer could not wait for the reader
     var threaded = BlockBuilder.of(builder).strategy() == Strategy.CALLER ? builder.strategy(Strategy.FIBER) : builder;
     try {
@@ -64,7 +64,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
    * <p>It takes up to a quarter of {@code ahead} at once, to spare the lock. These count as unread
    * until the last of them is read.
    */
-  private static final class ReadAhead<T> implements Iteration<T> {
+  private static final class ReadAheadIteration<T> implements Iteration<T> {
     private static final Cleaner CLEANER = Cleaner.create();
     private static final int MOST = 64;
 
@@ -74,7 +74,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
     private int next;
     private int end;
 
-    ReadAhead(ReadAheadBuffer<T> buffer) {
+    ReadAheadIteration(ReadAheadBuffer<T> buffer) {
       this.buffer = buffer;
       this.hand = new Object[Math.clamp(buffer.ahead / 4, 1, MOST)];
       this.producers = CLEANER.register(this, buffer::end);

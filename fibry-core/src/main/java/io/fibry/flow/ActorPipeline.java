@@ -8,7 +8,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.block.Arguments;
 import io.fibry.block.ChangedCopy;
-import io.fibry.block.Rethrown;
+import io.fibry.block.Throwables;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.spi.BlockBuilder;
@@ -23,11 +23,11 @@ import java.util.concurrent.Future;
 
 /** A pipeline of actors, made from the last to the first: a scope closes the last made first. */
 @SuppressWarnings("unchecked") // Pipeline checks the types of the stages
-record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stage> stages, int room)
+record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.PipelineStage> stages, int room)
     implements Pipeline<I, O> {
   private static final int ROOM = 64;
 
-  record Stage(int parallel, boolean ordered, Handler.Returning<Object, Object> code, int room) {}
+  record PipelineStage(int parallel, boolean ordered, Handler.Returning<Object, Object> code, int room) {}
 
   static <I, O> Pipeline<I, O> from(ActorBuilder<? super I> builder, Handler.Returning<I, O> stage) {
     Objects.requireNonNull(builder, "builder");
@@ -51,7 +51,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
 
   private <P> Pipeline<I, P> append(int parallel, boolean ordered, Handler.Returning<O, P> stage) {
     Arguments.atLeastOne(parallel, "a stage that handles " + parallel + " messages at once handles none");
-    var added = new Stage(parallel, ordered,
+    var added = new PipelineStage(parallel, ordered,
         (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), room);
     return new ActorPipeline<>(builder, ChangedCopy.with(stages, added), room);
   }
@@ -93,7 +93,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
     return number == 1 ? part.defaultMailbox(mailbox) : part.mailbox(mailbox);
   }
 
-  private void open(int number, Stage stage, List<Actor<Object>> opened) {
+  private void open(int number, PipelineStage stage, List<Actor<Object>> opened) {
     var next = opened.getLast();
     var builder = builder(number, stage.room);
     if (stage.ordered && stage.parallel > 1) {
@@ -121,7 +121,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
    * that order. Both get the message itself, for dead letters. The last fails in place of the pool,
    * so a retried message keeps its place.
    */
-  private void openOrdered(int number, Stage stage, ActorBuilder<Object> builder, List<Actor<Object>> opened) {
+  private void openOrdered(int number, PipelineStage stage, ActorBuilder<Object> builder, List<Actor<Object>> opened) {
     var next = opened.getLast();
     var pending = new ConcurrentLinkedQueue<PendingResult>();
     var pool = BlockBuilder
@@ -163,7 +163,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
     try {
       return future.get();
     } catch (ExecutionException failed) {
-      throw Rethrown.<Exception>as(failed.getCause());
+      throw Throwables.<Exception>as(failed.getCause());
     }
   }
 

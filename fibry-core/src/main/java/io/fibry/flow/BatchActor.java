@@ -7,7 +7,7 @@ import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.RequestException;
 import io.fibry.block.Arguments;
-import io.fibry.block.FrontedActor;
+import io.fibry.block.ForwardingActor;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.spi.BlockBuilder;
@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
  * gatherer hands over its batch and waits for the writer's end; a writer that ends first asks the
  * gatherer to exit. The writer is made first, since a scope ends the last made first.
  */
-final class BatchActor<M> extends FrontedActor<M> {
+final class BatchActor<M> extends ForwardingActor<M> {
   private static final int ROOM = 1024;
 
   private final Actor<Object> writer;
@@ -36,7 +36,7 @@ final class BatchActor<M> extends FrontedActor<M> {
     writer = BlockBuilder.of(builder).child("batch").excludedFromAccounts().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
         .intercept((batch, next) -> write(handler, batch)).newActor(batch -> {});
     try {
-      gatherer = gatherer(builder, new OpenBatch<>(kind, size, wait, BlockBuilder.of(builder).scheduler(), writer));
+      gatherer = gatherer(builder, new PendingBatch<>(kind, size, wait, BlockBuilder.of(builder).scheduler(), writer));
     } catch (Throwable refused) {
       writer.askExit();
       throw refused;
@@ -63,13 +63,13 @@ final class BatchActor<M> extends FrontedActor<M> {
   }
 
   @SuppressWarnings("unchecked")
-  private static <M, B> Actor<M> gatherer(ActorBuilder<Object> builder, OpenBatch<M, B> batch) {
+  private static <M, B> Actor<M> gatherer(ActorBuilder<Object> builder, PendingBatch<M, B> batch) {
     ActorBuilder<Object> timed = builder.intercept((message, next) -> {
-      if (message instanceof OpenBatch.Expiry expiry) expiry.handle();
+      if (message instanceof PendingBatch.BatchExpiry expiry) expiry.handle();
       else next.run();
     });
     Actor<Object> made =
-        timed.initialState(() -> batch).onStop(OpenBatch::handOverLast).newActor((OpenBatch<M, B> state,
+        timed.initialState(() -> batch).onStop(PendingBatch::handOverLast).newActor((PendingBatch<M, B> state,
             Object message, ActorContext<Object> context) -> state.add((M) message, context.self()));
     return (Actor<M>) (Actor<?>) made;
   }

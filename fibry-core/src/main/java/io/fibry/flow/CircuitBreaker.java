@@ -5,8 +5,8 @@ import io.fibry.CircuitOpenException;
 import io.fibry.Handler;
 import io.fibry.block.Arguments;
 import io.fibry.block.ChangedCopy;
-import io.fibry.block.StackRoom;
-import io.fibry.flow.Circuit.Change;
+import io.fibry.block.SendStackProbe;
+import io.fibry.flow.CircuitState.StateChange;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
@@ -47,13 +47,13 @@ public final class CircuitBreaker {
   private final String name;
   private final Options options;
   private final Scheduler clock;
-  private final Circuit circuit;
+  private final CircuitState circuit;
 
   private CircuitBreaker(String name, Scheduler clock, Options options) {
     this.name = name;
     this.clock = clock;
     this.options = options;
-    this.circuit = new Circuit(options.window, options.least, options.rate, Durations.nanos(options.pause),
+    this.circuit = new CircuitState(options.window, options.least, options.rate, Durations.nanos(options.pause),
         options.probes);
   }
 
@@ -90,10 +90,10 @@ public final class CircuitBreaker {
   }
 
   private void run(Object message, Handler.Task next) throws Exception {
-    StackRoom.probe(); // the thread must be able to leave
+    SendStackProbe.probe(); // the thread must be able to leave
     long begun = clock.nanoTime();
     long period = circuit.enter(begun);
-    if (period == Circuit.REFUSED) throw new CircuitOpenException(
+    if (period == CircuitState.REFUSED) throw new CircuitOpenException(
         "circuit breaker '" + name + "' is open, since too many calls failed; "
             + "try again after its pause of " + Durations.text(options.pause),
         name, message);
@@ -113,7 +113,7 @@ public final class CircuitBreaker {
     boolean slow = options.slow != null && now - begun > Durations.nanos(options.slow);
     boolean ignored = failure != null && !counts(failure);
     var change = ignored ? circuit.forget(period) : circuit.leave(period, now, failure != null || slow);
-    if (change != Change.NONE) tell(change, failure, slow);
+    if (change != StateChange.NONE) tell(change, failure, slow);
   }
 
   /** A choice that throws counts. */
@@ -127,12 +127,12 @@ public final class CircuitBreaker {
     }
   }
 
-  private void tell(Change change, Throwable failure, boolean slow) {
-    if (change == Change.CLOSED) LOG.info("circuit breaker '{}' is closed again", name);
+  private void tell(StateChange change, Throwable failure, boolean slow) {
+    if (change == StateChange.CLOSED) LOG.info("circuit breaker '{}' is closed again", name);
     else LOG.warn("circuit breaker '{}' is open for {}; the last call {}", name, Durations.text(options.pause),
         failure != null ? "threw " + failure.getClass().getName() : slow ? "was slow" : "failed");
     try {
-      options.listener.accept(change == Change.CLOSED ? State.CLOSED : State.OPEN);
+      options.listener.accept(change == StateChange.CLOSED ? State.CLOSED : State.OPEN);
     } catch (RuntimeException broken) {
       LOG.error("the listener of circuit breaker '{}' failed", name, broken);
     }

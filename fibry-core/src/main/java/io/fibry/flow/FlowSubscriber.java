@@ -88,7 +88,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     // first: the mark may run on this thread, and bring messages
     marked = arrived;
     try {
-      actor.execute(new Mark(this, arrived));
+      actor.execute(new ProgressMark(this, arrived));
     } catch (RejectedExecutionException refused) {
       if (!mayMoreCome()) throw refused;
       marked = before;
@@ -100,7 +100,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   }
 
   /** A dead letter shows its text. */
-  private record Mark(FlowSubscriber<?> subscriber, long upTo) implements Runnable {
+  private record ProgressMark(FlowSubscriber<?> subscriber, long upTo) implements Runnable {
     @Override
     public void run() {
       subscriber.handled(upTo);

@@ -99,7 +99,7 @@ public final class Flows {
    * flag is kept, and the requests are cancelled
    */
   public static <M, R> List<R> askAll(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    return new GroupRequest<>(actors, message, limit).all();
+    return new MultiAsk<>(actors, message, limit).all();
   }
 
   /**
@@ -116,6 +116,6 @@ public final class Flows {
    * @throws java.util.concurrent.CancellationException as {@link #askAll}
    */
   public static <M, R> R askFirst(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    return new GroupRequest<>(actors, message, limit).first();
+    return new MultiAsk<>(actors, message, limit).first();
   }
 }

@@ -6,7 +6,7 @@ import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.block.ChangedCopy;
-import io.fibry.block.Rethrown;
+import io.fibry.block.Throwables;
 import io.fibry.spi.BlockBuilder;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -47,7 +47,7 @@ final class MapReduceRun<T, R> {
   private long folded; // guarded by `folding`, as the next one
   private long total = -1; // -1 until it is known
   // Workers that have begun and not ended; guarded by the monitor, as the next one
-  private final Set<Worker> working = new LinkedHashSet<>();
+  private final Set<MapWorker> working = new LinkedHashSet<>();
   private int made;
   private volatile boolean over; // false -> true, under the monitor
 
@@ -73,13 +73,13 @@ final class MapReduceRun<T, R> {
       if (over || made == parallel) return;
       made++;
     }
-    var worker = new Worker();
+    var worker = new MapWorker();
     worker.actor.onExit().thenAccept(worker::ended);
     worker.actor.execute(worker::begin);
   }
 
   /** Runs on its actor, but for {@code ended}. */
-  private final class Worker {
+  private final class MapWorker {
     private final ActorWithReturn<T, Boolean> actor =
         BlockBuilder.of(builder).child("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
     private long number; // of the item at hand; written before that is sent
@@ -121,7 +121,7 @@ final class MapReduceRun<T, R> {
     /** Behind {@code allOf} the callback runs in place, not on a thread for each item. */
     private void send(T item) {
       CompletableFuture.allOf(actor.sendMessageReturn(item)).whenComplete((done, failure) -> {
-        if (failure != null) fail(this, Rethrown.unwrapped(failure));
+        if (failure != null) fail(this, Throwables.unwrapped(failure));
       });
     }
 
@@ -134,15 +134,15 @@ final class MapReduceRun<T, R> {
     }
   }
 
-  private synchronized boolean join(Worker worker) {
+  private synchronized boolean join(MapWorker worker) {
     return !over && working.add(worker);
   }
 
-  private synchronized void leave(Worker worker) {
+  private synchronized void leave(MapWorker worker) {
     working.remove(worker);
   }
 
-  private T take(Worker worker) {
+  private T take(MapWorker worker) {
     T item = null;
     lock(taking);
     try {
@@ -196,7 +196,7 @@ final class MapReduceRun<T, R> {
     });
   }
 
-  private void fail(Worker worker, Throwable failure) {
+  private void fail(MapWorker worker, Throwable failure) {
     if (!end(worker)) return;
     worker.actor.sendPoisonPill(); // no kill: its failure policy decides first
     elsewhere(() -> { // chained stages must not run here
@@ -214,8 +214,8 @@ final class MapReduceRun<T, R> {
   }
 
   /** Kills all workers but {@code spared}. One that has not begun sees the end in {@code join}. */
-  private boolean end(Worker spared) {
-    List<Worker> others;
+  private boolean end(MapWorker spared) {
+    List<MapWorker> others;
     synchronized (this) {
       if (over) return false;
       over = true;

@@ -3,8 +3,8 @@ package io.fibry.flow;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
-import io.fibry.block.Rethrown;
 import io.fibry.block.StackSafeLock;
+import io.fibry.block.Throwables;
 import io.fibry.spi.BlockBuilder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -236,8 +236,8 @@ final class ReadAheadBuffer<T> {
     failure = null;
     if (thrown == null) return endSeen;
     // or one object, thrown often, would grow for ever
-    if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReadHere());
-    throw Rethrown.<RuntimeException>as(thrown);
+    if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReaderStack());
+    throw Throwables.<RuntimeException>as(thrown);
   }
 
   void allRead() {
@@ -254,7 +254,7 @@ final class ReadAheadBuffer<T> {
       producers.remove(producer);
       unfinished--;
       first = thrown != null && !sealed && !endSeen && !closed && failure == null;
-      if (first) failure = Rethrown.unwrapped(thrown);
+      if (first) failure = Throwables.unwrapped(thrown);
       wake(reading);
     }
     if (first) end();
@@ -294,10 +294,10 @@ final class ReadAheadBuffer<T> {
     for (var producer : living()) producer.waitForExit();
   }
 
-  private static final class ReadHere extends Exception {
+  private static final class ReaderStack extends Exception {
     private static final long serialVersionUID = 1;
 
-    ReadHere() {
+    ReaderStack() {
       super("read here", null, false, true);
     }
   }

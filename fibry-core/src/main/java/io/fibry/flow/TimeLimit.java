@@ -4,7 +4,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.block.Arguments;
-import io.fibry.block.StackRoom;
+import io.fibry.block.SendStackProbe;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import java.time.Duration;
@@ -36,8 +36,8 @@ public final class TimeLimit {
     var home = BlockBuilder.of(Objects.requireNonNull(builder, "builder"));
     Arguments.positive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time for a message");
     Handler.Interceptor<M> limited = (message, next) -> {
-      StackRoom.probe(); // the thread must be able to end the limit
-      var run = new LimitedRun(Thread.currentThread());
+      SendStackProbe.probe(); // the thread must be able to end the limit
+      var run = new InterruptibleCall(Thread.currentThread());
       // not on the timer's thread, which must not wait, nor on a fiber, which may find no carrier
       var clock = home.scheduler();
       var timer = clock.schedule(limit, clock.isManual() ? run : () -> Strategy.THREAD.activate(run));

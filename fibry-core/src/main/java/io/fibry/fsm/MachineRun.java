@@ -14,7 +14,7 @@ import java.util.function.Function;
 /** One actor's run of a machine: the state that its handler is given. */
 final class MachineRun {
   /** Enters the initial state. */
-  record Begin(Object state) {
+  record InitialEntry(Object state) {
     @Override
     public String toString() {
       return "the beginning in " + Lines.text(state);
@@ -22,7 +22,7 @@ final class MachineRun {
   }
 
   /** One object per stay, so that a late one is ignored. */
-  private record TimeOver(Object state) {
+  private record StateTimeout(Object state) {
     @Override
     public String toString() {
       return "the end of the time in " + Lines.text(state);
@@ -35,7 +35,7 @@ final class MachineRun {
   private Object state;
   private StateRules rules;
   private Actor<Object> self; // null: the initial state was not entered yet
-  private TimeOver timeOver; // the time limit of the present state, or null
+  private StateTimeout timeOver; // the time limit of the present state, or null
   private Scheduler.Timer timer; // sends `timeOver`
   private boolean postponed; // a message waits for another state
 
@@ -52,8 +52,8 @@ final class MachineRun {
       self = context.self();
       enter();
     }
-    if (message instanceof Begin) return;
-    if (message instanceof TimeOver) {
+    if (message instanceof InitialEntry) return;
+    if (message instanceof StateTimeout) {
       if (message == timeOver) move(rules.after.next().handle(state), context);
       return;
     }
@@ -85,7 +85,7 @@ final class MachineRun {
   private void enter() throws Exception {
     stopTimer();
     if (rules.after != null) {
-      timeOver = new TimeOver(state);
+      timeOver = new StateTimeout(state);
       // repeats, since a full mailbox may drop it
       timer = self.sendMessageEvery(timeOver, rules.after.time());
     }
@@ -103,7 +103,7 @@ final class MachineRun {
     boolean restarts = self != null && self.sendMessages(List.of());
     if (!restarts || !table.apply(initial.getClass()).begins()) return;
     try {
-      self.sendMessage(new Begin(initial));
+      self.sendMessage(new InitialEntry(initial));
     } catch (AskCycleException full) {
       // the queued messages will begin it
     }

@@ -10,15 +10,15 @@ import java.util.stream.Stream;
 
 /** The rules for the states of one class. */
 final class StateRules {
-  sealed interface Rule {
+  sealed interface StateRule {
     Class<?> state();
 
     /** The other rule is as specific, or more. */
-    default boolean above(Rule other) {
+    default boolean above(StateRule other) {
       return state().isAssignableFrom(other.state());
     }
 
-    default boolean repeats(Rule other) {
+    default boolean repeats(StateRule other) {
       return getClass() == other.getClass() && above(other) && other.above(this);
     }
 
@@ -27,17 +27,17 @@ final class StateRules {
     }
   }
 
-  record On(Class<?> state, Class<?> message, Handler.StatefulReturningWithContext<Object, Object, Object> next)
-      implements Rule {
-    private static final On NOTHING = new On(null, null, null);
+  record MessageRule(Class<?> state, Class<?> message, Handler.StatefulReturningWithContext<Object, Object, Object> next)
+      implements StateRule {
+    private static final MessageRule NOTHING = new MessageRule(null, null, null);
 
     boolean postpones() {
       return next == null;
     }
 
     @Override
-    public boolean above(Rule other) {
-      return Rule.super.above(other) && message.isAssignableFrom(((On) other).message);
+    public boolean above(StateRule other) {
+      return StateRule.super.above(other) && message.isAssignableFrom(((MessageRule) other).message);
     }
 
     @Override
@@ -46,57 +46,57 @@ final class StateRules {
     }
   }
 
-  record After(Class<?> state, Duration time, Handler.Returning<Object, Object> next) implements Rule {
+  record TimeoutRule(Class<?> state, Duration time, Handler.Returning<Object, Object> next) implements StateRule {
     @Override
     public String text() {
       return "onTimeout(" + state.getSimpleName() + ", " + Durations.text(time) + ")";
     }
   }
 
-  record Entering(Class<?> state, Handler<Object> code) implements Rule {}
+  record EntryRule(Class<?> state, Handler<Object> code) implements StateRule {}
 
-  record Leaving(Class<?> state, Handler<Object> code) implements Rule {}
+  record LeaveRule(Class<?> state, Handler<Object> code) implements StateRule {}
 
-  final After after; // null, like the next two: none
-  final Entering entering;
-  final Leaving leaving;
-  private final List<On> ons;
+  final TimeoutRule after; // null, like the next two: none
+  final EntryRule entering;
+  final LeaveRule leaving;
+  private final List<MessageRule> ons;
   // by class of message
-  private final ConcurrentHashMap<Class<?>, On> found = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Class<?>, MessageRule> found = new ConcurrentHashMap<>();
 
-  StateRules(Class<?> state, List<Rule> all) {
+  StateRules(Class<?> state, List<StateRule> all) {
     var fitting = all.stream().filter(rule -> rule.state().isAssignableFrom(state)).toList();
     var where = "a state of class " + state.getSimpleName();
-    this.ons = only(On.class, fitting).toList();
-    this.after = mostSpecific(only(After.class, fitting), where + " has two times, ");
-    this.entering = mostSpecific(only(Entering.class, fitting), where + " is entered with code for ");
-    this.leaving = mostSpecific(only(Leaving.class, fitting), where + " is left with code for ");
+    this.ons = only(MessageRule.class, fitting).toList();
+    this.after = mostSpecific(only(TimeoutRule.class, fitting), where + " has two times, ");
+    this.entering = mostSpecific(only(EntryRule.class, fitting), where + " is entered with code for ");
+    this.leaving = mostSpecific(only(LeaveRule.class, fitting), where + " is left with code for ");
   }
 
-  static <T> Stream<T> only(Class<T> type, List<Rule> rules) {
+  static <T> Stream<T> only(Class<T> type, List<StateRule> rules) {
     return rules.stream().filter(type::isInstance).map(type::cast);
   }
 
   /** Returns null if there are no rules. */
-  private static <T extends Rule> T mostSpecific(Stream<T> rules, String where) {
+  private static <T extends StateRule> T mostSpecific(Stream<T> rules, String where) {
     var all = rules.toList();
     for (var rule : all) if (all.stream().allMatch(other -> other.above(rule))) return rule;
     if (all.isEmpty()) return null;
-    throw new IllegalStateException(where + all.stream().map(Rule::text).collect(Collectors.joining(" and "))
+    throw new IllegalStateException(where + all.stream().map(StateRule::text).collect(Collectors.joining(" and "))
         + ", and none is the most specific; add a rule for that class itself");
   }
 
   /** Returns null if there is no rule. */
-  On on(Class<?> message) {
+  MessageRule on(Class<?> message) {
     var known = found.get(message);
     if (known == null) found.put(message, known = find(message)); // a race finds the same twice
-    return known == On.NOTHING ? null : known;
+    return known == MessageRule.NOTHING ? null : known;
   }
 
-  private On find(Class<?> message) {
+  private MessageRule find(Class<?> message) {
     var fitting = ons.stream().filter(on -> on.message.isAssignableFrom(message));
     var best = mostSpecific(fitting, "a message of class " + message.getSimpleName() + " has the rules ");
-    return best == null ? On.NOTHING : best;
+    return best == null ? MessageRule.NOTHING : best;
   }
 
   /** Whether there is something to do before the first message. */
@@ -109,7 +109,7 @@ final class StateRules {
   }
 
   boolean postpones() {
-    return ons.stream().anyMatch(On::postpones);
+    return ons.stream().anyMatch(MessageRule::postpones);
   }
 
   /** For texts. */

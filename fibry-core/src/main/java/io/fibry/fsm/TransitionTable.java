@@ -5,11 +5,11 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.Arguments;
 import io.fibry.block.ChangedCopy;
-import io.fibry.fsm.StateRules.After;
-import io.fibry.fsm.StateRules.Entering;
-import io.fibry.fsm.StateRules.Leaving;
-import io.fibry.fsm.StateRules.On;
-import io.fibry.fsm.StateRules.Rule;
+import io.fibry.fsm.StateRules.EntryRule;
+import io.fibry.fsm.StateRules.LeaveRule;
+import io.fibry.fsm.StateRules.MessageRule;
+import io.fibry.fsm.StateRules.StateRule;
+import io.fibry.fsm.StateRules.TimeoutRule;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.text.Durations;
 import java.lang.reflect.Modifier;
@@ -27,11 +27,11 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   private final Class<S> states;
   private final Class<M> messages;
   private final S initial;
-  private final List<Rule> rules;
+  private final List<StateRule> rules;
   private final ConcurrentHashMap<Class<?>, StateRules> byState = new ConcurrentHashMap<>();
   private volatile boolean checked; // false -> true; a race checks twice
 
-  private TransitionTable(Class<S> states, Class<M> messages, S initial, List<Rule> rules) {
+  private TransitionTable(Class<S> states, Class<M> messages, S initial, List<StateRule> rules) {
     this.states = states;
     this.messages = messages;
     this.initial = initial;
@@ -67,7 +67,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   private Fsm<S, M> add(Class<?> state, Class<?> message,
       Handler.StatefulReturningWithContext<Object, Object, Object> next) {
-    var on = new On(below(states, state, "state"), below(messages, message, "message"), next);
+    var on = new MessageRule(below(states, state, "state"), below(messages, message, "message"), next);
     return with(on, "it has " + on.text());
   }
 
@@ -76,19 +76,19 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     below(states, state, "state");
     Arguments.positive(time, "time", this + " cannot leave "
         + state.getSimpleName() + " after " + Durations.text(time) + ": it would never be in it");
-    return with(new After(state, time, ((Handler.Returning<Object, ?>) Objects.requireNonNull(next, "next"))::handle),
+    return with(new TimeoutRule(state, time, ((Handler.Returning<Object, ?>) Objects.requireNonNull(next, "next"))::handle),
         state.getSimpleName() + " has a time");
   }
 
   @Override
   public <A extends S> Fsm<S, M> onEnter(Class<A> state, Handler<A> code) {
-    var entering = new Entering(below(states, state, "state"), code(code));
+    var entering = new EntryRule(below(states, state, "state"), code(code));
     return with(entering, "it has code for entering " + entering.text());
   }
 
   @Override
   public <A extends S> Fsm<S, M> onLeave(Class<A> state, Handler<A> code) {
-    var leaving = new Leaving(below(states, state, "state"), code(code));
+    var leaving = new LeaveRule(below(states, state, "state"), code(code));
     return with(leaving, "it has code for leaving " + leaving.text());
   }
 
@@ -96,7 +96,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
     return (Handler<Object>) Objects.requireNonNull(code, "code");
   }
 
-  private Fsm<S, M> with(Rule rule, String present) {
+  private Fsm<S, M> with(StateRule rule, String present) {
     if (rules.stream().anyMatch(rule::repeats)) throw new IllegalArgumentException(
         this + " cannot be told twice what to do: " + present + " already; leave one of them out");
     return new TransitionTable<>(states, messages, initial, ChangedCopy.with(rules, rule));
@@ -120,7 +120,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   private void check() {
     if (checked) return;
-    if (afters().findAny().isEmpty() && ons().allMatch(On::postpones)) throw new IllegalStateException(
+    if (afters().findAny().isEmpty() && ons().allMatch(MessageRule::postpones)) throw new IllegalStateException(
         this + " would never leave its initial state: give it transitions by on(..) or onTimeout(..)");
     for (var message : leaves(messages)) checkTaken(message);
     for (var state : leaves(states)) {
@@ -139,12 +139,12 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
           + ".class, " + message.getSimpleName() + ".class, ..)");
   }
 
-  private Stream<On> ons() {
-    return StateRules.only(On.class, rules);
+  private Stream<MessageRule> ons() {
+    return StateRules.only(MessageRule.class, rules);
   }
 
-  private Stream<After> afters() {
-    return StateRules.only(After.class, rules);
+  private Stream<TimeoutRule> afters() {
+    return StateRules.only(TimeoutRule.class, rules);
   }
 
   private static boolean meets(Class<?> one, Class<?> other) {
@@ -164,10 +164,10 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
       throw new IllegalArgumentException(this
           + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it "
           + "another mailbox");
-    if (ons().anyMatch(On::postpones) && !mailbox.isSelective()) builder = builder.mailbox(mailbox.selective());
+    if (ons().anyMatch(MessageRule::postpones) && !mailbox.isSelective()) builder = builder.mailbox(mailbox.selective());
     var actor = builder.initialState(() -> new MachineRun(this::rules, home, initial)).onStop(MachineRun::stop)
         .newActor(MachineRun::handle);
-    if (begins) actor.sendMessage(new MachineRun.Begin(initial));
+    if (begins) actor.sendMessage(new MachineRun.InitialEntry(initial));
     return (Actor<M>) (Actor<?>) actor;
   }
 

@@ -80,26 +80,26 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   }
 
   /** The result of a try; one of the first two is null. */
-  private record Answer(Download download, IOException failure, boolean mayChange, Duration patience) {}
+  private record AttemptResult(Download download, IOException failure, boolean mayChange, Duration patience) {}
 
-  private Answer answer(HttpClient client) throws IOException, InterruptedException {
+  private AttemptResult answer(HttpClient client) throws IOException, InterruptedException {
     HttpResponse<byte[]> response;
-    var exchange = client.sendAsync(request, CappedBody.handler(options.maxBytes));
+    var exchange = client.sendAsync(request, LimitedBodySubscriber.handler(options.maxBytes));
     try {
       await(exchange);
       response = exchange.join();
     } catch (ConnectException | HttpConnectTimeoutException unreached) {
       var failure = new ConnectException(uri + " could not be reached: " + Lines.thrown(unreached));
       failure.initCause(unreached);
-      return new Answer(null, failure, true, Duration.ZERO);
+      return new AttemptResult(null, failure, true, Duration.ZERO);
     } finally {
       exchange.cancel(true);
     }
     int status = response.statusCode();
-    if (CappedBody.fine(status))
-      return new Answer(new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
+    if (LimitedBodySubscriber.fine(status))
+      return new AttemptResult(new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
           null, false, Duration.ZERO);
-    return new Answer(null, new HttpStatusException(response.uri(), status), TRANSIENT.contains(status),
+    return new AttemptResult(null, new HttpStatusException(response.uri(), status), TRANSIENT.contains(status),
         response.headers().firstValue("Retry-After").map(DownloadRequest::patience).orElse(Duration.ZERO));
   }
 

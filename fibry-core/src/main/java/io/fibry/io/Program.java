@@ -161,7 +161,7 @@ public final class Program implements Cloneable {
       ProgramOutput.feed(process.getOutputStream(), input);
       boolean late = !wait.until(process, limit);
       if (late) end(process);
-      boolean whole = Grace.await(step -> out.await(step) && err.await(step));
+      boolean whole = ExitGrace.await(step -> out.await(step) && err.await(step));
       return new Result(process.exitValue(), out.bytes(), err.bytes(), !whole || out.truncated() || err.truncated(),
           late);
     } catch (InterruptedException interrupt) {
@@ -179,7 +179,7 @@ public final class Program implements Cloneable {
     var ended = new CountDownLatch(1);
     ends.whenComplete((none, failure) -> ended.countDown());
     try {
-      Grace.await(step -> ended.await(step, TimeUnit.MILLISECONDS));
+      ExitGrace.await(step -> ended.await(step, TimeUnit.MILLISECONDS));
     } finally { // the obstinate are killed now
       for (var one : all) {
         one.descendants().forEach(ProcessHandle::destroyForcibly); // made meanwhile

@@ -17,8 +17,8 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   private final ActorBuilder<Object> builder;
   private final TcpOptions options;
   private final Handler<? super ClientConnection> handler;
-  private ClientLines lines; // of the reader
-  private ClientFrames frames; // of the reader
+  private ClientLineReader lines; // of the reader
+  private ClientFrameReader frames; // of the reader
   // null -> one, under the monitor; read by any thread
   private volatile ClientOutbox<String> lineOutbox;
   private volatile ClientOutbox<byte[]> frameOutbox;
@@ -69,13 +69,13 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
 
   @Override
   public Iterable<String> lines() {
-    if (lines == null) lines = new ClientLines(in, options.frame);
+    if (lines == null) lines = new ClientLineReader(in, options.frame);
     return lines;
   }
 
   @Override
   public Iterable<byte[]> frames() {
-    if (frames == null) frames = new ClientFrames(in, options.frame);
+    if (frames == null) frames = new ClientFrameReader(in, options.frame);
     return frames;
   }
 
@@ -86,7 +86,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   }
 
   private synchronized Actor<String> makeLineActor() {
-    if (lineOutbox == null) lineOutbox = outbox("lines", ClientLines.FORMAT);
+    if (lineOutbox == null) lineOutbox = outbox("lines", ClientLineReader.FORMAT);
     return lineOutbox.door;
   }
 
@@ -97,7 +97,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   }
 
   private synchronized Actor<byte[]> makeFrameActor() {
-    if (frameOutbox == null) frameOutbox = outbox("frames", ClientFrames.FORMAT);
+    if (frameOutbox == null) frameOutbox = outbox("frames", ClientFrameReader.FORMAT);
     return frameOutbox.door;
   }
 

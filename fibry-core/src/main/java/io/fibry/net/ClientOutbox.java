@@ -5,7 +5,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.FailurePolicy;
 import io.fibry.RequestException;
 import io.fibry.Strategy;
-import io.fibry.block.FrontedActor;
+import io.fibry.block.ForwardingActor;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.spi.BlockBuilder;
 import java.io.IOException;
@@ -44,10 +44,10 @@ final class ClientOutbox<M> {
   private final AtomicLong unsent = new AtomicLong();
   private final Actor<M> writer;
   private final Actor<M> counter;
-  final Actor<M> door = new Door();
+  final Actor<M> door = new OutboxActor();
 
   /** A sender neither waits for others here nor handles their messages. */
-  private final class Door extends FrontedActor<M> {
+  private final class OutboxActor extends ForwardingActor<M> {
     @Override
     protected Actor<M> target() {
       return counter;

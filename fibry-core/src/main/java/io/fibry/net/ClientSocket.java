@@ -24,7 +24,7 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSession;
 
 /**
- * The socket of one client. One thread reads, any thread writes. {@link LimitCheck} enforces its
+ * The socket of one client. One thread reads, any thread writes. {@link LimitChecker} enforces its
  * limits: a time-out of the socket would cost a timer per read.
  */
 final class ClientSocket implements AutoCloseable {
@@ -39,7 +39,7 @@ final class ClientSocket implements AutoCloseable {
     return ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), name, VarHandle.class, ClientSocket.class, type);
   }
 
-  final Link link; // others ask it for what has come
+  final Transport link; // others ask it for what has come
   private final Scheduler clock;
   private final ListenerLimits limits;
   private final long totalDeadline;
@@ -66,18 +66,18 @@ final class ClientSocket implements AutoCloseable {
   // Why the connection was cut off; written once, before the close; read by calls that fail
   private volatile String reason;
   private volatile boolean late; // a limit has passed
-  private final ClientFaults faults = new ClientFaults();
-  private final EndedWithSocket attached = new EndedWithSocket();
+  private final ClientErrors faults = new ClientErrors();
+  private final SocketDependents attached = new SocketDependents();
 
-  final ListenerEnd listenerEnd = new ListenerEnd();
+  final ConnectionShutdown listenerEnd = new ConnectionShutdown();
 
   /** With TLS, if there are engines for it. */
   ClientSocket(Socket socket, Scheduler clock, ListenerLimits limits, Optional<Supplier<SSLEngine>> tls)
       throws IOException {
     this.clock = clock;
     this.limits = limits;
-    var plain = new PlainLink(socket);
-    this.link = tls.isPresent() ? new TlsLink(plain, tls.get(), this::alone) : plain;
+    var plain = new PlainTransport(socket);
+    this.link = tls.isPresent() ? new TlsTransport(plain, tls.get(), this::alone) : plain;
     this.readLimit = new ReadLimit(clock, link);
     this.totalDeadline = limits.total() == ListenerLimits.NONE ? 0 : after(Durations.nanos(limits.total()));
     limitEachRead(limits.idle());
@@ -179,7 +179,7 @@ final class ClientSocket implements AutoCloseable {
   }
 
   @SuppressWarnings("try") // the variable of the lock is not used
-  private void alone(Link.Words own) throws IOException {
+  private void alone(Transport.ControlWrite own) throws IOException {
     try (var held = writing.take()) {
       WRITE_DEADLINE.setOpaque(this, after(Durations.nanos(limits.write())));
       try {
@@ -324,12 +324,12 @@ final class ClientSocket implements AutoCloseable {
   private void breakOff() {
     link.breakOff();
     var other = target;
-    if (other != null) PlainLink.breakOff(other);
+    if (other != null) PlainTransport.breakOff(other);
   }
 
   /** The failure for the conversation; {@link #isClientFault} knows it again. */
   IOException clientFault(IOException failure) {
-    return faults.add(withReason(failure instanceof SSLException tls ? TlsLink.named(tls, toString()) : failure));
+    return faults.add(withReason(failure instanceof SSLException tls ? TlsTransport.named(tls, toString()) : failure));
   }
 
   private IOException withReason(IOException failure) {
@@ -363,7 +363,7 @@ final class ClientSocket implements AutoCloseable {
 
   private void closeTarget() {
     var other = target;
-    if (other != null) PlainLink.close(other);
+    if (other != null) PlainTransport.close(other);
   }
 
   /** Ends the actor when, or if, this socket is closed. */

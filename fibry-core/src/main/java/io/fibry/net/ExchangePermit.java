@@ -17,7 +17,7 @@ final class ExchangePermit {
    * limit of the stalled one. Both counts lie in one word, because a count that is raised and taken
    * back would have other exchanges refused meanwhile.
    */
-  static final class Places {
+  static final class PermitPool {
     private static final long AT_WORK = 1; // the low half
     private static final long ADMITTED = 1L << Integer.SIZE; // the high half
 
@@ -25,7 +25,7 @@ final class ExchangePermit {
     private final AtomicLong counts = new AtomicLong();
     private final AtomicLong returning = new AtomicLong(); // wait to be at work again; newcomers let them go first
 
-    Places(int limit) {
+    PermitPool(int limit) {
       this.limit = limit;
     }
 
@@ -61,11 +61,11 @@ final class ExchangePermit {
     }
   }
 
-  private final Places places;
+  private final PermitPool places;
   private boolean atWork = true;
   private boolean admitted = true;
 
-  private ExchangePermit(Places places) {
+  private ExchangePermit(PermitPool places) {
     this.places = places;
   }
 
@@ -73,7 +73,7 @@ final class ExchangePermit {
   void suspend() {
     if (!atWork) return;
     atWork = false;
-    places.give(Places.AT_WORK);
+    places.give(PermitPool.AT_WORK);
   }
 
   /**
@@ -83,11 +83,11 @@ final class ExchangePermit {
    */
   void resume() {
     if (atWork || !admitted) return;
-    atWork = places.take(Places.AT_WORK);
+    atWork = places.take(PermitPool.AT_WORK);
     if (atWork) return;
     places.returning.incrementAndGet();
     try {
-      while (!(atWork = places.take(Places.AT_WORK)) && !Thread.currentThread().isInterrupted())
+      while (!(atWork = places.take(PermitPool.AT_WORK)) && !Thread.currentThread().isInterrupted())
         LockSupport.parkNanos(PAUSE);
     } finally {
       places.returning.decrementAndGet();
@@ -98,7 +98,7 @@ final class ExchangePermit {
   void leave() {
     if (!admitted) return;
     admitted = false;
-    places.give(atWork ? Places.ADMITTED + Places.AT_WORK : Places.ADMITTED);
+    places.give(atWork ? PermitPool.ADMITTED + PermitPool.AT_WORK : PermitPool.ADMITTED);
     atWork = false;
   }
 }

@@ -2,7 +2,7 @@ package io.fibry.net;
 
 import static java.util.Map.entry;
 
-import io.fibry.net.HttpStatus.Refusal;
+import io.fibry.net.HttpStatus.RequestRefusedException;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
@@ -56,31 +56,31 @@ record FileRoot(Path root) {
       file = real(file.resolve("index.html"));
       seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     }
-    if (!seen.isRegularFile()) throw new Refusal(404, "neither a file nor a folder: " + file);
+    if (!seen.isRegularFile()) throw new RequestRefusedException(404, "neither a file nor a folder: " + file);
     send(exchange, file, seen);
   }
 
   private Path find(String below) throws IOException {
     if (below.contains("/.") || below.contains("\\")
         || below.endsWith("/") && below.length() > 1 && !Files.isDirectory(real(resolve(below))))
-      throw new Refusal(404, "hidden");
+      throw new RequestRefusedException(404, "hidden");
     return real(resolve(below));
   }
 
-  private Path resolve(String below) throws Refusal {
+  private Path resolve(String below) throws RequestRefusedException {
     try {
       var file = root.resolve(below.substring(below.startsWith("/") ? 1 : 0)).normalize();
       if (file.startsWith(root)) return file;
     } catch (InvalidPathException impossibleName) {}
-    throw new Refusal(404, "no file can have this name");
+    throw new RequestRefusedException(404, "no file can have this name");
   }
 
-  private Path real(Path file) throws Refusal {
+  private Path real(Path file) throws RequestRefusedException {
     try {
       var real = file.toRealPath();
       if (real.startsWith(root) && isShown(root.relativize(real))) return real;
     } catch (IOException absent) {}
-    throw new Refusal(404, "not there, or a link to what is hidden or outside the root");
+    throw new RequestRefusedException(404, "not there, or a link to what is hidden or outside the root");
   }
 
   private static boolean isShown(Path below) {
@@ -99,10 +99,10 @@ record FileRoot(Path root) {
 
   private static void send(HttpExchange exchange, Path file, BasicFileAttributes seen) throws IOException {
     var changed = seen.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
-    exchange.header("Last-Modified", HttpAnswer.date(changed)).header("X-Content-Type-Options", "nosniff");
+    exchange.header("Last-Modified", ServerResponse.date(changed)).header("X-Content-Type-Options", "nosniff");
     var known = exchange.header("If-Modified-Since");
     try {
-      if (known.isPresent() && !changed.isAfter(HttpAnswer.date(known.get()))) {
+      if (known.isPresent() && !changed.isAfter(ServerResponse.date(known.get()))) {
         exchange.status(304);
         return;
       }

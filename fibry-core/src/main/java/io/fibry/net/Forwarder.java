@@ -1,7 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.Handler;
-import io.fibry.block.Rethrown;
+import io.fibry.block.Throwables;
 import io.fibry.text.Lines;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -75,7 +75,7 @@ final class Forwarder implements Handler<ClientConnection> {
       client.reset(client + " broke off: " + Lines.message(broken)); // the target must not take it for the end
       throw broken;
     }
-    if (failure[0] != null) throw Rethrown.<Exception>as(failure[0]);
+    if (failure[0] != null) throw Throwables.<Exception>as(failure[0]);
   }
 
   /** Forwards the end of the stream, too. A slow reader slows the sender. */

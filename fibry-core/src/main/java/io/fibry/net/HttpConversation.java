@@ -7,8 +7,8 @@ import io.fibry.CircuitOpenException;
 import io.fibry.MailboxFullException;
 import io.fibry.Outcome;
 import io.fibry.RequestException;
-import io.fibry.block.Rethrown;
-import io.fibry.net.HttpStatus.Refusal;
+import io.fibry.block.Throwables;
+import io.fibry.net.HttpStatus.RequestRefusedException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.time.Duration;
@@ -20,7 +20,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     ClientInput in, ClientOutput out, ActorBuilder<Object> builder)
     implements Listener.Conversation {
 
-  interface Server extends OpenExchange.FailureLog {
+  interface Server extends ServerExchange.HandlerFailureLog {
     /** Returns null if too many exchanges run. */
     ExchangePermit permit();
 
@@ -30,10 +30,10 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
      * @param head null: it was malformed
      * @param route null: none
      */
-    void note(RequestHead head, HttpRoutes.Entry route, HttpAnswer answer, ClientSocket client, long begun);
+    void note(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse answer, ClientSocket client, long begun);
 
     /** A WebSocket of this route is over. */
-    void noteEnd(HttpRoutes.Entry route);
+    void noteEnd(HttpRoutes.RouteEntry route);
   }
 
   private static final Duration LINGER = Duration.ofSeconds(1);
@@ -62,14 +62,14 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     try {
       head = RequestHead.read(first, in, options);
       socket.listenerEnd.endHead();
-    } catch (Refusal refusal) {
-      var answer = new HttpAnswer(out, true, false, false, false);
+    } catch (RequestRefusedException refusal) {
+      var answer = new ServerResponse(out, true, false, false, false);
       refuse(answer, refusal.code);
       server.note(null, null, answer, socket, begun);
       linger();
       return false;
     }
-    var answer = new HttpAnswer(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
+    var answer = new ServerResponse(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = answer.to(new RequestBody(in, head, options, answer));
     var entry = routes.find(head.method, head.target.path());
     answer.whenUpgraded(() -> server.note(head, entry, answer, socket, begun));
@@ -86,7 +86,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   /** {@code entry}: null where no route takes it. */
-  private void answer(HttpRoutes.Entry entry, RequestHead head, RequestBody body, HttpAnswer answer)
+  private void answer(HttpRoutes.RouteEntry entry, RequestHead head, RequestBody body, ServerResponse answer)
       throws IOException {
     var permit = entry == null ? null : server.permit();
     if (entry == null) refuse(answer, head, routes.allowed(head.target.path()));
@@ -96,7 +96,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     } else {
       in.permit = permit;
       answer.permit = permit;
-      var exchange = new OpenExchange(builder, socket, head, body, answer, entry.pattern(), routes.bodies,
+      var exchange = new ServerExchange(builder, socket, head, body, answer, entry.pattern(), routes.bodies,
           server);
       socket.step.begin(exchange);
       try {
@@ -125,7 +125,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   private static boolean readRest(RequestBody body) throws IOException {
     try {
       return body.readRest();
-    } catch (Refusal malformed) {
+    } catch (RequestRefusedException malformed) {
       return false; // where the next request begins is unknown
     }
   }
@@ -142,7 +142,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  private void handle(HttpRoutes.Route route, OpenExchange exchange, HttpAnswer answer, RequestBody body)
+  private void handle(HttpRoutes.Route route, ServerExchange exchange, ServerResponse answer, RequestBody body)
       throws IOException {
     try {
       route.answer(exchange);
@@ -153,10 +153,10 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  private void fail(Throwable failure, OpenExchange exchange, HttpAnswer answer, RequestBody body) throws IOException {
+  private void fail(Throwable failure, ServerExchange exchange, ServerResponse answer, RequestBody body) throws IOException {
     if (socket.isHandlerKilled() && !socket.isClientFault(failure)) { // no answer is sent, and the exchange has failed
       if (answer.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
-      throw Rethrown.<IOException>as(failure);
+      throw Throwables.<IOException>as(failure);
     }
     if (answer.isBroken() || socket.isClosed()) {
       answer.closes();
@@ -165,7 +165,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
         server.log(failure, exchange, "nobody, for the client was gone");
     } else if (body.failure() != null) { // the handler passed it on
       answer.closes();
-      if (answer.isSent() || !(body.failure() instanceof Refusal refusal)) socket.close();
+      if (answer.isSent() || !(body.failure() instanceof RequestRefusedException refusal)) socket.close();
       else refuse(answer, refusal.code);
     } else if (answer.isSent()) {
       server.log(failure, exchange, "by closing: the answer had begun");
@@ -179,7 +179,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     }
   }
 
-  private void refuse(HttpAnswer answer, Throwable failure, OpenExchange exchange) throws IOException {
+  private void refuse(ServerResponse answer, Throwable failure, ServerExchange exchange) throws IOException {
     Optional<String> text;
     answer.withdraw();
     try {
@@ -194,25 +194,25 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     else refuseByKind(answer, failure, exchange);
   }
 
-  private void refuseByKind(HttpAnswer answer, Throwable failure, OpenExchange exchange) throws IOException {
-    switch (Rethrown.refusalIn(failure)) {
+  private void refuseByKind(ServerResponse answer, Throwable failure, ServerExchange exchange) throws IOException {
+    switch (Throwables.refusalIn(failure)) {
       case MailboxFullException full -> refuse(answer, 503);
       case ActorStoppedException stopped -> refuse(answer, 503);
       case CircuitOpenException open -> refuse(answer, 503);
       case AskTimeoutException late -> refuse(answer, 504);
       case RequestException failed when failed.outcome() == Outcome.WILL_BE_DONE -> refuse(answer, 504);
-      case Refusal refusal -> refuse(answer, refusal.code); // by a file route
+      case RequestRefusedException refusal -> refuse(answer, refusal.code); // by a file route
       default -> answer.refuse(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
     }
   }
 
-  private static void refuse(HttpAnswer answer, RequestHead head, String allowed) throws IOException {
+  private static void refuse(ServerResponse answer, RequestHead head, String allowed) throws IOException {
     if (allowed.isEmpty()) refuse(answer, 404);
     else if (head.method.equals("OPTIONS")) answer.refuse(204, "", "Allow", allowed);
     else answer.refuse(405, HttpStatus.text(405) + "\n", "Allow", allowed);
   }
 
-  private static void refuse(HttpAnswer answer, int code) throws IOException {
+  private static void refuse(ServerResponse answer, int code) throws IOException {
     var text = HttpStatus.text(code) + "\n";
     switch (code) {
       case 503 -> answer.refuse(code, text, "Retry-After", "1");

@@ -2,7 +2,7 @@ package io.fibry.net;
 
 import io.fibry.ActorBuilder;
 import io.fibry.block.ChangedCopy;
-import io.fibry.block.FailureStacks;
+import io.fibry.block.FailureStackThrottle;
 import io.fibry.spi.BlockBuilder;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,12 +23,12 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
 
   private final BlockBuilder<?> home;
-  private final FailureStacks stacks = new FailureStacks();
+  private final FailureStackThrottle stacks = new FailureStackThrottle();
   private final HttpRoutes routes;
   private final HttpOptions options;
-  private final ExchangePermit.Places places;
+  private final ExchangePermit.PermitPool places;
   // filled by the constructor
-  private final Map<HttpRoutes.Entry, RouteCounts> counts = new IdentityHashMap<>();
+  private final Map<HttpRoutes.RouteEntry, RouteCounts> counts = new IdentityHashMap<>();
   private final RouteCounts unrouted = new RouteCounts();
 
   private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpOptions options) {
@@ -36,7 +36,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
     this.home = BlockBuilder.of(builder);
     this.routes = routes;
     this.options = options;
-    this.places = new ExchangePermit.Places(options.maxExchanges);
+    this.places = new ExchangePermit.PermitPool(options.maxExchanges);
     for (var entry : routes.entries()) counts.put(entry, new RouteCounts());
   }
 
@@ -63,7 +63,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   @Override
-  public void note(RequestHead head, HttpRoutes.Entry route, HttpAnswer answer, ClientSocket client, long begun) {
+  public void note(RequestHead head, HttpRoutes.RouteEntry route, ServerResponse answer, ClientSocket client, long begun) {
     long took = System.nanoTime() - begun;
     var counted = route == null ? unrouted : counts.get(route);
     counted.add(answer.code(), took);
@@ -82,7 +82,7 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   }
 
   @Override
-  public void noteEnd(HttpRoutes.Entry route) {
+  public void noteEnd(HttpRoutes.RouteEntry route) {
     counts.get(route).closed();
   }
 

@@ -29,14 +29,14 @@ public final class HttpRoutes {
 
   /** Handles an exchange. */
   interface Route {
-    void answer(OpenExchange exchange) throws Exception;
+    void answer(ServerExchange exchange) throws Exception;
   }
 
   /** A route at its place. */
-  record Entry(RoutePattern pattern, Route route) {}
+  record RouteEntry(RoutePattern pattern, Route route) {}
 
   /** How exceptions of a type are answered. */
-  private record Rule<E>(Class<E> type, Handler.Returning<FailedExchange<E>, String> answer) {}
+  private record FailureRule<E>(Class<E> type, Handler.Returning<FailedExchange<E>, String> answer) {}
 
   /**
    * An exchange whose handler threw.
@@ -47,13 +47,13 @@ public final class HttpRoutes {
    */
   public record FailedExchange<E>(E failure, HttpExchange exchange) {}
 
-  private final List<Entry> entries; // the most exact first
-  private final Map<String, List<Entry>> whole = new HashMap<>(); // by path; not changed after the constructor
-  private final List<Entry> open; // with parts that may be anything
-  private final List<Rule<?>> rules;
+  private final List<RouteEntry> entries; // the most exact first
+  private final Map<String, List<RouteEntry>> whole = new HashMap<>(); // by path; not changed after the constructor
+  private final List<RouteEntry> open; // with parts that may be anything
+  private final List<FailureRule<?>> rules;
   final Optional<BodyCodec> bodies;
 
-  private HttpRoutes(List<Entry> entries, List<Rule<?>> rules, Optional<BodyCodec> bodies) {
+  private HttpRoutes(List<RouteEntry> entries, List<FailureRule<?>> rules, Optional<BodyCodec> bodies) {
     this.entries = entries;
     this.rules = rules;
     this.bodies = bodies;
@@ -170,12 +170,12 @@ public final class HttpRoutes {
    */
   public HttpRoutes intercept(Handler.Interceptor<HttpExchange> code) {
     Objects.requireNonNull(code, "code");
-    return new HttpRoutes(entries.stream().map(entry -> new Entry(entry.pattern, intercept(code, entry))).toList(),
+    return new HttpRoutes(entries.stream().map(entry -> new RouteEntry(entry.pattern, intercept(code, entry))).toList(),
         rules,
         bodies);
   }
 
-  private static Route intercept(Handler.Interceptor<HttpExchange> code, Entry entry) {
+  private static Route intercept(Handler.Interceptor<HttpExchange> code, RouteEntry entry) {
     return exchange -> {
       var gone = new boolean[1];
       code.intercept(exchange, () -> {
@@ -218,7 +218,7 @@ public final class HttpRoutes {
   public <E extends Throwable> HttpRoutes onFailure(Class<E> type,
       Handler.Returning<FailedExchange<E>, String> answer) {
     var more = new ArrayList<>(rules);
-    more.add(new Rule<>(Objects.requireNonNull(type, "type"), Objects.requireNonNull(answer, "answer")));
+    more.add(new FailureRule<>(Objects.requireNonNull(type, "type"), Objects.requireNonNull(answer, "answer")));
     return new HttpRoutes(entries, List.copyOf(more), bodies);
   }
 
@@ -235,7 +235,7 @@ public final class HttpRoutes {
 
   // ---- answers
 
-  private static void answerText(Handler.Returning<HttpExchange, String> handler, OpenExchange exchange)
+  private static void answerText(Handler.Returning<HttpExchange, String> handler, ServerExchange exchange)
       throws Exception {
     exchange.returnOnly("the text");
     var text = handler.handle(exchange);
@@ -244,7 +244,7 @@ public final class HttpRoutes {
         + " answered null; let it answer a text, the empty one if there is nothing to say"));
   }
 
-  private static void answerObject(Handler.Returning<HttpExchange, ?> handler, OpenExchange exchange, BodyCodec form)
+  private static void answerObject(Handler.Returning<HttpExchange, ?> handler, ServerExchange exchange, BodyCodec form)
       throws Exception {
     exchange.returnOnly("the object");
     Object object = handler.handle(exchange);
@@ -260,18 +260,18 @@ public final class HttpRoutes {
         "'" + path + "' has a route already" + (entry.pattern.text().equals(path) ? "" : ", '" + entry.pattern + "'")
             + "; give each path one");
     var more = new ArrayList<>(entries);
-    more.add(new Entry(pattern, route));
-    more.sort(Comparator.comparing(Entry::pattern, RoutePattern.ORDER)
+    more.add(new RouteEntry(pattern, route));
+    more.sort(Comparator.comparing(RouteEntry::pattern, RoutePattern.ORDER)
         .thenComparing(entry -> entry.pattern.method().isEmpty())); // a method is more exact than all
     return new HttpRoutes(List.copyOf(more), rules, bodies);
   }
 
-  List<Entry> entries() {
+  List<RouteEntry> entries() {
     return entries;
   }
 
   /** Returns null if no route takes the request. */
-  Entry find(String method, String path) {
+  RouteEntry find(String method, String path) {
     if (path.equals(RequestTarget.SERVER.path())) return null;
     for (var entry : whole.getOrDefault(path, List.of())) if (entry.pattern.takesMethod(method)) return entry;
     for (var entry : open) if (entry.pattern.takesPath(path) && entry.pattern.takesMethod(method)) return entry;
@@ -293,12 +293,12 @@ public final class HttpRoutes {
   }
 
   /** Returns an empty value if no rule fits. */
-  Optional<String> answerTo(Throwable failure, OpenExchange exchange) throws Exception {
+  Optional<String> answerTo(Throwable failure, ServerExchange exchange) throws Exception {
     for (var rule : rules) if (rule.type.isInstance(failure)) return Optional.of(answer(rule, failure, exchange));
     return Optional.empty();
   }
 
-  private static <E> String answer(Rule<E> rule, Throwable failure, OpenExchange exchange) throws Exception {
+  private static <E> String answer(FailureRule<E> rule, Throwable failure, ServerExchange exchange) throws Exception {
     exchange.answer.beginAnew(500);
     return Objects.requireNonNull(rule.answer.handle(new FailedExchange<>(rule.type.cast(failure), exchange)),
         () -> "the answer to a " + rule.type.getSimpleName() + " is null; let it be a text");
@@ -306,6 +306,6 @@ public final class HttpRoutes {
 
   @Override
   public String toString() {
-    return "routes for " + entries.stream().map(Entry::pattern).toList();
+    return "routes for " + entries.stream().map(RouteEntry::pattern).toList();
   }
 }

@@ -78,10 +78,10 @@ final class HttpStatus {
 
   /** Why a request is not served. Without a stack: an attack makes many. */
   @SuppressWarnings("serial") // never serialized
-  static final class Refusal extends IOException {
+  static final class RequestRefusedException extends IOException {
     final int code;
 
-    Refusal(int code, String reason) {
+    RequestRefusedException(int code, String reason) {
       super(reason);
       this.code = code;
     }

@@ -5,8 +5,8 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
-import io.fibry.block.FrontedGroup;
-import io.fibry.block.Rethrown;
+import io.fibry.block.ForwardingGroup;
+import io.fibry.block.Throwables;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.spi.BlockBuilder;
 import io.fibry.spi.MultiStepMessage;
@@ -35,7 +35,7 @@ import org.slf4j.Logger;
  * actor is {@link #drain}: conversations may finish within the drain limit, then their sockets are
  * closed and their actors killed.
  */
-abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
+abstract class Listener<B extends Exitable> extends ForwardingGroup<B> {
 
   /** The conversation with one client: the only message of its actor. */
   interface Conversation extends MultiStepMessage {
@@ -66,7 +66,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   private final Semaphore permits;
   // added by the accepting fiber, removed by their actors
   private final Set<Client> clients = new ConcurrentSkipListSet<>(Comparator.comparingLong(client -> client.number));
-  private final LimitCheck check;
+  private final LimitChecker check;
   private final Thread accepting;
   private final LogThrottle clientFaults;
   // by the last client, or the limit
@@ -83,7 +83,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
     this.log = log;
     this.clientFaults = new LogThrottle(clock);
     this.permits = new Semaphore(limits.connections());
-    this.check = new LimitCheck(clock, limits.period(), clients, this::check);
+    this.check = new LimitChecker(clock, limits.period(), clients, this::check);
     this.serverSocket =
         new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.port(port)), clock, log);
     try {
@@ -181,7 +181,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
     private void run(Conversation conversation) throws Exception {
       // a failure policy tries again, but the client is gone
-      if (failure != null) throw Rethrown.<Exception>as(failure);
+      if (failure != null) throw Throwables.<Exception>as(failure);
       thread = Thread.currentThread();
       socket.talksOn(thread, actor);
       try {

@@ -15,7 +15,7 @@ import java.time.Duration;
  */
 final class ReadLimit {
   private final Scheduler clock;
-  private final Link link;
+  private final Transport link;
   private Duration limit; // the check prints it
   private boolean together; // likewise
   private long nanos; // for each read, or for all reads; 0 means no limit
@@ -24,7 +24,7 @@ final class ReadLimit {
   private long reading; // nanoseconds of all reads
   private long spare; // bytes that had come when the limit of all reads was over; -1 until it is over
 
-  ReadLimit(Scheduler clock, Link link) {
+  ReadLimit(Scheduler clock, Transport link) {
     this.clock = clock;
     this.link = link;
   }

@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import io.fibry.net.HttpStatus.Refusal;
+import io.fibry.net.HttpStatus.RequestRefusedException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
@@ -59,8 +59,8 @@ final class RequestBody extends InputStream {
     return some;
   }
 
-  private int count(int read) throws Refusal {
-    if (read < 0) throw fail(new Refusal(400, "the body ended before its end"));
+  private int count(int read) throws RequestRefusedException {
+    if (read < 0) throw fail(new RequestRefusedException(400, "the body ended before its end"));
     left--;
     return read;
   }
@@ -112,12 +112,12 @@ final class RequestBody extends InputStream {
     int c;
     for (c = next(); Character.digit(c, 16) >= 0; c = next(), digits++) {
       size = size << 4 | Character.digit(c, 16);
-      if (size > LONGEST_CHUNK || digits > 16) throw new Refusal(400, "a chunk that is too long");
+      if (size > LONGEST_CHUNK || digits > 16) throw new RequestRefusedException(400, "a chunk that is too long");
     }
-    if (digits == 0) throw new Refusal(400, "a chunk without a size");
+    if (digits == 0) throw new RequestRefusedException(400, "a chunk without a size");
     if (c == ';' || c == ' ' || c == '\t') c = skipExtensions(c);
     lineEnd(c);
-    if (size > room) throw new Refusal(413, "a body of more than " + options.maxBody + " bytes");
+    if (size > room) throw new RequestRefusedException(413, "a body of more than " + options.maxBody + " bytes");
     room -= size;
     left = size;
     between = true;
@@ -131,7 +131,7 @@ final class RequestBody extends InputStream {
   private int skipExtensions(int c) throws IOException {
     for (boolean named = false; c != '\r';) {
       c = skipSpace(c);
-      if (c != ';' && !(c == '=' && named)) throw new Refusal(400, "no extension after the size of a chunk");
+      if (c != ';' && !(c == '=' && named)) throw new RequestRefusedException(400, "no extension after the size of a chunk");
       named = c == ';';
       c = skipSpace(spend(next()));
       c = c == '"' && !named ? skipQuotation() : skipToken(c, "chunk extension");
@@ -147,38 +147,38 @@ final class RequestBody extends InputStream {
   private int skipQuotation() throws IOException {
     for (int c = spend(next()); c != '"'; c = spend(next())) {
       if (c == '\\') c = spend(next());
-      if (c == '\r') throw new Refusal(400, "a chunk extension whose quotation does not end");
+      if (c == '\r') throw new RequestRefusedException(400, "a chunk extension whose quotation does not end");
     }
     return spend(next());
   }
 
   private int skipToken(int c, String what) throws IOException {
-    if (!RequestHead.isToken(c)) throw new Refusal(400, "a " + what + " without a name, or without a value");
+    if (!RequestHead.isToken(c)) throw new RequestRefusedException(400, "a " + what + " without a name, or without a value");
     while (RequestHead.isToken(c)) c = spend(next());
     return c;
   }
 
   private void skipTrailer(int c) throws IOException {
     c = skipToken(c, "trailer");
-    if (c != ':') throw new Refusal(400, "a character that the name of a trailer cannot have");
+    if (c != ':') throw new RequestRefusedException(400, "a character that the name of a trailer cannot have");
     while (c != '\r') c = spend(next());
     lineEnd(c);
   }
 
-  private int spend(int c) throws Refusal {
-    if (++extensions > MAX_EXTENSIONS) throw new Refusal(400, "too many bytes of chunk extensions and trailers");
+  private int spend(int c) throws RequestRefusedException {
+    if (++extensions > MAX_EXTENSIONS) throw new RequestRefusedException(400, "too many bytes of chunk extensions and trailers");
     if (c < 0x20 && c != '\t' && c != '\r' || c == 0x7f)
-      throw new Refusal(400, "a control character in a chunk extension or trailer");
+      throw new RequestRefusedException(400, "a control character in a chunk extension or trailer");
     return c;
   }
 
   private void lineEnd(int c) throws IOException {
-    if (c != '\r' || next() != '\n') throw new Refusal(400, "a chunk that does not end with its line");
+    if (c != '\r' || next() != '\n') throw new RequestRefusedException(400, "a chunk that does not end with its line");
   }
 
   private int next() throws IOException {
     int c = in.read();
-    if (c < 0) throw new Refusal(400, "the body ended before its end");
+    if (c < 0) throw new RequestRefusedException(400, "the body ended before its end");
     return c;
   }
 

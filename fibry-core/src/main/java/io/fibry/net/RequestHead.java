@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import io.fibry.net.HttpStatus.Refusal;
+import io.fibry.net.HttpStatus.RequestRefusedException;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -72,7 +72,7 @@ final class RequestHead {
   }
 
   private void lineFeed() throws IOException {
-    if (next() != '\n') throw new Refusal(400, "a carriage return without a line feed");
+    if (next() != '\n') throw new RequestRefusedException(400, "a carriage return without a line feed");
   }
 
   static boolean isToken(int c) {
@@ -86,24 +86,24 @@ final class RequestHead {
       c = next();
     }
     for (; c != ' '; c = next()) {
-      if (!isToken(c)) throw new Refusal(400, "a character that a method cannot have");
-      if (length == LONGEST_METHOD) throw new Refusal(501, "a method longer than any");
+      if (!isToken(c)) throw new RequestRefusedException(400, "a character that a method cannot have");
+      if (length == LONGEST_METHOD) throw new RequestRefusedException(501, "a method longer than any");
       keep(c);
     }
     methodEnd = length;
     for (c = next(); c != ' '; c = next()) {
-      if (c <= 0x20 || c >= 0x7f) throw new Refusal(400, "a character that a target cannot have");
-      if (length - methodEnd == maxUri) throw new Refusal(414, "a target of more than " + maxUri + " bytes");
+      if (c <= 0x20 || c >= 0x7f) throw new RequestRefusedException(400, "a character that a target cannot have");
+      if (length - methodEnd == maxUri) throw new RequestRefusedException(414, "a target of more than " + maxUri + " bytes");
       keep(c);
     }
     targetEnd = length;
     for (c = next(); c != '\r'; c = next()) {
-      if (length - targetEnd == 8) throw new Refusal(400, "a first line that does not end with the version");
+      if (length - targetEnd == 8) throw new RequestRefusedException(400, "a first line that does not end with the version");
       keep(c);
     }
     lineFeed();
     if (methodEnd == 0 || targetEnd == methodEnd || !isVersion())
-      throw new Refusal(400, "a first line that is not method, target and version");
+      throw new RequestRefusedException(400, "a first line that is not method, target and version");
   }
 
   private boolean isVersion() {
@@ -122,18 +122,18 @@ final class RequestHead {
       lineFeed();
       return false;
     }
-    if (count == 4 * MAX_FIELDS) throw new Refusal(431, "more than " + MAX_FIELDS + " headers");
+    if (count == 4 * MAX_FIELDS) throw new RequestRefusedException(431, "more than " + MAX_FIELDS + " headers");
     int name = length;
     for (; c != ':'; c = next()) {
-      if (!isToken(c)) throw new Refusal(400, "a character that the name of a header cannot have");
+      if (!isToken(c)) throw new RequestRefusedException(400, "a character that the name of a header cannot have");
       spend();
       keep(c);
     }
-    if (length == name) throw new Refusal(400, "a header without a name");
+    if (length == name) throw new RequestRefusedException(400, "a header without a name");
     int nameEnd = length;
     int end = length; // of the value, without trailing spaces
     for (c = next(); c != '\r'; c = next()) {
-      if (c < 0x20 && c != '\t' || c == 0x7f) throw new Refusal(400, "a control character in a header");
+      if (c < 0x20 && c != '\t' || c == 0x7f) throw new RequestRefusedException(400, "a control character in a header");
       spend();
       boolean space = c == ' ' || c == '\t';
       if (space && length == nameEnd) continue;
@@ -151,14 +151,14 @@ final class RequestHead {
     return true;
   }
 
-  private void spend() throws Refusal {
-    if (--left < 0) throw new Refusal(431, "headers of more bytes than the server reads");
+  private void spend() throws RequestRefusedException {
+    if (--left < 0) throw new RequestRefusedException(431, "headers of more bytes than the server reads");
   }
 
-  private void understand(HttpOptions options) throws Refusal {
+  private void understand(HttpOptions options) throws RequestRefusedException {
     http11 = raw[targetEnd + 7] == '1';
     if (raw[targetEnd + 5] != '1' || !http11 && raw[targetEnd + 7] != '0')
-      throw new Refusal(505, "a version other than 1.0 and 1.1");
+      throw new RequestRefusedException(505, "a version other than 1.0 and 1.1");
     method = method();
     String host = null;
     String length = null;
@@ -175,15 +175,15 @@ final class RequestHead {
         case 6 -> {
           if (!isNamed(i, "expect") || !http11) continue;
           if (!value(i).equalsIgnoreCase("100-continue"))
-            throw new Refusal(417, "an expectation other than 100-continue");
+            throw new RequestRefusedException(417, "an expectation other than 100-continue");
           expectsContinue = true;
         }
         default -> {}
       }
     }
     if (host == null ? http11 : !RequestTarget.isHost(host))
-      throw new Refusal(400, "no Host header, or one that names no host");
-    if (!options.hosts.allow(host)) throw new Refusal(421, "a host that this server is not");
+      throw new RequestRefusedException(400, "no Host header, or one that names no host");
+    if (!options.hosts.allow(host)) throw new RequestRefusedException(421, "a host that this server is not");
     keepsAlive &= !closes;
     frame(length, coding, options.maxBody);
     boolean ofAll = method.equals("OPTIONS") && targetEnd == methodEnd + 1 && raw[methodEnd] == '*';
@@ -192,32 +192,32 @@ final class RequestHead {
   }
 
   /** The value of a field that may come once; of another field, the one before. */
-  private String only(String before, int field, String lower, String twice) throws Refusal {
+  private String only(String before, int field, String lower, String twice) throws RequestRefusedException {
     if (!isNamed(field, lower)) return before;
-    if (before != null) throw new Refusal(400, twice);
+    if (before != null) throw new RequestRefusedException(400, twice);
     return value(field);
   }
 
-  private String method() throws Refusal {
+  private String method() throws RequestRefusedException {
     var method = new String(raw, 0, methodEnd, StandardCharsets.ISO_8859_1);
     return switch (method) {
       case "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS" -> method;
-      case "CONNECT", "TRACE" -> throw new Refusal(405, "a method that is not served");
-      default -> throw new Refusal(501, "an unknown method");
+      case "CONNECT", "TRACE" -> throw new RequestRefusedException(405, "a method that is not served");
+      default -> throw new RequestRefusedException(501, "an unknown method");
     };
   }
 
-  private void frame(String length, String coding, long maxBody) throws Refusal {
+  private void frame(String length, String coding, long maxBody) throws RequestRefusedException {
     if (coding != null) {
-      if (length != null || !http11) throw new Refusal(400, "a coding of the body beside its length, or in HTTP/1.0");
-      if (!coding.equalsIgnoreCase("chunked")) throw new Refusal(501, "a coding of the body other than chunked");
+      if (length != null || !http11) throw new RequestRefusedException(400, "a coding of the body beside its length, or in HTTP/1.0");
+      if (!coding.equalsIgnoreCase("chunked")) throw new RequestRefusedException(501, "a coding of the body other than chunked");
       bodyLength = CHUNKED;
     } else if (length != null) {
       if (length.isEmpty() || length.length() > 18 || !length.chars().allMatch(RequestHead::isDigit))
-        throw new Refusal(400, "a length of the body that is no number");
+        throw new RequestRefusedException(400, "a length of the body that is no number");
       bodyLength = Long.parseLong(length);
       if (bodyLength > maxBody)
-        throw new Refusal(413, "a body of " + bodyLength + " bytes; at most " + maxBody + " are allowed");
+        throw new RequestRefusedException(413, "a body of " + bodyLength + " bytes; at most " + maxBody + " are allowed");
     }
     if (bodyLength == 0) expectsContinue = false;
   }

@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import io.fibry.net.HttpStatus.Refusal;
+import io.fibry.net.HttpStatus.RequestRefusedException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -10,10 +10,10 @@ import java.util.ArrayDeque;
  * What a request is for. The path is decoded, begins with a slash, and has no empty segment, no
  * {@code .} or {@code ..} and no control character.
  */
-record RequestTarget(String path, UrlEncoded query) {
+record RequestTarget(String path, UrlEncodedFields query) {
   // where a character is allowed: nowhere, in a query, in both
   private static final byte NONE = 0, QUERY = 1, PATH = 2;
-  private static final UrlEncoded NO_QUERY = new UrlEncoded("");
+  private static final UrlEncodedFields NO_QUERY = new UrlEncodedFields("");
 
   /**
    * The target of a question about the server as a whole: {@code OPTIONS *}. No route takes its
@@ -32,24 +32,24 @@ record RequestTarget(String path, UrlEncoded query) {
   }
 
   /** Reads a target from the middle of a request line. The Host header may be null. */
-  static RequestTarget of(byte[] raw, int from, int to, String host, boolean secure) throws Refusal {
+  static RequestTarget of(byte[] raw, int from, int to, String host, boolean secure) throws RequestRefusedException {
     if (raw[from] != '/') from = afterAuthority(raw, from, to, host, secure);
     if (from == to) return new RequestTarget("/", NO_QUERY);
     int mark = from;
     boolean isCanonical = true;
     for (; mark < to && raw[mark] != '?'; mark++) {
       byte c = raw[mark];
-      if (allowed(c) != PATH) throw new Refusal(400, "a character that a path cannot have");
+      if (allowed(c) != PATH) throw new RequestRefusedException(400, "a character that a path cannot have");
       if (c == '%' || (c == '/' || c == '.') && mark > from && raw[mark - 1] == '/') isCanonical = false;
     }
     for (int i = mark + 1; i < to; i++) {
-      if (allowed(raw[i]) == NONE) throw new Refusal(400, "a character that a query cannot have");
+      if (allowed(raw[i]) == NONE) throw new RequestRefusedException(400, "a character that a query cannot have");
       if (raw[i] == '%') octet(raw, i, to);
     }
     var path = isCanonical && mark > from ? new String(raw, from, mark - from, StandardCharsets.ISO_8859_1)
         : canonical(raw, from, mark);
     return new RequestTarget(path, mark == to ? NO_QUERY
-        : new UrlEncoded(new String(raw, mark + 1, to - mark - 1, StandardCharsets.ISO_8859_1)));
+        : new UrlEncodedFields(new String(raw, mark + 1, to - mark - 1, StandardCharsets.ISO_8859_1)));
   }
 
   private static byte allowed(byte c) {
@@ -60,17 +60,17 @@ record RequestTarget(String path, UrlEncoded query) {
    * Returns the index behind the authority of a target for proxies, which must name the host of the
    * Host header.
    */
-  private static int afterAuthority(byte[] raw, int from, int to, String host, boolean secure) throws Refusal {
+  private static int afterAuthority(byte[] raw, int from, int to, String host, boolean secure) throws RequestRefusedException {
     var text = new String(raw, from, to - from, StandardCharsets.ISO_8859_1);
     String scheme = secure ? "https://" : "http://";
     if (!text.regionMatches(true, 0, scheme, 0, scheme.length()))
-      throw new Refusal(400, "a target that is neither a path nor an address");
+      throw new RequestRefusedException(400, "a target that is neither a path nor an address");
     int end = scheme.length();
     while (end < text.length() && "/?".indexOf(text.charAt(end)) < 0) end++;
     var authority = text.substring(scheme.length(), end);
     if (!isHost(authority) || host != null
         && !withoutPort(authority, secure).equalsIgnoreCase(withoutPort(host, secure)))
-      throw new Refusal(400, "the target names another host than the Host header");
+      throw new RequestRefusedException(400, "the target names another host than the Host header");
     return from + end;
   }
 
@@ -101,12 +101,12 @@ record RequestTarget(String path, UrlEncoded query) {
     return true;
   }
 
-  private static String canonical(byte[] raw, int from, int to) throws Refusal {
+  private static String canonical(byte[] raw, int from, int to) throws RequestRefusedException {
     return resolved(decoded(raw, from, to));
   }
 
   /** Decodes once, and checks all of it, also what dots will remove. */
-  private static String decoded(byte[] raw, int from, int to) throws Refusal {
+  private static String decoded(byte[] raw, int from, int to) throws RequestRefusedException {
     var bytes = new byte[to - from];
     int length = 0;
     for (int i = from; i < to; i++) {
@@ -114,28 +114,28 @@ record RequestTarget(String path, UrlEncoded query) {
       if (c == '%') {
         c = octet(raw, i, to);
         i += 2;
-        if (c == '/' || c == '\\') throw new Refusal(400, "an encoded slash or backslash in the path");
+        if (c == '/' || c == '\\') throw new RequestRefusedException(400, "an encoded slash or backslash in the path");
       }
       bytes[length++] = c;
     }
     try {
       var path = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, 0, length)).toString();
       if (path.chars().anyMatch(Character::isISOControl))
-        throw new Refusal(400, "an encoded control character in the path");
+        throw new RequestRefusedException(400, "an encoded control character in the path");
       return path;
     } catch (CharacterCodingException malformed) {
-      throw new Refusal(400, "a path that is not UTF-8");
+      throw new RequestRefusedException(400, "a path that is not UTF-8");
     }
   }
 
   /** Merges slashes, resolves dots. */
-  private static String resolved(String path) throws Refusal {
+  private static String resolved(String path) throws RequestRefusedException {
     var kept = new ArrayDeque<String>();
     String last = "";
     for (var segment : path.split("/", -1)) {
       last = segment;
       if (segment.equals("..")) {
-        if (kept.pollLast() == null) throw new Refusal(400, "a path that leads above its root");
+        if (kept.pollLast() == null) throw new RequestRefusedException(400, "a path that leads above its root");
       } else if (!isSkipped(segment)) kept.add(segment);
     }
     boolean endsWithSlash = !kept.isEmpty() && (isSkipped(last) || last.equals(".."));
@@ -146,10 +146,10 @@ record RequestTarget(String path, UrlEncoded query) {
     return segment.isEmpty() || segment.equals(".");
   }
 
-  private static byte octet(byte[] raw, int percent, int to) throws Refusal {
+  private static byte octet(byte[] raw, int percent, int to) throws RequestRefusedException {
     int high = percent + 2 < to ? Character.digit(raw[percent + 1], 16) : -1;
     int low = percent + 2 < to ? Character.digit(raw[percent + 2], 16) : -1;
-    if (high < 0 || low < 0) throw new Refusal(400, "a percent sign without two hexadecimal digits");
+    if (high < 0 || low < 0) throw new RequestRefusedException(400, "a percent sign without two hexadecimal digits");
     return (byte) (high << 4 | low);
   }
 }

@@ -22,16 +22,16 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
   private static final Set<String> METHODS = Set.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS");
 
   /** What a path has between two slashes. The kinds are in the order in which they are tried. */
-  enum Kind {
+  enum SegmentKind {
     NAMED, ANY, REST
   }
 
   /** A name, or the name of what stands there. */
-  record Segment(Kind kind, String name) {
+  record Segment(SegmentKind kind, String name) {
     private static Segment of(String text) {
-      if (!text.startsWith("{")) return new Segment(Kind.NAMED, text);
+      if (!text.startsWith("{")) return new Segment(SegmentKind.NAMED, text);
       boolean rest = text.endsWith("...}");
-      return new Segment(rest ? Kind.REST : Kind.ANY, text.substring(1, text.length() - (rest ? 4 : 1)));
+      return new Segment(rest ? SegmentKind.REST : SegmentKind.ANY, text.substring(1, text.length() - (rest ? 4 : 1)));
     }
   }
 
@@ -61,7 +61,7 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
       if (!open && (parts[i].contains("{") || parts[i].contains("}")))
         throw bad(text, "'" + parts[i] + "' is neither a name nor {name} nor {name...}");
       var segment = Segment.of(parts[i]);
-      if (segment.kind == Kind.REST && i < parts.length - 1)
+      if (segment.kind == SegmentKind.REST && i < parts.length - 1)
         throw bad(text, "'" + parts[i] + "' takes the rest of the path, so nothing can follow");
       if (open && !names.add(segment.name)) throw bad(text, "two parts have the name '" + segment.name + "'");
       segments.add(segment);
@@ -75,7 +75,7 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
 
   /** It has one path only. */
   boolean isWhole() {
-    return segments.stream().allMatch(one -> one.kind == Kind.NAMED);
+    return segments.stream().allMatch(one -> one.kind == SegmentKind.NAMED);
   }
 
   String path() {
@@ -89,10 +89,10 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
   boolean takesPath(String path) {
     int from = 1;
     for (var segment : segments) {
-      if (segment.kind == Kind.REST) return true;
+      if (segment.kind == SegmentKind.REST) return true;
       if (from > path.length()) return false;
       int to = end(path, from);
-      if (segment.kind == Kind.NAMED ? to - from != segment.name.length() || !path.startsWith(segment.name, from)
+      if (segment.kind == SegmentKind.NAMED ? to - from != segment.name.length() || !path.startsWith(segment.name, from)
           : to == from)
         return false;
       from = to + 1;
@@ -105,8 +105,8 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
     var parts = new HashMap<String, String>();
     int from = 1;
     for (var segment : segments) {
-      int to = segment.kind == Kind.REST ? path.length() : end(path, from);
-      if (segment.kind != Kind.NAMED) parts.put(segment.name, path.substring(Math.min(from, to), to));
+      int to = segment.kind == SegmentKind.REST ? path.length() : end(path, from);
+      if (segment.kind != SegmentKind.NAMED) parts.put(segment.name, path.substring(Math.min(from, to), to));
       from = to + 1;
     }
     return parts;
@@ -127,7 +127,7 @@ record RoutePattern(String text, Optional<String> method, List<Segment> segments
       var mine = segments.get(i);
       var theirs = other.segments.get(i);
       int order = mine.kind.compareTo(theirs.kind);
-      if (order == 0 && mine.kind == Kind.NAMED) order = mine.name.compareTo(theirs.name);
+      if (order == 0 && mine.kind == SegmentKind.NAMED) order = mine.name.compareTo(theirs.name);
       if (order != 0) return order;
     }
     return Integer.compare(segments.size(), other.segments.size());

@@ -22,7 +22,7 @@ final class ServerSentEvents {
   private ServerSentEvents() {}
 
   /** Begins the answer. */
-  static ClientOutbox<String> open(ActorBuilder<Object> builder, ClientSocket socket, HttpAnswer answer)
+  static ClientOutbox<String> open(ActorBuilder<Object> builder, ClientSocket socket, ServerResponse answer)
       throws IOException {
     answer.refuseLate("an answer of events");
     var outbox = new ClientOutbox<>(builder, "events", socket, MAX_UNSENT, FORMAT);

@@ -90,7 +90,7 @@ final class UdpReceiver extends ForwardingExitable<UdpServer> implements UdpServ
   private void receive() throws Exception {
     Thread.currentThread().setName("udp-" + port);
     var buffer = new byte[options.maxPacket + 1]; // one more shows that a packet is longer
-    var rates = options.rate.map(rate -> new SenderRates(clock, rate.packets(), rate.period()));
+    var rates = options.rate.map(rate -> new SourceRateLimiter(clock, rate.packets(), rate.period()));
     long pause = 0;
     try {
       while (!ended.isDone()) {

@@ -75,14 +75,14 @@ public interface UdpServer extends Exitable {
     static final int LONGEST = 65_507; // the largest content of an IPv4 packet
 
     /** For one sender. */
-    record Rate(int packets, Duration period) {}
+    record PacketRate(int packets, Duration period) {}
 
     // written by `with..` only, before the copy is shared
     InetAddress address = InetAddress.getLoopbackAddress();
     Optional<InetAddress> group = Optional.empty();
     int maxPacket = LONGEST;
     int maxReply = 1;
-    Optional<Rate> rate = Optional.empty();
+    Optional<PacketRate> rate = Optional.empty();
 
     Options() {}
 
@@ -148,7 +148,7 @@ public interface UdpServer extends Exitable {
      */
     public Options withRate(int packets, Duration period) {
       Arguments.rate(packets, "packets", period);
-      return with(copy -> copy.rate = Optional.of(new Rate(packets, period)));
+      return with(copy -> copy.rate = Optional.of(new PacketRate(packets, period)));
     }
 
     /** Refuses options that do not go together. */

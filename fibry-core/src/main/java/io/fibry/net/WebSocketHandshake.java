@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** The request for a WebSocket, and its answer. */
-record WebSocketHandshake(OpenExchange exchange, WebSocketOptions options) {
+record WebSocketHandshake(ServerExchange exchange, WebSocketOptions options) {
   private static final String VERSION = "13";
   private static final String KEY_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"; // of RFC 6455
   private static final int KEY_BYTES = 16;
 
   /** Has the conversation, if there can be one. */
-  static void answer(OpenExchange exchange, WebSocketOptions options, Handler<WebSocketConnection> handler)
+  static void answer(ServerExchange exchange, WebSocketOptions options, Handler<WebSocketConnection> handler)
       throws IOException {
     new WebSocketHandshake(exchange, options).answer(handler);
   }
@@ -49,7 +49,7 @@ record WebSocketHandshake(OpenExchange exchange, WebSocketOptions options) {
         acceptance(one("sec-websocket-key"))));
     subprotocol.ifPresent(name -> upgrade.addAll(List.of("Sec-WebSocket-Protocol", name)));
     exchange.answer.refuseLate("an upgrade");
-    var socket = new OpenWebSocket(exchange, options, subprotocol);
+    var socket = new ServerWebSocket(exchange, options, subprotocol);
     exchange.answer.permit.leave(); // it may last for hours
     exchange.answer.upgrade(upgrade);
     socket.converse(handler);

@@ -13,7 +13,7 @@ import java.util.Arrays;
 final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   /** The frames that the reader sends back. */
-  interface Answers {
+  interface FrameResponder {
     void pong(byte[] data) throws IOException;
 
     /** The client has closed. */
@@ -28,7 +28,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   private static final byte[] NOTHING = {};
 
-  private final Answers answers;
+  private final FrameResponder answers;
   private final int longestFrame;
   // set by the thread that reads, cleared by pings: a lost write costs or saves one of them
   volatile boolean heard;
@@ -36,11 +36,11 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
   private boolean broken; // where the next frame begins is unknown
   // of the message that has begun
   private boolean begun;
-  private Utf8Check text; // null: of bytes
+  private Utf8Validator text; // null: of bytes
   private byte[] bytes = NOTHING;
   private int size;
 
-  WebSocketReader(ClientInput in, WebSocketOptions options, Answers answers) {
+  WebSocketReader(ClientInput in, WebSocketOptions options, FrameResponder answers) {
     super(in, options.message);
     this.longestFrame = options.frame;
     this.answers = answers;
@@ -128,7 +128,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
 
   private void begin(int opcode) {
     begun = true;
-    text = opcode == WebSocketFrame.TEXT ? new Utf8Check() : null;
+    text = opcode == WebSocketFrame.TEXT ? new Utf8Validator() : null;
   }
 
   /** Reads a frame of a message, which is the whole message if {@code whole} is true. */
@@ -186,7 +186,7 @@ final class WebSocketReader extends ClientReader<WebSocketMessage> {
     int code = data.length == 0 ? WebSocketClose.NONE : (data[0] & 0xff) << 8 | data[1] & 0xff;
     if (data.length > 0 && !WebSocketClose.isCode(code)) throw breach("the close code " + code);
     int from = Math.min(2, data.length);
-    var check = new Utf8Check();
+    var check = new Utf8Validator();
     if (!check.accepts(data, from, data.length - from) || !check.isWhole()) throw notUtf8();
     ended = true;
     answers.closed(new WebSocketClose(code, new String(data, from, data.length - from, StandardCharsets.UTF_8)));

@@ -52,7 +52,7 @@ public interface Entities<K, M> extends Exitable {
    */
   static <K, M, B> Entities<K, M> open(ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, K, Actor<M>> birth) {
-    return new LiveEntities<K, M, Object>(builder, idle, birth);
+    return new DefaultEntities<K, M, Object>(builder, idle, birth);
   }
 
   /**
@@ -69,7 +69,7 @@ public interface Entities<K, M> extends Exitable {
    */
   static <K, M, R, B> WithReturn<K, M, R> openWithReturn(ActorBuilder<B> builder, Duration idle,
       BiFunction<ActorBuilder<B>, K, ActorWithReturn<M, R>> birth) {
-    return new LiveEntities<>(builder, idle, birth);
+    return new DefaultEntities<>(builder, idle, birth);
   }
 
   /**

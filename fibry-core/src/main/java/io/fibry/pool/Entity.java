@@ -25,7 +25,7 @@ final class Entity<K, M> {
   final K key;
   // tick of the last use and threads inside, or GONE; changed by uses and passivation
   private volatile long word;
-  private volatile EntityBirth birth; // null once the entity is born; written by the creator, after `actor`
+  private volatile EntityCreation birth; // null once the entity is born; written by the creator, after `actor`
   private Actor<M> actor; // written by the creator, before `birth`
   private PendingAnswers answers; // null until an answer is pending; guarded by this
   private EarlyEnd early; // null unless the entity was ended early; written before the birth is over, guarded by this
@@ -35,11 +35,11 @@ final class Entity<K, M> {
   Entity(K key, long tick) {
     this.key = key;
     this.word = tick << BITS | 1;
-    this.birth = new EntityBirth(key);
+    this.birth = new EntityCreation(key);
   }
 
   /** Null: born. */
-  EntityBirth birth() {
+  EntityCreation birth() {
     return birth;
   }
 
@@ -49,10 +49,10 @@ final class Entity<K, M> {
   }
 
   /** An end that somebody asked for before the actor was made. */
-  private record EarlyEnd(EntityEnd end, Thread creator) {}
+  private record EarlyEnd(EntityEndMode end, Thread creator) {}
 
   /** Notes the end if the actor is not made yet. Returns false if the actor exists already. */
-  synchronized boolean endOnceBorn(EntityEnd wanted) {
+  synchronized boolean endOnceBorn(EntityEndMode wanted) {
     var pending = birth;
     if (pending == null) return false;
     if (early == null || early.end.compareTo(wanted) < 0) early = new EarlyEnd(wanted, pending.thread);
@@ -63,7 +63,7 @@ final class Entity<K, M> {
    * For the creator, once the actor is made. Returns null if there is none, or another thread made
    * it.
    */
-  EntityEnd earlyEnd() {
+  EntityEndMode earlyEnd() {
     var noted = early; // of a time before `birth` became null, which this thread has seen
     return noted != null && noted.creator == Thread.currentThread() ? noted.end : null;
   }

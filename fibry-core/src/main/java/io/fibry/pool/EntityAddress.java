@@ -6,7 +6,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Request;
-import io.fibry.block.Rethrown;
+import io.fibry.block.Throwables;
 import io.fibry.spi.LastingAddress;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -17,8 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /** The address of a key: delegates to the actor that the key has now. */
-record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
-    implements EntityTimers.Address<M>, ActorWithReturn<M, R>, LastingAddress {
+record EntityAddress<K, M, R>(DefaultEntities<K, M, R> entities, K key)
+    implements EntityTimers.NotifyingAddress<M>, ActorWithReturn<M, R>, LastingAddress {
 
   @Override
   public Exitable owner() {
@@ -144,10 +144,10 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
     return ask(relay(asking), request, limit);
   }
 
-  private static <A> A ask(ActorWithReturn<Object, Outcome<A>> relay, Object request, Duration limit) {
+  private static <A> A ask(ActorWithReturn<Object, EntityAnswer<A>> relay, Object request, Duration limit) {
     try {
       var outcome = limit == null ? relay.ask(request) : relay.ask(request, limit);
-      if (outcome.failure != null) throw Rethrown.<RuntimeException>as(outcome.failure);
+      if (outcome.failure != null) throw Throwables.<RuntimeException>as(outcome.failure);
       return outcome.value;
     } finally {
       relay.askExit();
@@ -155,18 +155,18 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
   }
 
   /** The answer of the entity, or its failure, which counts at the entity and not at the relay. */
-  private record Outcome<A>(A value, Throwable failure) {}
+  private record EntityAnswer<A>(A value, Throwable failure) {}
 
   /** Waits and asks for us, so that the limit covers both, and rings of waits are found. */
-  private <A> ActorWithReturn<Object, Outcome<A>> relay(Function<Actor<M>, A> asking) {
+  private <A> ActorWithReturn<Object, EntityAnswer<A>> relay(Function<Actor<M>, A> asking) {
     return entities.helpers.relay(name(), (request, context) -> {
       try {
-        return new Outcome<>(use(entities.enter(key, true), actor -> {
+        return new EntityAnswer<>(use(entities.enter(key, true), actor -> {
           if (context.isCancelled()) throw new CancellationException("the asker no longer waits");
           return asking.apply(actor);
         }), null);
       } catch (Throwable failure) {
-        return new Outcome<>(null, failure);
+        return new EntityAnswer<>(null, failure);
       }
     });
   }
@@ -193,17 +193,17 @@ record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
 
   @Override
   public void askExit() {
-    entities.end(key, EntityEnd.STOP);
+    entities.end(key, EntityEndMode.STOP);
   }
 
   @Override
   public void sendPoisonPill() {
-    entities.end(key, EntityEnd.FINISH);
+    entities.end(key, EntityEndMode.FINISH);
   }
 
   @Override
   public void kill() {
-    entities.end(key, EntityEnd.KILL);
+    entities.end(key, EntityEndMode.KILL);
   }
 
   @Override

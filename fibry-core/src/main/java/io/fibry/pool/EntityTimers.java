@@ -19,7 +19,7 @@ final class EntityTimers {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
   private static final Duration NO_THREAD = Duration.ofMillis(50); // until it tries to get one again
 
-  interface Address<M> extends Actor<M> {
+  interface NotifyingAddress<M> extends Actor<M> {
     /** Runs {@code found} when the actor has been found or made, before the message is offered. */
     boolean sendMessage(M message, Runnable found);
   }
@@ -27,7 +27,7 @@ final class EntityTimers {
   private record TimerKey(Actor<?> address, Object key) {}
 
   /** {@code IDLE -> FINDING -> OFFERING -> IDLE}, or from OFFERING to AGAIN and then to FINDING. */
-  private enum Sending {
+  private enum SendPhase {
     IDLE,
     /** The actor is found, or made: a period that passes now is left out. */
     FINDING,
@@ -47,7 +47,7 @@ final class EntityTimers {
   }
 
   /** After the end of the entities the message is a dead letter at once. */
-  <M> Scheduler.Timer start(Address<M> address, Object key, M message, Duration time, boolean repeats) {
+  <M> Scheduler.Timer start(NotifyingAddress<M> address, Object key, M message, Duration time, boolean repeats) {
     Objects.requireNonNull(time, repeats ? "period" : "delay");
     var timer = new EntityTimer<>(address, key, message, repeats);
     timer.key.hashCode(); // if it throws, no timer is set
@@ -84,17 +84,17 @@ final class EntityTimers {
    */
   private final class EntityTimer<M> implements Scheduler.Timer, Runnable {
     private final long number = numbers.incrementAndGet();
-    private final Address<M> address;
+    private final NotifyingAddress<M> address;
     private final Object key;
     private final M message;
     private final boolean repeats;
     private final Executor carried;
     // the clock leaves IDLE and OFFERING, the sending thread the others
-    private final AtomicReference<Sending> sending = new AtomicReference<>(Sending.IDLE);
+    private final AtomicReference<SendPhase> sending = new AtomicReference<>(SendPhase.IDLE);
     private volatile Scheduler.Timer tick; // written by `start`
     private volatile boolean ran; // written by the clock: will not run again
 
-    EntityTimer(Address<M> address, Object key, M message, boolean repeats) {
+    EntityTimer(NotifyingAddress<M> address, Object key, M message, boolean repeats) {
       this.address = address;
       this.key = key == null ? this : new TimerKey(address, key);
       this.message = Objects.requireNonNull(message, "message");
@@ -113,11 +113,11 @@ final class EntityTimers {
         pending.remove(key, this);
       }
       var before = sending.getAndUpdate(now -> switch (now) {
-        case IDLE -> Sending.FINDING;
-        case OFFERING -> Sending.AGAIN;
+        case IDLE -> SendPhase.FINDING;
+        case OFFERING -> SendPhase.AGAIN;
         case FINDING, AGAIN -> now;
       });
-      if (before == Sending.IDLE) begin();
+      if (before == SendPhase.IDLE) begin();
     }
 
     private void begin() {
@@ -132,12 +132,12 @@ final class EntityTimers {
 
     private void send() {
       do sendOnce();
-      while (sending.updateAndGet(now -> now == Sending.AGAIN ? Sending.FINDING : Sending.IDLE) == Sending.FINDING);
+      while (sending.updateAndGet(now -> now == SendPhase.AGAIN ? SendPhase.FINDING : SendPhase.IDLE) == SendPhase.FINDING);
     }
 
     private void sendOnce() {
       try {
-        carried.execute(() -> address.sendMessage(message, () -> sending.set(Sending.OFFERING)));
+        carried.execute(() -> address.sendMessage(message, () -> sending.set(SendPhase.OFFERING)));
       } catch (Throwable failure) {
         LOG.error("a timer could not send {} to {}", helpers.shown(message), address, failure);
         bury();

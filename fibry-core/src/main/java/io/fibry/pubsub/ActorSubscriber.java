@@ -6,7 +6,7 @@ import io.fibry.spi.LastingAddress;
 final class ActorSubscriber<M> extends Subscriber<M> {
   private final Actor<? super M> actor;
 
-  ActorSubscriber(Home<M> topic, Actor<? super M> actor, boolean own) {
+  ActorSubscriber(SubscribedTopic<M> topic, Actor<? super M> actor, boolean own) {
     super(topic, own ? null : LastingAddress.owner(actor));
     this.actor = actor;
   }

@@ -8,7 +8,7 @@ import io.fibry.Handler;
 import io.fibry.RequestException;
 import io.fibry.Strategy;
 import io.fibry.block.ChangedCopy;
-import io.fibry.block.FrontedGroup;
+import io.fibry.block.ForwardingGroup;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.spi.BlockBuilder;
@@ -27,7 +27,7 @@ import java.util.function.Predicate;
  * ends the actors made for subscribers and waits for them. It runs on a fiber: on an executor with
  * one thread it would wait for itself, on CALLER the ending thread would wait.
  */
-final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Subscriber.Home<M> {
+final class ActorTopic<M> extends ForwardingGroup<Topic<M>> implements Topic<M>, Subscriber.SubscribedTopic<M> {
   private static final Mailbox<Object> LATEST = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
   private static final Mailbox<Object> OWNERS = Mailbox.bounded(1_024, Overflow.REJECT);
 
@@ -170,7 +170,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
   protected void drain() {
     end(Exitable::sendPoisonPill);
     // else the owner was cut off
-    if (!owner.onExit().isDone()) own.values().forEach(FrontedGroup::awaitEnd);
+    if (!owner.onExit().isDone()) own.values().forEach(ForwardingGroup::awaitEnd);
   }
 
   @Override

@@ -17,7 +17,7 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
   private final ActorBuilder<?> builder;
   private final AtomicReference<T> value;
   private final AtomicInteger made = new AtomicInteger();
-  private final List<ValueFollower> followers = new CopyOnWriteArrayList<>();
+  private final List<ValueSubscription> followers = new CopyOnWriteArrayList<>();
 
   AtomicObservableValue(ActorBuilder<?> builder, T initial) {
     this.builder = builder;
@@ -66,16 +66,16 @@ final class AtomicObservableValue<T> implements ObservableValue<T> {
 
   @Override
   public Subscription subscribe(Handler<T> follower) {
-    var subscription = new ValueFollower(Objects.requireNonNull(follower, "follower"));
+    var subscription = new ValueSubscription(Objects.requireNonNull(follower, "follower"));
     followers.add(subscription);
     subscription.begin();
     return subscription;
   }
 
-  private final class ValueFollower extends Follower<T> {
+  private final class ValueSubscription extends ChangeSubscription<T> {
     private T told; // of the holder of the right
 
-    ValueFollower(Handler<T> handler) {
+    ValueSubscription(Handler<T> handler) {
       super(builder, made.incrementAndGet(), handler);
     }
 

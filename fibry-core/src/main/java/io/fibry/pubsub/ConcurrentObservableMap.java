@@ -25,7 +25,7 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   private final ActorBuilder<?> builder;
   private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>(); // read by any thread
   // by key; guarded by the monitor, as the next one
-  private final Map<Object, List<KeyFollower<?>>> followers = new HashMap<>();
+  private final Map<Object, List<KeySubscription<?>>> followers = new HashMap<>();
   private int made;
 
   ConcurrentObservableMap(ActorBuilder<?> builder) {
@@ -85,7 +85,7 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   /** Compares {@code now} by identity, null is nothing; true also if both are equal. */
   private boolean change(K key, V now, V next) {
     if (Objects.equals(now, next)) return true;
-    List<KeyFollower<?>> told;
+    List<KeySubscription<?>> told;
     synchronized (this) {
       if (values.get(key) != now) return false;
       if (next == null) values.remove(key);
@@ -101,21 +101,21 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
   @Override
   public Subscription subscribe(Handler<Change<K, V>> follower) {
     Objects.requireNonNull(follower, "follower");
-    return enter(new KeyFollower<>(ALL, number(), follower, Change::new), values.keySet(), null);
+    return enter(new KeySubscription<>(ALL, number(), follower, Change::new), values.keySet(), null);
   }
 
   @Override
   public Subscription subscribe(K key, Handler<Optional<V>> follower) {
     Objects.requireNonNull(key, "key");
     Objects.requireNonNull(follower, "follower");
-    return enter(new KeyFollower<>(key, number(), follower, (same, value) -> value), List.of(key), NOTHING_YET);
+    return enter(new KeySubscription<>(key, number(), follower, (same, value) -> value), List.of(key), NOTHING_YET);
   }
 
   private synchronized int number() {
     return ++made;
   }
 
-  private Subscription enter(KeyFollower<?> follower, Iterable<K> keys, Object knows) {
+  private Subscription enter(KeySubscription<?> follower, Iterable<K> keys, Object knows) {
     synchronized (this) {
       followers.computeIfAbsent(follower.key, first -> new ArrayList<>()).add(follower);
       for (var key : keys) follower.known.put(key, knows);
@@ -124,13 +124,13 @@ final class ConcurrentObservableMap<K, V> implements ObservableMap<K, V> {
     return follower;
   }
 
-  private final class KeyFollower<E> extends Follower<E> {
+  private final class KeySubscription<E> extends ChangeSubscription<E> {
     private final Object key;
     private final BiFunction<K, Optional<V>, E> form;
     // keys with news, and what it was told last; guarded by the map's monitor
     private final LinkedHashMap<K, Object> known = new LinkedHashMap<>();
 
-    KeyFollower(Object key, int number, Handler<E> handler, BiFunction<K, Optional<V>, E> form) {
+    KeySubscription(Object key, int number, Handler<E> handler, BiFunction<K, Optional<V>, E> form) {
       super(builder, number, handler);
       this.key = key;
       this.form = form;

@@ -2,7 +2,7 @@ package io.fibry.pubsub;
 
 import io.fibry.Exitable;
 import io.fibry.Handler;
-import io.fibry.block.Rethrown;
+import io.fibry.block.Throwables;
 import io.fibry.spi.LastingAddress;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -13,7 +13,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
   private final Executor executor;
   private final Handler<M> handler;
 
-  ExecutorSubscriber(Home<M> topic, Executor executor, Handler<M> handler) {
+  ExecutorSubscriber(SubscribedTopic<M> topic, Executor executor, Handler<M> handler) {
     super(topic, executor instanceof Exitable actor ? LastingAddress.owner(actor) : null);
     this.executor = executor;
     this.handler = handler;
@@ -22,7 +22,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
   @Override
   boolean hand(M message) {
     try {
-      executor.execute(new Call<>(this, message));
+      executor.execute(new DeliveryTask<>(this, message));
       return true;
     } catch (RejectedExecutionException refusal) {
       if (foreign == null) throw refusal;
@@ -47,13 +47,13 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
     }
   }
 
-  private record Call<M>(ExecutorSubscriber<M> subscriber, M message) implements Runnable {
+  private record DeliveryTask<M>(ExecutorSubscriber<M> subscriber, M message) implements Runnable {
     @Override
     public void run() {
       try {
         subscriber.call(message);
       } catch (Exception failure) {
-        throw Rethrown.<RuntimeException>as(failure);
+        throw Throwables.<RuntimeException>as(failure);
       }
     }
 

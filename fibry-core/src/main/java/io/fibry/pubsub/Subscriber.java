@@ -7,7 +7,7 @@ import org.slf4j.LoggerFactory;
 
 abstract class Subscriber<M> implements Subscription {
   /** The topic it subscribed to. */
-  interface Home<M> {
+  interface SubscribedTopic<M> {
     String name();
 
     /** Returns the text of a message for logs. */
@@ -27,11 +27,11 @@ abstract class Subscriber<M> implements Subscription {
 
   static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // whose users read it
 
-  final Home<M> topic;
+  final SubscribedTopic<M> topic;
   final Exitable foreign; // the user's actor, or the owner of its address, if any; its end ends this
   private volatile boolean open = true; // true -> false, by the thread that leaves
 
-  Subscriber(Home<M> topic, Exitable foreign) {
+  Subscriber(SubscribedTopic<M> topic, Exitable foreign) {
     this.topic = topic;
     this.foreign = foreign;
   }

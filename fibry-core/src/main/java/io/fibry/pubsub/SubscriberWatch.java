@@ -14,15 +14,15 @@ import java.lang.ref.WeakReference;
  * Watches the users' actors that subscribed to a topic. A watched actor keeps the watcher, not the
  * topic; once the topic is garbage, the next topic that is made ends its watcher. Thread-safe.
  */
-final class SubscriberWatch extends WeakReference<Subscriber.Home<?>> {
+final class SubscriberWatch extends WeakReference<Subscriber.SubscribedTopic<?>> {
   // filled by the collector, emptied by those who make topics
-  private static final ReferenceQueue<Subscriber.Home<?>> FORGOTTEN = new ReferenceQueue<>();
+  private static final ReferenceQueue<Subscriber.SubscribedTopic<?>> FORGOTTEN = new ReferenceQueue<>();
 
   private final Actor<Exitable> watcher =
       BlockBuilder.of(ActorSystem.anonymous()).excludedFromAccounts().strategy(Strategy.CALLER)
           .mailbox(Mailbox.unbounded()).newActor(this::watch);
 
-  SubscriberWatch(Subscriber.Home<?> topic) {
+  SubscriberWatch(Subscriber.SubscribedTopic<?> topic) {
     super(topic, FORGOTTEN);
     endForgotten();
   }

@@ -1,6 +1,6 @@
 package io.fibry.spi;
 
-import io.fibry.engine.jvm.Behalf;
+import io.fibry.engine.jvm.AskChainLocals;
 import java.util.List;
 
 /**
@@ -17,7 +17,7 @@ public final class AskChain {
    * first, as given to {@link #runAs}; an {@code ask} passes them on}
    */
   public static List<String> current() {
-    return Behalf.handled();
+    return AskChainLocals.handled();
   }
 
   /**
@@ -29,6 +29,6 @@ public final class AskChain {
    * @param sending sends, and does not wait
    */
   public static void runAs(List<String> askers, Runnable sending) {
-    Behalf.send(List.copyOf(askers), sending);
+    AskChainLocals.send(List.copyOf(askers), sending);
   }
 }

@@ -18,7 +18,7 @@ import java.util.Objects;
  * run; therefore runs never pile up. Used by the actor's handler only.
  */
 final class Schedule {
-  private record Run(long number) {
+  private record ScheduledRun(long number) {
     @Override
     public String toString() {
       return "run " + number;
@@ -61,23 +61,23 @@ final class Schedule {
     var schedule =
         new Schedule(BlockBuilder.of(how).scheduler(), Durations.nanos(initial), fixedRate, Durations.nanos(time),
             task);
-    Actor<Run> actor = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded())
+    Actor<ScheduledRun> actor = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded())
         .newActor((run, context) -> schedule.run(run, context.self()));
-    TimedMessages.sendAt(actor, schedule, new Run(1), schedule.due);
+    TimedMessages.sendAt(actor, schedule, new ScheduledRun(1), schedule.due);
     return actor;
   }
 
-  private void run(Run run, Actor<Run> self) throws Exception {
+  private void run(ScheduledRun run, Actor<ScheduledRun> self) throws Exception {
     try {
       task.handle(self);
     } finally {
       // with the same key, since the policy may retry this run
-      if (!self.onExit().isDone()) TimedMessages.sendAt(self, this, new Run(run.number() + 1), next(run));
+      if (!self.onExit().isDone()) TimedMessages.sendAt(self, this, new ScheduledRun(run.number() + 1), next(run));
     }
   }
 
   /** Periods that have passed meanwhile make one late run. */
-  private long next(Run run) {
+  private long next(ScheduledRun run) {
     long now = clock.nanoTime();
     if (!fixedRate) return now + time;
     if (number < run.number()) due += time;

@@ -36,19 +36,19 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("exports") // nullness annotations
 public final class Stereotypes extends NetworkStereotypes {
   /** Shared, so that what they make shares its settings. */
-  private record OfRoot(ActorScope root, Stereotypes threads, Stereotypes fibers) {}
+  private record RootStereotypes(ActorScope root, Stereotypes threads, Stereotypes fibers) {}
 
   // the stereotypes of the root that was last asked for, or null: a simulation has another root
-  private static volatile OfRoot ofRoot;
+  private static volatile RootStereotypes ofRoot;
 
   private Stereotypes(ActorBuilder<?> how) {
     super(how);
   }
 
-  private static OfRoot ofRoot() {
+  private static RootStereotypes ofRoot() {
     var root = ActorSystem.root();
     var known = ofRoot;
-    if (known == null || known.root != root) ofRoot = known = new OfRoot(root,
+    if (known == null || known.root != root) ofRoot = known = new RootStereotypes(root,
         new Stereotypes(root.anonymous().strategy(Strategy.THREAD)),
         new Stereotypes(root.anonymous().strategy(Strategy.FIBER)));
     return known;

@@ -15,8 +15,8 @@ import java.util.concurrent.CountDownLatch;
  */
 public final class ManualScheduler extends TaskScheduler {
   // guarded by this, like the next three
-  private final TreeSet<Entry> queue =
-      new TreeSet<>(Comparator.<Entry>comparingLong(e -> e.at).thenComparingLong(e -> e.number));
+  private final TreeSet<ManualTask> queue =
+      new TreeSet<>(Comparator.<ManualTask>comparingLong(e -> e.at).thenComparingLong(e -> e.number));
   private final Set<Thread> asleep = new HashSet<>();
   private long now;
   private long made;
@@ -31,7 +31,7 @@ public final class ManualScheduler extends TaskScheduler {
    */
   public void advance(Duration by) {
     long end = nanoTime() + delay(by, "by");
-    for (Entry due = next(end); due != null; due = next(end)) due.run();
+    for (ManualTask due = next(end); due != null; due = next(end)) due.run();
   }
 
   /**
@@ -44,8 +44,8 @@ public final class ManualScheduler extends TaskScheduler {
   }
 
   /** Moves the time to the next due entry, or null, to {@code end}. */
-  private synchronized Entry next(long end) {
-    Entry due = queue.isEmpty() || queue.first().at > end ? null : queue.pollFirst();
+  private synchronized ManualTask next(long end) {
+    ManualTask due = queue.isEmpty() || queue.first().at > end ? null : queue.pollFirst();
     now = Math.max(now, due == null ? end : due.at);
     return due;
   }
@@ -60,7 +60,7 @@ public final class ManualScheduler extends TaskScheduler {
     synchronized (this) {
       if (time - now > 0) return start(task, time - now, 0);
     }
-    var due = new Entry(Objects.requireNonNull(task, "task"), 0, 0);
+    var due = new ManualTask(Objects.requireNonNull(task, "task"), 0, 0);
     due.run(); // here, since the thread that moved the clock may have left
     return due;
   }
@@ -103,15 +103,15 @@ public final class ManualScheduler extends TaskScheduler {
 
   @Override
   synchronized Timer start(Runnable task, long delay, long period) {
-    var entry = new Entry(Objects.requireNonNull(task, "task"), delay, period);
+    var entry = new ManualTask(Objects.requireNonNull(task, "task"), delay, period);
     entry.enqueue();
     return entry;
   }
 
-  private final class Entry extends ScheduledTask {
+  private final class ManualTask extends ScheduledTask {
     private long number; // order of entries due at the same time
 
-    Entry(Runnable task, long delay, long period) {
+    ManualTask(Runnable task, long delay, long period) {
       super(ManualScheduler.this, task, delay, period);
     }
 

@@ -1,6 +1,6 @@
 package io.fibry.time;
 
-import io.fibry.engine.world.World;
+import io.fibry.engine.world.Environment;
 import io.fibry.text.Durations;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
@@ -33,8 +33,8 @@ final class SystemScheduler extends TaskScheduler {
   private static final int LEFTOVERS = 256; // cancelled timers that wake the thread
 
   // timers set or cancelled
-  final ConcurrentLinkedQueue<Queued> inbox = new ConcurrentLinkedQueue<>();
-  final TreeSet<Queued> queue = new TreeSet<>(); // the timer thread's own
+  final ConcurrentLinkedQueue<QueuedTask> inbox = new ConcurrentLinkedQueue<>();
+  final TreeSet<QueuedTask> queue = new TreeSet<>(); // the timer thread's own
   // null until the first timer
   private final AtomicReference<Thread> thread = new AtomicReference<>();
   private final AtomicInteger cancelled = new AtomicInteger();
@@ -59,10 +59,10 @@ final class SystemScheduler extends TaskScheduler {
 
   @Override
   Timer start(Runnable task, long delay, long period) {
-    var other = World.other;
+    var other = Environment.other;
     Scheduler here = other == null ? this : other.<Scheduler>single(this, () -> this);
     if (here != this) return start(here, task, Duration.ofNanos(delay), period);
-    var due = new Queued(Objects.requireNonNull(task, "task"), delay, period);
+    var due = new QueuedTask(Objects.requireNonNull(task, "task"), delay, period);
     due.enqueue();
     return due;
   }
@@ -152,13 +152,13 @@ final class SystemScheduler extends TaskScheduler {
     }
   }
 
-  final class Queued extends ScheduledTask implements Comparable<Queued> {
+  final class QueuedTask extends ScheduledTask implements Comparable<QueuedTask> {
     private static final AtomicInteger MADE = new AtomicInteger();
 
     private final int number = MADE.incrementAndGet();
     private volatile boolean seen; // by the timer thread
 
-    Queued(Runnable task, long delay, long period) {
+    QueuedTask(Runnable task, long delay, long period) {
       super(SystemScheduler.this, task, delay, period);
     }
 
@@ -176,7 +176,7 @@ final class SystemScheduler extends TaskScheduler {
     }
 
     @Override
-    public int compareTo(Queued other) {
+    public int compareTo(QueuedTask other) {
       long later = at - other.at;
       return later != 0 ? Long.signum(later) : Integer.compare(number, other.number);
     }

@@ -317,7 +317,7 @@ class CircuitBreakerTest {
     long seed = StressHarness.seed();
     System.out.println("circuit breaker: -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
-    var circuit = new Circuit(8, 4, 0.5, 10, 3);
+    var circuit = new CircuitState(8, 4, 0.5, 10, 3);
     var faults = new CopyOnWriteArrayList<String>();
     var rounds = new LongAdder();
     var probing = new AtomicInteger();
@@ -328,7 +328,7 @@ class CircuitBreakerTest {
       threads.add(Patience.elsewhere(() -> {
         for (int round = 0; round < 20_000; round++, rounds.increment()) {
           long period = circuit.enter(time.getAndIncrement() / 8);
-          if (period == Circuit.REFUSED) continue;
+          if (period == CircuitState.REFUSED) continue;
           boolean probe = circuit.state() == State.HALF_OPEN;
           if (probe && probing.incrementAndGet() > 6) faults.add("too many probes");
           if (own.nextInt(8) == 0) Thread.yield();
@@ -345,7 +345,7 @@ class CircuitBreakerTest {
     // it recovers from each situation
     for (int i = 0; i < 1_000 && circuit.state() != State.CLOSED; i++) {
       long period = circuit.enter(time.addAndGet(8) / 8);
-      if (period != Circuit.REFUSED) circuit.leave(period, time.get() / 8, false);
+      if (period != CircuitState.REFUSED) circuit.leave(period, time.get() / 8, false);
     }
     assertEquals(State.CLOSED, circuit.state());
   }

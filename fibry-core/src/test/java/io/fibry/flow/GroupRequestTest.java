@@ -304,7 +304,7 @@ class GroupRequestTest {
       gate.open();
       Patience.eventually(() -> !handled.isEmpty());
 
-      assertEquals("", logged.about("'asked'", "begun", "waits", "GroupRequest"));
+      assertEquals("", logged.about("'asked'", "begun", "waits", "MultiAsk"));
     }
   }
 
@@ -382,7 +382,7 @@ class GroupRequestTest {
       assertInstanceOf(IOException.class, assertThrows(Exception.class,
           () -> Flows.askAll(List.of(failing(new IOException()), answering("a")), "?", LONG)));
 
-      assertEquals("", logged.about("'asked'", "GroupRequest"));
+      assertEquals("", logged.about("'asked'", "MultiAsk"));
       assertEquals(List.of(), scope.deadLetters());
     }
   }

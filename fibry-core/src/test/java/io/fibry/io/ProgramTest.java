@@ -146,12 +146,12 @@ class ProgramTest {
   void graceIsNotUsedUpByPauseOfMachine() throws Exception {
     var steps = new AtomicInteger();
 
-    assertTrue(Grace.await(millis -> {
+    assertTrue(ExitGrace.await(millis -> {
       if (steps.incrementAndGet() == 1) LockSupport.parkNanos(2_100_000_000L); // a machine that is suspended
-      return steps.get() == Grace.STEPS;
+      return steps.get() == ExitGrace.STEPS;
     }));
 
-    assertFalse(Grace.await(millis -> false));
+    assertFalse(ExitGrace.await(millis -> false));
   }
 
   @Test
@@ -167,9 +167,9 @@ class ProgramTest {
     var output = ProgramOutput.of(in, 100);
     var steps = new AtomicInteger();
 
-    assertTrue(Grace.await(millis -> {
-      if (steps.incrementAndGet() == Grace.STEPS) turn.countDown();
-      return output.await(steps.get() < Grace.STEPS ? 0 : Patience.LONG.toMillis());
+    assertTrue(ExitGrace.await(millis -> {
+      if (steps.incrementAndGet() == ExitGrace.STEPS) turn.countDown();
+      return output.await(steps.get() < ExitGrace.STEPS ? 0 : Patience.LONG.toMillis());
     }));
 
     assertEquals("late", new String(output.bytes()));

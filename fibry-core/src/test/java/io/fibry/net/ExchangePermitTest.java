@@ -149,16 +149,16 @@ class ExchangePermitTest {
     var routes =
         HttpRoutes.none().text("/", exchange -> "x").stream("/stream", exchange -> exchange.outputStream().write('x'));
     for (var path : List.of("/", "/stream")) {
-      var places = new ExchangePermit.Places(1);
+      var places = new ExchangePermit.PermitPool(1);
       var atWorkWhenSent = new AtomicInteger(-1);
-      var answer = new HttpAnswer(new OutputStream() {
+      var answer = new ServerResponse(new OutputStream() {
         @Override
         public void write(int one) {
           atWorkWhenSent.set(places.atWork());
         }
       }, true, false, true, false);
       answer.permit = places.permit();
-      var exchange = new OpenExchange(null, null, null, null, answer, RoutePattern.of(path), Optional.empty(), null);
+      var exchange = new ServerExchange(null, null, null, null, answer, RoutePattern.of(path), Optional.empty(), null);
 
       routes.find("GET", path).route().answer(exchange);
       exchange.finish();
@@ -170,7 +170,7 @@ class ExchangePermitTest {
 
   @Test
   void refusedExchangeTakesNoPermit() {
-    var places = new ExchangePermit.Places(1);
+    var places = new ExchangePermit.PermitPool(1);
     var waiting = suspended(places);
     suspended(places); // now twice the limit is admitted
     var stopped = new AtomicBoolean();
@@ -197,7 +197,7 @@ class ExchangePermitTest {
   @Promise("27.4")
   @Test
   void stalledExchangesDoNotKeepAnotherFromWork() {
-    var places = new ExchangePermit.Places(3);
+    var places = new ExchangePermit.PermitPool(3);
     var all = Stream.generate(() -> suspended(places)).limit(6).toList();
 
     assertNull(places.permit());
@@ -211,7 +211,7 @@ class ExchangePermitTest {
     assertEquals(0, places.admitted());
   }
 
-  private static ExchangePermit suspended(ExchangePermit.Places places) {
+  private static ExchangePermit suspended(ExchangePermit.PermitPool places) {
     var permit = places.permit();
     permit.suspend();
     return permit;
@@ -223,7 +223,7 @@ class ExchangePermitTest {
     long seed = StressHarness.seed();
     System.out.println("permits of exchanges: -Dfibry.seed=" + seed);
     int limit = 1 + (int) (seed & 3);
-    var places = new ExchangePermit.Places(limit);
+    var places = new ExchangePermit.PermitPool(limit);
     var atWork = new AtomicInteger();
     var admitted = new AtomicInteger();
     var results = new ArrayList<CompletableFuture<Void>>();
@@ -243,7 +243,7 @@ class ExchangePermitTest {
   }
 
   /** Counts itself after it was admitted, and no longer before it leaves: the bounds hold for these counts, too. */
-  private static void exchange(ExchangePermit.Places places, int limit, Random random, AtomicInteger atWork,
+  private static void exchange(ExchangePermit.PermitPool places, int limit, Random random, AtomicInteger atWork,
       AtomicInteger admitted) {
     var permit = places.permit();
     if (permit == null) {

@@ -31,7 +31,7 @@ public final class ServerScope implements AutoCloseable {
    */
   static boolean isWaitingForClient(Thread conversation) {
     return Patience.isParked(conversation) && Stream.of(conversation.getStackTrace())
-        .anyMatch(frame -> frame.getClassName().equals(PlainLink.class.getName()));
+        .anyMatch(frame -> frame.getClassName().equals(PlainTransport.class.getName()));
   }
 
   public TcpAcceptor open(Handler<TcpConnection> handler) {

@@ -195,7 +195,7 @@ class UdpServerTest {
 
   @Test
   void addressDoesNotSpendRateOfAnother() throws Exception {
-    var rates = new SenderRates(clock, 1, Duration.ofSeconds(1));
+    var rates = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
 
     assertTrue(rates.admits(InetAddress.getByName("10.0.0.1")));
     assertTrue(rates.admits(InetAddress.getByName("10.0.0.2")));
@@ -204,7 +204,7 @@ class UdpServerTest {
 
   @Test
   void allAddressesOfOneNetworkOfVersion6ShareARate() throws Exception {
-    var rates = new SenderRates(clock, 1, Duration.ofSeconds(1));
+    var rates = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
 
     assertTrue(rates.admits(InetAddress.getByName("2001:db8::1")));
     assertFalse(rates.admits(InetAddress.getByName("2001:db8::2")));
@@ -213,7 +213,7 @@ class UdpServerTest {
 
   @Test
   void noMoreAddressesAreRememberedThanThereIsRoomFor() throws Exception {
-    var rates = new SenderRates(clock, 1, Duration.ofSeconds(1));
+    var rates = new SourceRateLimiter(clock, 1, Duration.ofSeconds(1));
     var busy = InetAddress.getByName("10.0.0.1");
     rates.admits(busy);
 
@@ -222,7 +222,7 @@ class UdpServerTest {
       if (i % 1_000 == 0) assertFalse(rates.admits(busy), "it was forgotten although it was not silent");
     }
 
-    assertEquals(SenderRates.MAX, rates.size());
+    assertEquals(SourceRateLimiter.MAX, rates.size());
   }
 
   // ---- sending

@@ -38,7 +38,7 @@ class WebSocketBytesTest {
     int valid = 0;
     for (int round = 0; round < 300_000; round++) {
       var bytes = round % 2 == 0 ? bytes() : damaged();
-      var check = new Utf8Check();
+      var check = new Utf8Validator();
       int split = random.nextInt(bytes.length + 1);
 
       boolean ours =

@@ -391,7 +391,7 @@ class WebSocketContractTest {
 
   @Test
   void begunResponseCannotBeUpgraded() {
-    var answer = new HttpAnswer(java.io.OutputStream.nullOutputStream(), true, false, true, false);
+    var answer = new ServerResponse(java.io.OutputStream.nullOutputStream(), true, false, true, false);
     answer.out();
 
     assertEquals("an upgrade comes too late: the answer has begun; do this first",

@@ -142,7 +142,7 @@ class WebSocketLimitsTest {
       assertTrue(scope.awaitQuiescence(Patience.LONG));
       long before = scope.report().sent();
 
-      assertFalse(actor.sendMessage(OpenWebSocket.PING));
+      assertFalse(actor.sendMessage(ServerWebSocket.PING));
 
       assertEquals(List.of(), letters.messages());
       assertEquals(before, scope.report().sent());

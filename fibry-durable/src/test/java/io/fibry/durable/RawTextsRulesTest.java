@@ -21,6 +21,6 @@ class RawTextsRulesTest {
   @Test
   void textsOfUsersAreMadeSafe() throws IOException {
     assertEquals(REASONS.keySet(), RawTexts.in(Path.of("src/main/java")),
-        "write the text of a user's object by Texts, Lines, shown or asked; or give a reason here");
+        "write the text of a user's object by MessageTexts, Lines, shown or asked; or give a reason here");
   }
 }

@@ -16,11 +16,11 @@ import org.openjdk.jcstress.infra.results.ZZZ_Result;
 @Outcome(expect = FORBIDDEN, desc = "the interrupt reaches what comes next")
 @State
 public class LimitAgainstEnd {
-  private volatile LimitedRun run;
+  private volatile InterruptibleCall run;
 
   @Actor
   public void handler(ZZZ_Result result) {
-    var mine = new LimitedRun(Thread.currentThread());
+    var mine = new InterruptibleCall(Thread.currentThread());
     run = mine;
     result.r1 = mine.end();
     result.r2 = mine.end();

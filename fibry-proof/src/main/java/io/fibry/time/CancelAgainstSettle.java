@@ -19,7 +19,7 @@ public class CancelAgainstSettle {
   private static final long HOUR = 3_600_000_000_000L;
 
   private final SystemScheduler clock = new SystemScheduler();
-  private final SystemScheduler.Queued timer = clock.new Queued(() -> {}, HOUR, 0);
+  private final SystemScheduler.QueuedTask timer = clock.new QueuedTask(() -> {}, HOUR, 0);
 
   public CancelAgainstSettle() {
     clock.inbox.add(timer);

@@ -2,7 +2,7 @@ package io.fibry.simulation;
 
 import io.fibry.Actor;
 import io.fibry.engine.scope.Scope;
-import io.fibry.engine.world.World;
+import io.fibry.engine.world.Environment;
 import io.fibry.simulation.tap.Taps;
 import io.fibry.time.Scheduler;
 import java.util.ArrayList;
@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 final class Place {
 
   /** Gives a simulated thread what its place has, and all others what the process has. */
-  static final World WORLD = new World() {
+  static final Environment WORLD = new Environment() {
     @Override
     public <T> T single(T ofProcess, Supplier<? extends T> maker) {
       return Taps.machine() instanceof Run run ? run.place().own(ofProcess, maker) : ofProcess;

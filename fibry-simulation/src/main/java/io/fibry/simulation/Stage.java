@@ -1,6 +1,6 @@
 package io.fibry.simulation;
 
-import io.fibry.engine.world.World;
+import io.fibry.engine.world.Environment;
 import io.fibry.simulation.tap.SimulationThread;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.CancellationException;
@@ -35,11 +35,11 @@ final class Stage {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while it waited for another simulation in this JVM to end");
     }
-    World.other = Place.WORLD;
+    Environment.other = Place.WORLD;
   }
 
   static void leave() {
-    World.other = null;
+    Environment.other = null;
     LOCK.unlock();
   }
 

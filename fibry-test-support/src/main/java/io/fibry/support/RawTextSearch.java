@@ -35,7 +35,7 @@ import javax.tools.ToolProvider;
 
 /** Compiles sources, and looks at the types of what becomes a part of a text. */
 final class RawTextSearch {
-  private static final Set<String> SAFE_CLASSES = Set.of("io.fibry.text.Lines", "io.fibry.engine.jvm.Texts");
+  private static final Set<String> SAFE_CLASSES = Set.of("io.fibry.text.Lines", "io.fibry.engine.jvm.MessageTexts");
   private static final Set<String> SAFE_METHODS = Set.of("shown", "asked", "describe", "describeRequest");
 
   /** Types of the JDK whose texts are one line, and say nothing of a message. */

@@ -9,27 +9,27 @@ import io.fibry.MailboxFullException;
 import io.fibry.Outcome;
 import io.fibry.Request;
 import io.fibry.Sink;
-import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.ActorBehavior;
+import io.fibry.engine.cell.ActorInspector;
 import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.ColdState;
 import io.fibry.engine.cell.DeadLetters;
 import io.fibry.engine.cell.Dispatch;
-import io.fibry.engine.cell.Extras;
-import io.fibry.engine.cell.Observer;
 import io.fibry.engine.cell.Termination;
-import io.fibry.engine.jvm.Assured;
-import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.EngineLog;
+import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.message.AnswerType;
-import io.fibry.engine.message.AwaitedCode;
+import io.fibry.engine.message.AwaitedSinkTask;
 import io.fibry.engine.message.Baggage;
-import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Diagnosis;
+import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
-import io.fibry.engine.message.Events;
-import io.fibry.engine.message.Refusals;
+import io.fibry.engine.message.JfrEvents;
+import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.message.Wait.WaitingHandler;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.message.Wait.Waiter;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -46,7 +46,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     new Admission(null, null, null); // loads its class while there is memory
   }
 
-  ActorCell(Behaviour behaviour) {
+  ActorCell(ActorBehavior behaviour) {
     super(behaviour);
   }
 
@@ -62,7 +62,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public void execute(Runnable task) {
-    if (!send(new Envelope(new Control(Objects.requireNonNull(task, "task")), baggage(task)), Deadline.NONE))
+    if (!send(new Envelope(new EngineMessage(Objects.requireNonNull(task, "task")), baggage(task)), Deadline.NONE))
       throw new RejectedExecutionException("actor '" + name() + "' did not take the task: "
           + (isEnding() ? "it has ended" : "its mailbox is full"));
   }
@@ -73,7 +73,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
       if (here) makeAndAdmit(message, what);
       else tellElsewhere(new Admission(this, message, what));
     } catch (Throwable edge) { // of stack or memory
-      Log.LOG.error("actor '{}' could not be told of {}", name(), what, edge);
+      EngineLog.LOG.error("actor '{}' could not be told of {}", name(), what, edge);
     }
   }
 
@@ -90,7 +90,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
       Object made = message.call();
       accepted(made, admit(new Envelope(made, Baggage.of(null))));
     } catch (Throwable failure) {
-      Log.LOG.error("actor '{}' could not be told of {}", name(), what, failure);
+      EngineLog.LOG.error("actor '{}' could not be told of {}", name(), what, failure);
     }
   }
 
@@ -114,7 +114,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public final void sendFromTimer(Runnable sending) {
     if (onlyQueues()) DeadLetters.tellElsewhere(sending);
-    else Assured.start(sending);
+    else GuaranteedStart.start(sending);
   }
 
   private boolean accepted(Object message, Reason refusal) {
@@ -171,7 +171,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   private RequestFuture<Object> request(Object message, Deadline deadline, boolean asked, boolean declared) {
     var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"),
-        asked ? baggageOfAsk(Control.given(message)) : baggage(message), asked);
+        asked ? baggageOfAsk(EngineMessage.given(message)) : baggage(message), asked);
     request.declared = declared;
     if (deadline.isBounded()) request.deadline = deadline;
     var refusal = offer(request, message, deadline);
@@ -217,11 +217,11 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public Object ask(Object message, Duration limit) {
-    var asker = Waiter.current();
+    var asker = WaitingHandler.current();
     var deadline = Deadline.ofAsk(owner().options().scheduler(), limit, asker == null ? null : asker.due());
     Wait.prepare(this, message);
-    if (deadline.isZero()) throw Refusals.tooLate(this, message, deadline);
-    var event = Events.beginAsk();
+    if (deadline.isZero()) throw RequestFailures.tooLate(this, message, deadline);
+    var event = JfrEvents.beginAsk();
     if (event == null) return request(message, deadline, true, false).await(message, deadline, asker);
     Throwable failure = null;
     try {
@@ -230,7 +230,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
       failure = thrown;
       throw thrown;
     } finally {
-      Events.endAsk(event, this, message, failure);
+      JfrEvents.endAsk(event, this, message, failure);
     }
   }
 
@@ -238,7 +238,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   public void execAndWait(Handler<Object> code) {
     Objects.requireNonNull(code, "code");
     Wait.prepare(this, code);
-    request(new AwaitedCode(code), Deadline.NONE, true, false).await(code, Deadline.NONE, Waiter.current());
+    request(new AwaitedSinkTask(code), Deadline.NONE, true, false).await(code, Deadline.NONE, WaitingHandler.current());
   }
 
   @Override
@@ -268,7 +268,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public void sendPoisonPill() {
-    if (!isEnding()) push(new Envelope(Control.PILL));
+    if (!isEnding()) push(new Envelope(EngineMessage.PILL));
   }
 
   @Override
@@ -317,7 +317,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public final ActorStoppedException stopped(Object message, Outcome outcome) {
-    return Refusals.stopped(this, message, extras().reason(), outcome);
+    return RequestFailures.stopped(this, message, extras().reason(), outcome);
   }
 
   @Override
@@ -369,17 +369,17 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public final void forget(RequestFuture<?> request, boolean givenUp) {
     var told = extras().forget(request);
-    if (givenUp && told != Extras.NOBODY_IS_TOLD) tellElsewhere(told);
+    if (givenUp && told != ColdState.NOBODY_IS_TOLD) tellElsewhere(told);
   }
 
   @Override
   public final Diagnosis diagnose(RequestFuture<?> request) {
-    return Observer.diagnose(this, request);
+    return ActorInspector.diagnose(this, request);
   }
 
   @Override
   public final void note(RequestFuture<?> request) {
-    Observer.note(this, request);
+    ActorInspector.note(this, request);
   }
 
   @Override
@@ -389,10 +389,10 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public String doing() {
-    return Observer.doing(this);
+    return ActorInspector.doing(this);
   }
 
   MailboxFullException full(RequestFuture<?> request, Object message) {
-    return Refusals.full(this, message, capacity());
+    return RequestFailures.full(this, message, capacity());
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.engine.actor;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
@@ -13,7 +13,7 @@ import java.util.List;
  * The next sender looks.
  */
 final class ExecutorCell extends ActorCell {
-  ExecutorCell(Behaviour behaviour) {
+  ExecutorCell(ActorBehavior behaviour) {
     super(behaviour);
   }
 

@@ -2,24 +2,24 @@ package io.fibry.engine.actor;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.MailboxFullException;
-import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.DeadLetters;
 import io.fibry.engine.cell.Dispatch;
-import io.fibry.engine.jvm.CallerRuns;
+import io.fibry.engine.jvm.CallerThreadRunner;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
-import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
-import io.fibry.engine.message.Events;
-import io.fibry.engine.message.Refusals;
+import io.fibry.engine.message.JfrEvents;
+import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.message.Ring;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.queue.Entry;
+import io.fibry.engine.message.WaitCycle;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.engine.queue.GuardedQueue;
-import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.engine.queue.MessageEntry;
+import io.fibry.engine.queue.QueueEntry;
 import io.fibry.engine.queue.RankedEntry;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.Scheduler;
@@ -32,7 +32,7 @@ import java.util.function.Predicate;
 class GuardedCell extends ActorCell {
   private final GuardedQueue<Object> queue;
 
-  GuardedCell(Behaviour behaviour, GuardedQueue<Object> queue) {
+  GuardedCell(ActorBehavior behaviour, GuardedQueue<Object> queue) {
     super(behaviour);
     this.queue = queue;
   }
@@ -52,8 +52,8 @@ class GuardedCell extends ActorCell {
     return offer(entry, 1, message, deadline);
   }
 
-  private Entry<Object> entry(Object node, Object message) {
-    return queue.entry(node, message, !(message instanceof Control), this);
+  private QueueEntry<Object> entry(Object node, Object message) {
+    return queue.entry(node, message, !(message instanceof EngineMessage), this);
   }
 
   @Override
@@ -64,19 +64,19 @@ class GuardedCell extends ActorCell {
       throw new IllegalArgumentException("a block of " + messages.size()
           + " messages never fits into the mailbox of actor '" + name() + "', which holds " + capacity());
     if (isEnding()) return Reason.UNDELIVERED;
-    var entries = new ArrayList<Entry<Object>>(messages.size());
+    var entries = new ArrayList<QueueEntry<Object>>(messages.size());
     for (var message : messages)
       entries.add(queue.takesMessageEntries() ? MessageEntry.of(message, baggage)
           : entry(new Envelope(message, baggage), message));
-    return offer(Entry.block(entries), entries.size(), messages, Deadline.NONE);
+    return offer(QueueEntry.block(entries), entries.size(), messages, Deadline.NONE);
   }
 
-  private Reason offer(Entry<Object> entry, int size, Object message, Deadline deadline) {
+  private Reason offer(QueueEntry<Object> entry, int size, Object message, Deadline deadline) {
     if (!settings().ownsThreads()) heedShutDown();
     boolean mayWait = deadline != Deadline.NO_WAIT;
     var answer = queue.enter(entry, mayWait);
-    if (answer == Answer.TAKEN && stranded == null) return null;
-    if (answer == Answer.RUN) probeOrTakeBack(entry, size);
+    if (answer == EnterResult.TAKEN && stranded == null) return null;
+    if (answer == EnterResult.RUN) probeOrTakeBack(entry, size);
     if (answer == null) {
       if (mayWait && queue.mailbox().overflow() == Overflow.BLOCK) StackProbe.probeForSend(); // also to take it back
       else probeStack();
@@ -85,20 +85,20 @@ class GuardedCell extends ActorCell {
     try {
       heed(answer);
     } catch (Throwable edge) { // of the stack
-      if (answer == Answer.RUN) stranded = Envelope.NOTHING;
+      if (answer == EnterResult.RUN) stranded = Envelope.NOTHING;
     }
     for (var dropped : entry.takeDropped()) drop(dropped);
     return switch (answer) {
       case TAKEN, RUN -> null;
       case BLOCKED -> {
-        Object event = Events.beginWait();
+        Object event = JfrEvents.beginWait();
         var refusal = awaitRoom(entry, message, deadline);
-        Events.endWait(event, this, capacity(), refusal);
+        JfrEvents.endWait(event, this, capacity(), refusal);
         yield refusal;
       }
       case FULL -> {
         var refusal = queue.mailbox().isLossy() || deadline == Deadline.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
-        Events.pressure(this, capacity(), refusal, entry.foreseen());
+        JfrEvents.pressure(this, capacity(), refusal, entry.foreseen());
         yield refusal;
       }
       case SHUT -> Reason.UNDELIVERED;
@@ -106,7 +106,7 @@ class GuardedCell extends ActorCell {
   }
 
   /** It entered as the actor fell asleep; see {@link Dispatch#prepare}. */
-  private void probeOrTakeBack(Entry<Object> entry, int size) {
+  private void probeOrTakeBack(QueueEntry<Object> entry, int size) {
     try {
       probeStack();
     } catch (Throwable edge) {
@@ -121,8 +121,8 @@ class GuardedCell extends ActorCell {
     StackProbe.probeForActivation();
   }
 
-  private void heed(Answer answer) {
-    if (answer == Answer.RUN) begin();
+  private void heed(EnterResult answer) {
+    if (answer == EnterResult.RUN) begin();
     if (stranded != null) rescue();
   }
 
@@ -134,10 +134,10 @@ class GuardedCell extends ActorCell {
     begin(null, Envelope.NOTHING);
   }
 
-  private Reason awaitRoom(Entry<Object> entry, Object message, Deadline deadline) {
-    CallerRuns.beforeWait();
+  private Reason awaitRoom(QueueEntry<Object> entry, Object message, Deadline deadline) {
+    CallerThreadRunner.beforeWait();
     var timer = (Scheduler.Timer) null;
-    var ring = new AtomicReference<Ring>();
+    var ring = new AtomicReference<WaitCycle>();
     try (var wait = Wait.forRoom(this, message, entry)) {
       timer = deadline.waking();
       // true in spite of a ring: another thread made room
@@ -151,13 +151,13 @@ class GuardedCell extends ActorCell {
         : Thread.currentThread().isInterrupted() ? Reason.CANCELLED : Reason.EXPIRED;
   }
 
-  private static boolean closesRing(Wait wait, AtomicReference<Ring> found) {
-    found.set(Ring.closedBy(wait));
+  private static boolean closesRing(Wait wait, AtomicReference<WaitCycle> found) {
+    found.set(WaitCycle.closedBy(wait));
     return found.get() != null;
   }
 
   private void drop(Object node) {
-    Events.pressure(this, capacity(), Reason.DROPPED, 0);
+    JfrEvents.pressure(this, capacity(), Reason.DROPPED, 0);
     if (node instanceof Envelope envelope) {
       Object message = envelope.message;
       envelope.message = null;
@@ -168,13 +168,13 @@ class GuardedCell extends ActorCell {
       request.entry = null;
       if (message == null) return;
       owner().accounts().countUnhandled(Reason.DROPPED);
-      request.fail(Refusals.full(this, message, capacity()));
+      request.fail(RequestFailures.full(this, message, capacity()));
     }
   }
 
   @Override
   protected void push(Envelope envelope) {
-    push(envelope.message == Control.PILL ? RankedEntry.last(envelope) : RankedEntry.unranked(envelope));
+    push(envelope.message == EngineMessage.PILL ? RankedEntry.last(envelope) : RankedEntry.unranked(envelope));
   }
 
   @Override
@@ -184,7 +184,7 @@ class GuardedCell extends ActorCell {
     return null;
   }
 
-  private void push(Entry<Object> entry) {
+  private void push(QueueEntry<Object> entry) {
     if (!settings().ownsThreads()) heedShutDown();
     StackProbe.probe();
     var answer = queue.admit(entry);
@@ -192,7 +192,7 @@ class GuardedCell extends ActorCell {
     try {
       heed(answer);
     } catch (Throwable edge) { // of the stack
-      if (answer == Answer.RUN) stranded = Envelope.NOTHING;
+      if (answer == EnterResult.RUN) stranded = Envelope.NOTHING;
     }
   }
 
@@ -270,7 +270,7 @@ class GuardedCell extends ActorCell {
     try {
       return queue.receive(node -> {
         Object message = message(node);
-        return message != null && !(message instanceof Control) && fits.test(message);
+        return message != null && !(message instanceof EngineMessage) && fits.test(message);
       }, deadline);
     } finally {
       if (timer != null) timer.cancel();
@@ -284,9 +284,9 @@ class GuardedCell extends ActorCell {
 
   @Override
   protected void putBack(List<Object> nodes) {
-    var entries = new ArrayList<Entry<Object>>(nodes.size());
+    var entries = new ArrayList<QueueEntry<Object>>(nodes.size());
     for (var node : nodes) {
-      Entry<Object> entry = RankedEntry.unranked(node);
+      QueueEntry<Object> entry = RankedEntry.unranked(node);
       if (node instanceof RequestFuture<?> request) request.entry = entry;
       entries.add(entry);
     }
@@ -319,7 +319,7 @@ class GuardedCell extends ActorCell {
     var entry = request.entry;
     long foreseen = entry == null ? 0 : entry.foreseen();
     return foreseen == 0 ? super.full(request, message)
-        : Refusals.slow(this, message, capacity(), foreseen, queue.mailbox().maxWait());
+        : RequestFailures.slow(this, message, capacity(), foreseen, queue.mailbox().maxWait());
   }
 
   @Override

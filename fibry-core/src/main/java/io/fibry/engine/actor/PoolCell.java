@@ -2,21 +2,21 @@ package io.fibry.engine.actor;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
-import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Context;
 import io.fibry.engine.cell.Dispatch;
-import io.fibry.engine.cell.Failures;
+import io.fibry.engine.cell.FailureHandler;
+import io.fibry.engine.cell.HandlerContext;
 import io.fibry.engine.cell.Termination;
-import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.message.Wait.WaitingHandler;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.message.Wait.Waiter;
-import io.fibry.engine.queue.Blockers;
+import io.fibry.engine.queue.PoolBlockers;
 import io.fibry.engine.queue.SharedQueue;
 import io.fibry.engine.queue.WorkerSlot;
 import java.util.List;
@@ -35,19 +35,19 @@ final class PoolCell extends GuardedCell {
   private static final int MOST_TRIES = 10;
 
   private final SharedQueue<Object> queue;
-  private final Behaviour work;
-  private final Crew crew = new Crew();
+  private final ActorBehavior work;
+  private final WorkerSet crew = new WorkerSet();
   private final Queue<Object> undisposed = new ConcurrentLinkedQueue<>(); // disposing of these failed
   private final AtomicInteger numbers = new AtomicInteger();
   private volatile boolean pillsSent; // to all; cleared by a thread that finds that one must go again
-  private final Retirement retirement;
+  private final WorkerRetirement retirement;
   private volatile int tries; // failed, to make a worker; a race may lose one
 
-  PoolCell(Behaviour work, SharedQueue<Object> queue) {
+  PoolCell(ActorBehavior work, SharedQueue<Object> queue) {
     super(work.behind(work.settings.forPool()), queue);
     this.work = work;
     this.queue = queue;
-    this.retirement = new Retirement(this, queue);
+    this.retirement = new WorkerRetirement(this, queue);
   }
 
   /** Makes the workers that keep a thread. */
@@ -80,7 +80,7 @@ final class PoolCell extends GuardedCell {
       return super.offer(node, message, deadline);
     } catch (RuntimeException | StackOverflowError misfit) { // of the user's key or weight
       if (deadline != Deadline.NO_WAIT) throw misfit;
-      Log.LOG.error("a message for {} that no sender waits for was refused", this, misfit);
+      EngineLog.LOG.error("a message for {} that no sender waits for was refused", this, misfit);
       return Reason.REJECTED;
     }
   }
@@ -196,7 +196,7 @@ final class PoolCell extends GuardedCell {
   // ---- workers
 
   void handled(Worker worker) {
-    if (queue.sharing().isPerMessage()) Failures.dropState(worker, "after its one message");
+    if (queue.sharing().isPerMessage()) FailureHandler.dropState(worker, "after its one message");
   }
 
   Object next(Worker worker, Object done) {
@@ -347,7 +347,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public boolean isCurrent() {
-    for (var context = Waiter.current(); context != null; context = context.outer)
+    for (var context = WaitingHandler.current(); context != null; context = context.outer)
       if (((Cell) context.party()).front() == this) return true;
     return false;
   }
@@ -358,17 +358,17 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  public Waiter blocker() {
+  public WaitingHandler blocker() {
     return hooks();
   }
 
   @Override
-  public Blockers<Object> blockers(Wait wait) {
-    if (wait.isForEnd()) return new Blockers<>(crew.slots());
+  public PoolBlockers<Object> blockers(Wait wait) {
+    if (wait.isForEnd()) return new PoolBlockers<>(crew.slots());
     var entry = wait.entry();
     var blockers = entry == null ? null : queue.blockers(entry);
     return blockers == null || blockers.slots() != null ? blockers
-        : new Blockers<>(crew.slots(), blockers.permits(), blockers.workers());
+        : new PoolBlockers<>(crew.slots(), blockers.permits(), blockers.workers());
   }
 
   @Override
@@ -397,7 +397,7 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  protected Context workerOn(RequestFuture<?> request) {
+  protected HandlerContext workerOn(RequestFuture<?> request) {
     return crew.drainOn(request);
   }
 }

@@ -18,7 +18,7 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   static {
-    new Sending(null, null); // loads its class while there is memory
+    new SendTask(null, null); // loads its class while there is memory
   }
 
   private final long number; // grows; of one with a key
@@ -102,12 +102,12 @@ public final class TimedMessage extends AttachedTimer implements Runnable {
     }
     var envelope = new Envelope(message, Baggage.of(captured));
     if (repeats()) last = envelope;
-    if (clock() == Scheduler.system()) cell.sendFromTimer(new Sending(this, envelope));
+    if (clock() == Scheduler.system()) cell.sendFromTimer(new SendTask(this, envelope));
     else send(envelope);
   }
 
   /** No lambda: see Dispatch. */
-  private record Sending(TimedMessage timed, Envelope envelope) implements Runnable {
+  private record SendTask(TimedMessage timed, Envelope envelope) implements Runnable {
     @Override
     public void run() {
       timed.send(envelope);

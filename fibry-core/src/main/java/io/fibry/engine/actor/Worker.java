@@ -1,6 +1,6 @@
 package io.fibry.engine.actor;
 
-import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.queue.WorkerSlot;
 
@@ -16,7 +16,7 @@ final class Worker extends ActorCell {
   private Object own; // the last node it reached in its own queue; drain only
   private boolean atPoolNode; // at a node of the pool; drain only
 
-  Worker(Behaviour behaviour, PoolCell pool, WorkerSlot<Object> slot, int number) {
+  Worker(ActorBehavior behaviour, PoolCell pool, WorkerSlot<Object> slot, int number) {
     super(behaviour);
     this.pool = pool;
     this.slot = slot;

@@ -1,10 +1,10 @@
 package io.fibry.engine.cell;
 
-import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.jvm.Assured;
+import io.fibry.DeadLetter;
+import io.fibry.engine.jvm.EngineThreads;
+import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.jvm.StackProbe;
-import io.fibry.engine.jvm.Threads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -56,7 +56,7 @@ public final class Accounts {
   void tellElsewhere(Runnable code) {
     beginTelling();
     try {
-      Assured.start(new Telling(this, code));
+      GuaranteedStart.start(new NotificationTask(this, code));
     } catch (Throwable notStarted) {
       endTelling();
       throw notStarted;
@@ -68,7 +68,7 @@ public final class Accounts {
     StackProbe.probe(); // a scope that began to tell must be able to end it
     beginTelling();
     try {
-      Threads.startFiber(new Telling(this, code));
+      EngineThreads.startFiber(new NotificationTask(this, code));
       return true;
     } catch (Throwable noThread) {
       endTelling();
@@ -77,7 +77,7 @@ public final class Accounts {
   }
 
   /** No lambda: see Dispatch. */
-  record Telling(Accounts accounts, Runnable code) implements Runnable {
+  record NotificationTask(Accounts accounts, Runnable code) implements Runnable {
     @Override
     public void run() {
       try {

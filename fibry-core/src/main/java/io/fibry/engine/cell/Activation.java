@@ -2,12 +2,12 @@ package io.fibry.engine.cell;
 
 import io.fibry.ExitReason;
 import io.fibry.Strategy;
+import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.HandOver;
-import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.jvm.TimeSlice;
-import io.fibry.engine.jvm.Woken;
+import io.fibry.engine.jvm.WokenDrain;
 import io.fibry.engine.message.Baggage;
-import io.fibry.engine.message.Control;
+import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import java.lang.invoke.ConstantBootstraps;
@@ -46,8 +46,8 @@ import java.util.concurrent.locks.LockSupport;
  * <p><b>Owner.</b> Fields belong to the thread of the activation, except where a field says
  * otherwise.
  */
-final class Activation extends Delivery implements Woken {
-  enum Kind {
+final class Activation extends MessageRun implements WokenDrain {
+  enum ActivationKind {
     NORMAL,
     RESIDENT,
     INLINE, // on its asker's thread, for one request
@@ -61,7 +61,7 @@ final class Activation extends Delivery implements Woken {
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
 
-  final Kind kind;
+  final ActivationKind kind;
   private final boolean ownsThread;
   int depth;
   // Resident fibers only: the node at which to continue; set by the holder of the right to run,
@@ -74,11 +74,11 @@ final class Activation extends Delivery implements Woken {
   private boolean handsOver; // whether its thread can run a woken actor next
   Cell waker; // set before this lies in a slot, null once it runs; observers may see either
 
-  Activation(Cell cell, Object first, Kind kind) {
+  Activation(Cell cell, Object first, ActivationKind kind) {
     super(cell);
     this.node = first;
     this.kind = kind;
-    this.ownsThread = kind.compareTo(Kind.RESIDENT) <= 0 && cell.settings().ownsThreads();
+    this.ownsThread = kind.compareTo(ActivationKind.RESIDENT) <= 0 && cell.settings().ownsThreads();
   }
 
   @Override
@@ -88,7 +88,7 @@ final class Activation extends Delivery implements Woken {
 
   @Override
   boolean isInline() {
-    return kind == Kind.INLINE;
+    return kind == ActivationKind.INLINE;
   }
 
   @Override
@@ -99,7 +99,7 @@ final class Activation extends Delivery implements Woken {
 
   @Override
   public void run() {
-    if (kind == Kind.NORMAL && cell.settings().strategy() == Strategy.FIBER && Thread.currentThread().isVirtual())
+    if (kind == ActivationKind.NORMAL && cell.settings().strategy() == Strategy.FIBER && Thread.currentThread().isVirtual())
       HandOver.run(this);
     else if (claims()) runClaimed();
   }
@@ -122,14 +122,14 @@ final class Activation extends Delivery implements Woken {
    * activation, or a resident itself. Returns null if a thread has run this.
    */
   Object surrender() {
-    if (kind == Kind.RESIDENT) return this;
+    if (kind == ActivationKind.RESIDENT) return this;
     return claims() ? node : null;
   }
 
   private void runClaimed() {
     try {
       thread = Thread.currentThread();
-      if (kind == Kind.DISPOSAL) drain();
+      if (kind == ActivationKind.DISPOSAL) drain();
       else if (ownsThread) work();
       else workNested();
     } catch (Throwable edge) { // assignments first: at the edge of stack or memory a call could fail
@@ -172,9 +172,9 @@ final class Activation extends Delivery implements Woken {
   private void work() {
     makeCurrent(this);
     if (ownsThread && cell.label() != null) thread.setName(cell.label());
-    if (kind == Kind.RESIDENT) stay();
+    if (kind == ActivationKind.RESIDENT) stay();
     else {
-      Threads.startRelayed();
+      EngineThreads.startRelayed();
       VarHandle.fullFence(); // as in Cell.setWorker: `thread` is written, the phase not yet read
       drain();
     }
@@ -311,7 +311,7 @@ final class Activation extends Delivery implements Woken {
     if (next != null) return next;
     pauseWork();
     if (cell.release(node)) return null;
-    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.setWorker(this); // a sender came
+    if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setWorker(this); // a sender came
     return cell.awaitNext(node);
   }
 
@@ -322,7 +322,7 @@ final class Activation extends Delivery implements Woken {
       cell.putBack(List.of(node));
       node = Envelope.NOTHING;
     }
-    Failures.restart(this, null, cell.extras().restartPause());
+    FailureHandler.restart(this, null, cell.extras().restartPause());
     if (ownsThread) Thread.interrupted(); // set by the stop hook
     return suspends;
   }
@@ -337,9 +337,9 @@ final class Activation extends Delivery implements Woken {
 
   /** Returns whether another activation continues. */
   private boolean giveWay() {
-    if (kind == Kind.DISPOSAL || leaving) return false;
+    if (kind == ActivationKind.DISPOSAL || leaving) return false;
     if (ownsThread || cell.settings().strategy() == Strategy.CALLER) {
-      if (ownsThread && thread.isVirtual()) parked = Threads.letOthersRun(parked);
+      if (ownsThread && thread.isVirtual()) parked = EngineThreads.letOthersRun(parked);
       return false;
     }
     pauseWork();
@@ -362,7 +362,7 @@ final class Activation extends Delivery implements Woken {
   private void pauseWork() {
     if (handled > 0) settleAccounts();
     else cell.owner().accounts().countPass();
-    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.setWorker(null);
+    if (kind == ActivationKind.NORMAL || kind == ActivationKind.INLINE) cell.setWorker(null);
   }
 
   private void handle(Object node, byte phase) {
@@ -383,7 +383,7 @@ final class Activation extends Delivery implements Woken {
         return;
       }
     }
-    if (given == Control.PILL) meetPill();
+    if (given == EngineMessage.PILL) meetPill();
     else if (phase > Cell.OPEN) Termination.undelivered(cell, given, asked);
     else deliver(given, asked, with);
   }

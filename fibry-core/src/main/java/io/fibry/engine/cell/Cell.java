@@ -4,13 +4,13 @@ import io.fibry.Actor;
 import io.fibry.ExitReason;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
-import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Recipient;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.queue.Blockers;
+import io.fibry.engine.queue.PoolBlockers;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
@@ -36,26 +36,26 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   private static final VarHandle PHASE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "phase",
       VarHandle.class, PlainQueue.class, byte.class);
   private static final VarHandle EXTRAS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "extras",
-      VarHandle.class, Cell.class, Extras.class);
+      VarHandle.class, Cell.class, ColdState.class);
   private static final VarHandle WORKER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "worker",
-      VarHandle.class, Cell.class, Context.class);
+      VarHandle.class, Cell.class, HandlerContext.class);
   private static final Runnable NOTHING = () -> {};
 
-  protected final Behaviour behaviour;
+  protected final ActorBehavior behaviour;
   protected Object state; // drain only, as the next three
   protected boolean hasState;
   protected boolean pillMet;
   protected boolean hooksPending; // the drain failed between the pill and the hooks
   // The drain that runs the actor, or null while it is idle. Set by senders and drains, read by
   // killers
-  private Context worker;
-  private volatile Extras extras; // null -> one, when first needed
+  private HandlerContext worker;
+  private volatile ColdState extras; // null -> one, when first needed
 
-  protected Cell(Behaviour behaviour) {
+  protected Cell(ActorBehavior behaviour) {
     this.behaviour = behaviour;
   }
 
-  public final Settings settings() {
+  public final ActorSettings settings() {
     return behaviour.settings;
   }
 
@@ -74,7 +74,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return owner().accounts().tellsOnFiber(code);
   }
 
-  public final Owner owner() {
+  public final OwningScope owner() {
     return behaviour.settings.owner();
   }
 
@@ -120,7 +120,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   @Override
-  public Blockers<Object> blockers(Wait wait) {
+  public PoolBlockers<Object> blockers(Wait wait) {
     return null;
   }
 
@@ -137,7 +137,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
    * The drain that handles this request, or will. Returns null if no worker is handling the
    * request.
    */
-  protected Context workerOn(RequestFuture<?> request) {
+  protected HandlerContext workerOn(RequestFuture<?> request) {
     return worker();
   }
 
@@ -168,24 +168,24 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   /** Puts nodes before all that waits. */
   protected void putBack(List<Object> nodes) {}
 
-  final Extras extrasOrNull() {
+  final ColdState extrasOrNull() {
     return extras;
   }
 
-  public final Extras extras() {
+  public final ColdState extras() {
     var present = extras;
     if (present != null) return present;
-    var fresh = new Extras(null, null);
+    var fresh = new ColdState(null, null);
     return EXTRAS.compareAndSet(this, null, fresh) ? fresh : extras;
   }
 
   /** Called before any other thread knows the actor. */
   public final void introduce(String label, Class<?> type) {
-    if (label != null || type != null) extras = new Extras(label, type);
+    if (label != null || type != null) extras = new ColdState(label, type);
   }
 
   /** Where the actor keeps its own counts, or null if they are not shown anywhere. */
-  final Extras figures() {
+  final ColdState figures() {
     var present = extras;
     return present != null || !owner().tracks(null) ? present : extras();
   }
@@ -221,26 +221,26 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     return Baggage.captured(settings().carriers(), (Actor<?>) front(), message);
   }
 
-  public final Context worker() {
-    return (Context) WORKER.getAcquire(this);
+  public final HandlerContext worker() {
+    return (HandlerContext) WORKER.getAcquire(this);
   }
 
   @Override
-  public Wait.Waiter blocker() {
+  public Wait.WaitingHandler blocker() {
     var hooks = hooks();
     return hooks != null ? hooks : worker();
   }
 
-  protected final Wait.Waiter hooks() {
+  protected final Wait.WaitingHandler hooks() {
     return extras == null ? null : extras.hooks;
   }
 
   /** Lets killers find what waits, though the drain has no thread yet. Once: it may have gone. */
-  final void announce(Context drain) {
+  final void announce(HandlerContext drain) {
     WORKER.setRelease(this, drain);
   }
 
-  final void setWorker(Context drain) {
+  final void setWorker(HandlerContext drain) {
     if (drain == null) WORKER.setRelease(this, null);
     // before the drain reads the phase; a killer writes the phase, then reads this
     else WORKER.setVolatile(this, drain);
@@ -284,7 +284,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   /** Runs {@code first} before a handler that waits for a message can notice. */
   final void shutDoor(Runnable first) {
-    var pill = new Envelope(Control.PILL);
+    var pill = new Envelope(EngineMessage.PILL);
     StackProbe.probe(); // an actor with a shut door and no pill would never end
     boolean shut = false;
     for (byte now = phase; now <= OPEN && !shut; now = phase) shut = PHASE.compareAndSet(this, now, ENDING);
@@ -352,7 +352,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   /** {@return the drain, if the messages that it handles are counted, or null} */
-  public final Context counted() {
+  public final HandlerContext counted() {
     return settings().uncounted() ? null : worker();
   }
 

@@ -1,13 +1,13 @@
 package io.fibry.engine.cell;
 
 import io.fibry.ActorScope;
-import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.jvm.Log;
-import io.fibry.engine.message.Control;
+import io.fibry.DeadLetter;
+import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
-import io.fibry.engine.message.Events;
+import io.fibry.engine.message.JfrEvents;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -35,17 +35,17 @@ public final class DeadLetters {
     var owner = cell.owner();
     var accounts = owner.accounts();
     var settings = cell.settings();
-    if (settings.uncounted() && message instanceof Control || settings.toClient().test(message)) { // a block's own
+    if (settings.uncounted() && message instanceof EngineMessage || settings.toClient().test(message)) { // a block's own
       accounts.countPass();
       return NOBODY;
     }
-    boolean gone = settings.toClient() != Settings.NO_CLIENT
+    boolean gone = settings.toClient() != ActorSettings.NO_CLIENT
         && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
     if (gone) reason = Reason.DISCONNECTED;
     accounts.countUnhandled(reason);
-    Events.deadLetter(cell, message, reason);
+    JfrEvents.deadLetter(cell, message, reason);
     if (LISTENING.get() != null) return NOBODY;
-    var letter = new Letter(cell.front(), message, reason, Optional.ofNullable(cause));
+    var letter = new ActorDeadLetter(cell.front(), message, reason, Optional.ofNullable(cause));
     if (!gone) accounts.keep(letter);
     var listener = owner.options().deadLetters();
     return listener == ActorScope.Options.defaults().deadLetters() ? NOBODY
@@ -63,7 +63,7 @@ public final class DeadLetters {
   }
 
   /** No lambda: see Dispatch. */
-  record ListenerCall(Owner owner, Consumer<? super DeadLetter> listener, Letter letter, boolean elsewhere)
+  record ListenerCall(OwningScope owner, Consumer<? super DeadLetter> listener, ActorDeadLetter letter, boolean elsewhere)
       implements Runnable {
     @Override
     public void run() {
@@ -76,7 +76,7 @@ public final class DeadLetters {
       try {
         listener.accept(letter);
       } catch (Throwable failure) {
-        Log.LOG.error("the dead-letter listener of scope '{}' failed", owner.name(), failure);
+        EngineLog.LOG.error("the dead-letter listener of scope '{}' failed", owner.name(), failure);
       } finally {
         LISTENING.remove();
       }
@@ -84,7 +84,7 @@ public final class DeadLetters {
   }
 
   /** {@code sent} may be the engine's wrapper of a task. */
-  private record Letter(Cell cell, Object sent, Reason reason, Optional<Throwable> cause) implements DeadLetter {
+  private record ActorDeadLetter(Cell cell, Object sent, Reason reason, Optional<Throwable> cause) implements DeadLetter {
     @Override
     public String actor() {
       return cell.name();
@@ -92,7 +92,7 @@ public final class DeadLetters {
 
     @Override
     public Object message() {
-      return Control.given(sent);
+      return EngineMessage.given(sent);
     }
 
     @Override

@@ -2,24 +2,24 @@ package io.fibry.engine.cell;
 
 import io.fibry.ExitReason;
 import io.fibry.Strategy;
-import io.fibry.engine.cell.Activation.Kind;
-import io.fibry.engine.cell.Owner.Decision;
-import io.fibry.engine.jvm.Assured;
-import io.fibry.engine.jvm.CallerRuns;
+import io.fibry.engine.cell.Activation.ActivationKind;
+import io.fibry.engine.cell.OwningScope.Decision;
+import io.fibry.engine.jvm.CallerThreadRunner;
 import io.fibry.engine.jvm.CoarseClock;
+import io.fibry.engine.jvm.EngineLog;
+import io.fibry.engine.jvm.EngineThreads;
+import io.fibry.engine.jvm.GuaranteedStart;
 import io.fibry.engine.jvm.HandOver;
-import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
-import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.AnswerType;
 import io.fibry.engine.message.Baggage;
-import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
-import io.fibry.engine.message.Events;
-import io.fibry.engine.message.Refusals;
+import io.fibry.engine.message.JfrEvents;
+import io.fibry.engine.message.RequestFailures;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.message.Wait.Waiter;
+import io.fibry.engine.message.Wait.WaitingHandler;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -49,12 +49,12 @@ public final class Dispatch {
   static {
     try { // at the edge of a stack, a failed initialization would be final
       var lookup = MethodHandles.lookup();
-      for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, Events.class, Activation.class,
-          Termination.class, Failures.class, Decision.class, DeadLetters.class, Refusals.class, Threads.class,
-          Extras.class, Exit.class, HandOver.class, Assured.class, CallerRuns.class, StackProbe.class, Log.class,
-          Retry.class, Rescue.class, EndOfRest.class, Termination.CutOff.class, Termination.Late.class,
-          Termination.Round.class, Termination.Interruption.class, DeadLetters.ListenerCall.class,
-          Accounts.Telling.class, CoarseClock.class, AnswerType.class, Watches.News.class))
+      for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, JfrEvents.class, Activation.class,
+          Termination.class, FailureHandler.class, Decision.class, DeadLetters.class, RequestFailures.class, EngineThreads.class,
+          ColdState.class, ExitSignal.class, HandOver.class, GuaranteedStart.class, CallerThreadRunner.class, StackProbe.class, EngineLog.class,
+          StartRetry.class, RescueTask.class, SuspensionEnd.class, Termination.CutOffTimer.class, Termination.CutOffRun.class,
+          Termination.FailRequestsRound.class, Termination.Interruption.class, DeadLetters.ListenerCall.class,
+          Accounts.NotificationTask.class, CoarseClock.class, AnswerType.class, Watches.ExitMessage.class))
         lookup.ensureInitialized(used);
     } catch (IllegalAccessException impossible) {
       throw new ExceptionInInitializerError(impossible);
@@ -72,7 +72,7 @@ public final class Dispatch {
    */
   public static Object prepare(Cell cell, Object first) {
     StackProbe.probeForActivation(); // a right that is stranded needs another sender
-    return cell.settings().strategy().isResident() ? null : new Activation(cell, first, Kind.NORMAL);
+    return cell.settings().strategy().isResident() ? null : new Activation(cell, first, ActivationKind.NORMAL);
   }
 
   public static void begin(Cell cell, Object prepared, Object first) {
@@ -110,15 +110,15 @@ public final class Dispatch {
   private static boolean attempt(Cell cell, Object held, int tries) {
     try {
       if (onlyDisposes(cell) && !(held instanceof Activation)) {
-        new Activation(cell, held, Kind.DISPOSAL).run();
+        new Activation(cell, held, ActivationKind.DISPOSAL).run();
         return true;
       }
       if (!(held instanceof Activation)) StackProbe.probe(); // else see prepare
       held = holder(cell, held);
-      if (((Activation) held).kind == Kind.RESIDENT) {
+      if (((Activation) held).kind == ActivationKind.RESIDENT) {
         VarHandle.fullFence(); // pairs with Activation.stay: `handed` is written, `thread` not yet read
         LockSupport.unpark(((Activation) held).thread);
-      } else if (tries > 0 && cell.isEnding()) Assured.start((Activation) held); // the end needs no strategy
+      } else if (tries > 0 && cell.isEnding()) GuaranteedStart.start((Activation) held); // the end needs no strategy
       else if (!isHandedOver(cell, (Activation) held)) cell.settings().strategy().activate((Activation) held);
       return true;
     } catch (Throwable failure) {
@@ -131,14 +131,14 @@ public final class Dispatch {
 
   private static boolean isHandedOver(Cell cell, Activation woken) {
     return cell.settings().strategy() == Strategy.FIBER && Thread.currentThread().isVirtual()
-        && Waiter.current() instanceof Activation waker && waker.handOver(woken);
+        && WaitingHandler.current() instanceof Activation waker && waker.handOver(woken);
   }
 
   /** For a resident, only its last step, writing {@code handed}, gives the right away. */
   private static Activation holder(Cell cell, Object held) {
     if (held instanceof Activation made) return made;
     if (!cell.settings().strategy().isResident()) {
-      var made = new Activation(cell, held, Kind.NORMAL);
+      var made = new Activation(cell, held, ActivationKind.NORMAL);
       cell.announce(made);
       return made;
     }
@@ -156,18 +156,18 @@ public final class Dispatch {
       if (failure instanceof RejectedExecutionException && cell.settings().strategy().isShutDown()) {
         held = holder(cell, held);
         cell.shutDoor(new ExitReason.Failed(failure));
-        Assured.start((Activation) held);
+        GuaranteedStart.start((Activation) held);
       } else {
         Object given = held;
         cell.owner().options().scheduler().schedule(Duration.ofMillis(1L << Math.min(10, tries)),
-            new Retry(cell, given, failure, tries + 1));
+            new StartRetry(cell, given, failure, tries + 1));
       }
       return true;
     } catch (Throwable edge) {
       if (held instanceof Activation made) held = made.surrender();
       if (held != null) cell.stranded = held;
       try {
-        if (edge instanceof VirtualMachineError) Threads.rescue(cell); // else of a user's scheduler
+        if (edge instanceof VirtualMachineError) EngineThreads.rescue(cell); // else of a user's scheduler
       } catch (Throwable noCall) {} // the next sender sees to it
       return false;
     }
@@ -180,23 +180,23 @@ public final class Dispatch {
   private static void retry(Cell cell, Object held, Throwable failure, int tries) {
     cell.stranded = held;
     try {
-      Threads.startFiber(new Rescue(cell, failure, tries));
+      EngineThreads.startFiber(new RescueTask(cell, failure, tries));
     } catch (Throwable noThread) {
       recover(cell, noThread, tries);
     }
   }
 
-  private record Retry(Cell cell, Object held, Throwable failure, int tries) implements Runnable {
+  private record StartRetry(Cell cell, Object held, Throwable failure, int tries) implements Runnable {
     @Override
     public void run() {
       retry(cell, held, failure, tries);
     }
   }
 
-  private record Rescue(Cell cell, Throwable failure, int tries) implements Runnable {
+  private record RescueTask(Cell cell, Throwable failure, int tries) implements Runnable {
     @Override
     public void run() {
-      if (tries == 1) Log.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(),
+      if (tries == 1) EngineLog.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(),
           cell.settings().strategy(), failure);
       rescue(cell, tries);
     }
@@ -206,7 +206,7 @@ public final class Dispatch {
   public static void handOutAgain(Cell cell) {
     try {
       var late = unclaimed(cell);
-      if (late != null && cell.settings().strategy() == Strategy.FIBER) Threads.startFiber(late);
+      if (late != null && cell.settings().strategy() == Strategy.FIBER) EngineThreads.startFiber(late);
     } catch (Throwable noThread) {} // the next request whose limit is over tries again
   }
 
@@ -220,7 +220,7 @@ public final class Dispatch {
       var strategy = cell.settings().strategy();
       if (late == null || !strategy.isShutDown()) return;
       cell.shutDoor(new ExitReason.Failed(new RejectedExecutionException(strategy + " was shut down")));
-      Assured.start(late);
+      GuaranteedStart.start(late);
     } catch (Throwable edge) {} // of stack or memory, or the user's: the next sender looks again
   }
 
@@ -229,7 +229,7 @@ public final class Dispatch {
    * needs no claim.
    */
   private static Activation unclaimed(Cell cell) {
-    return cell.worker() instanceof Activation drain && drain.kind == Kind.NORMAL && !drain.claimed ? drain : null;
+    return cell.worker() instanceof Activation drain && drain.kind == ActivationKind.NORMAL && !drain.claimed ? drain : null;
   }
 
   /**
@@ -244,7 +244,7 @@ public final class Dispatch {
     extras.suspend(suspension);
     try {
       suspension.endBy(clock.schedule(Duration.ofNanos(pause),
-          new EndOfRest(cell, clock == Scheduler.system())));
+          new SuspensionEnd(cell, clock == Scheduler.system())));
     } catch (Throwable noTimer) { // of memory, or of a user's scheduler
       if (extras.resume() == null) return; // the thread that shut the door has the right
       throw noTimer;
@@ -266,7 +266,7 @@ public final class Dispatch {
   }
 
   /** On the thread of a timer, which may run no strategy if all actors share it. */
-  private record EndOfRest(Cell cell, boolean onFiber) implements Runnable {
+  private record SuspensionEnd(Cell cell, boolean onFiber) implements Runnable {
     @Override
     public void run() {
       if (onFiber) wakeOnFiber(cell);
@@ -282,7 +282,7 @@ public final class Dispatch {
   /** Called before any other thread knows the actor. Returns null if the actor keeps no thread. */
   public static Runnable prepareResident(Cell cell) {
     if (!cell.settings().strategy().isResident()) return null;
-    var resident = new Activation(cell, null, Kind.RESIDENT);
+    var resident = new Activation(cell, null, ActivationKind.RESIDENT);
     cell.setWorker(resident);
     return resident;
   }
@@ -302,15 +302,15 @@ public final class Dispatch {
   /** Ends an actor that its scope refused; a closer may already wait for its end. */
   public static void endUnstarted(Cell cell, ExitReason reason) {
     cell.shutDoor(reason);
-    if (cell.settings().strategy().isResident()) Assured.start((Activation) cell.worker());
+    if (cell.settings().strategy().isResident()) GuaranteedStart.start((Activation) cell.worker());
   }
 
   /** Ends it on this thread, if it is idle and no code of a user runs at its end. */
   public static boolean endIdle(Cell cell) {
     if (cell.settings().strategy().isResident() || !cell.isIdle() || !cell.extras().isBare())
       return false;
-    var pill = new Envelope(Control.PILL);
-    var activation = new Activation(cell, pill, Kind.DISPOSAL);
+    var pill = new Envelope(EngineMessage.PILL);
+    var activation = new Activation(cell, pill, ActivationKind.DISPOSAL);
     StackProbe.probeForSend(); // an actor with a shut door must end
     return cell.acquire(pill) && activation.endIdle();
   }
@@ -318,10 +318,10 @@ public final class Dispatch {
   /** Returns null if this thread is not virtual, or the actor is not idle. */
   public static Object inline(Cell cell, Object message) {
     if (cell.settings().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
-    var asker = (Activation) Waiter.current();
+    var asker = (Activation) WaitingHandler.current();
     if (asker != null && asker.depth >= Activation.DEEPEST_INLINE) return null;
     var request = new RequestFuture<>(cell, message, null, true);
-    var activation = new Activation(cell, request, Kind.INLINE);
+    var activation = new Activation(cell, request, ActivationKind.INLINE);
     if (!cell.acquire(request)) return null;
     try {
       // only where the handler can see it: the clock costs a third of an inline request
@@ -338,7 +338,7 @@ public final class Dispatch {
     return request.await(message, deadline, asker);
   }
 
-  private static Deadline askDeadline(Cell cell, Context asker) {
+  private static Deadline askDeadline(Cell cell, HandlerContext asker) {
     var options = cell.owner().options();
     return Deadline.ofAsk(options.scheduler(), options.askLimit(), asker == null ? null : asker.due());
   }

@@ -1,11 +1,11 @@
 package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.jvm.Stranded;
-import io.fibry.engine.jvm.Threads;
+import io.fibry.engine.jvm.EngineThreads;
+import io.fibry.engine.jvm.Rescuable;
 import io.fibry.engine.message.Baggage;
-import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import java.lang.invoke.ConstantBootstraps;
@@ -41,12 +41,12 @@ import java.util.List;
  *
  * <p><b>Failure.</b> If the sender cannot start a drain, it stores the right to run in
  * {@code stranded}. It then takes its node back and throws, if no other node was added behind.
- * Otherwise the next sender, or {@link io.fibry.engine.jvm.LastResort}, starts the drain.
+ * Otherwise the next sender, or {@link io.fibry.engine.jvm.StartRetrier}, starts the drain.
  *
  * <p><b>Refused.</b> A flag "scheduled" beside the queue: a second atomic operation per message. A
  * volatile link: 5 to 10 ns per message.
  */
-abstract class PlainQueue implements Stranded {
+abstract class PlainQueue implements Rescuable {
   // see Cell
   protected static final byte RENEW = -1; // open; restarts before the next message
   protected static final byte OPEN = 0;
@@ -163,7 +163,7 @@ abstract class PlainQueue implements Stranded {
     boolean interrupted = false;
     Object next = linked(node);
     for (int tries = 0; next == null; tries++) {
-      interrupted |= Threads.pause(tries);
+      interrupted |= EngineThreads.pause(tries);
       VarHandle.acquireFence();
       next = linked(node);
     }
@@ -239,7 +239,7 @@ abstract class PlainQueue implements Stranded {
 
   protected static boolean holdsMessage(Object node) {
     Object message = message(node);
-    return message != null && message != Control.PILL;
+    return message != null && message != EngineMessage.PILL;
   }
 
   protected void stopWaiting(Object node) {

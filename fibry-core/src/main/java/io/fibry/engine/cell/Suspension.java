@@ -1,6 +1,6 @@
 package io.fibry.engine.cell;
 
-import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.EngineLog;
 import io.fibry.time.Scheduler;
 
 /** The right to run, while its actor waits for a restart. */
@@ -28,7 +28,7 @@ final class Suspension {
     try {
       if (due != null) due.cancel();
     } catch (Throwable failure) { // it finds nothing to take up
-      Log.LOG.error("the timer of a back-off could not be cancelled", failure);
+      EngineLog.LOG.error("the timer of a back-off could not be cancelled", failure);
     }
   }
 }

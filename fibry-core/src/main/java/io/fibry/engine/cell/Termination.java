@@ -3,12 +3,12 @@ package io.fibry.engine.cell;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Outcome;
-import io.fibry.engine.jvm.Assured;
-import io.fibry.engine.jvm.Log;
-import io.fibry.engine.jvm.Stranded;
-import io.fibry.engine.jvm.Texts;
-import io.fibry.engine.jvm.Threads;
-import io.fibry.engine.message.Control;
+import io.fibry.engine.jvm.EngineLog;
+import io.fibry.engine.jvm.EngineThreads;
+import io.fibry.engine.jvm.GuaranteedStart;
+import io.fibry.engine.jvm.MessageTexts;
+import io.fibry.engine.jvm.Rescuable;
+import io.fibry.engine.message.EngineMessage;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
@@ -40,7 +40,7 @@ import java.util.List;
  * handler may still run: requests fail at once, and messages behind the handler become dead letters
  * when it returns.
  *
- * <p><b>Once.</b> {@code Extras.end} and {@code Extras.announce} each return their result to one
+ * <p><b>Once.</b> {@code ColdState.end} and {@code ColdState.announce} each return their result to one
  * caller, so the parts are ended once and the end is announced once, whichever thread comes first.
  * Before the end is announced, a cut-off runs no code of the user.
  */
@@ -50,7 +50,7 @@ public final class Termination {
   private Termination() {}
 
   /** After the release of the right to run. */
-  static void finish(Context last) {
+  static void finish(HandlerContext last) {
     var cell = last.cell;
     var extras = cell.extras();
     if (last.ownsThread()) Thread.interrupted(); // meant for the handler
@@ -60,7 +60,7 @@ public final class Termination {
       extras.stash.clear();
       cell.behaviour.stop(cell);
     } catch (Throwable failure) {
-      Log.LOG.error("the stop hook of actor '{}' failed", cell.name(), failure);
+      EngineLog.LOG.error("the stop hook of actor '{}' failed", cell.name(), failure);
     } finally {
       cell.state = null;
       try {
@@ -94,7 +94,7 @@ public final class Termination {
     if (node instanceof Envelope envelope) {
       Object given = envelope.message;
       envelope.message = null;
-      if (given != null && given != Control.PILL) undelivered(cell, given, null);
+      if (given != null && given != EngineMessage.PILL) undelivered(cell, given, null);
     } else {
       var request = (RequestFuture<?>) node;
       Object given = request.begin();
@@ -143,7 +143,7 @@ public final class Termination {
       var message = timer.end();
       if (message.isPresent()) notDue.add(message.get());
     } catch (Throwable failure) { // of the user's scheduler
-      Log.LOG.error("actor '{}' could not cancel a timer", cell.name(), failure);
+      EngineLog.LOG.error("actor '{}' could not cancel a timer", cell.name(), failure);
     }
   }
 
@@ -164,7 +164,7 @@ public final class Termination {
     try {
       resource.close();
     } catch (Throwable failure) {
-      Log.LOG.error("actor '{}' could not close {}", cell.name(), Texts.shown(resource), failure);
+      EngineLog.LOG.error("actor '{}' could not close {}", cell.name(), MessageTexts.shown(resource), failure);
     }
   }
 
@@ -176,20 +176,20 @@ public final class Termination {
     if (extras.isTold()) endGrace(cell, extras);
   }
 
-  private static void endGrace(Cell cell, Extras extras) {
+  private static void endGrace(Cell cell, ColdState extras) {
     try {
       if (extras.grace != null) extras.grace.cancel();
     } catch (Throwable failure) { // of the user's scheduler
-      Log.LOG.error("actor '{}' could not cancel the timer of its grace", cell.name(), failure);
+      EngineLog.LOG.error("actor '{}' could not cancel the timer of its grace", cell.name(), failure);
     }
   }
 
-  record Interruption(Cell cell, Extras extras) implements Runnable {
+  record Interruption(Cell cell, ColdState extras) implements Runnable {
     @Override
     public void run() {
       interrupt(cell, extras);
       var options = cell.owner().options();
-      extras.startGrace(options.scheduler(), options.killGrace(), new CutOff(cell));
+      extras.startGrace(options.scheduler(), options.killGrace(), new CutOffTimer(cell));
     }
   }
 
@@ -197,10 +197,10 @@ public final class Termination {
    * Never interrupts the hooks in place of the handler: the phase changes between them under this
    * monitor.
    */
-  static void interrupt(Cell cell, Extras extras) {
+  static void interrupt(Cell cell, ColdState extras) {
     if (!cell.settings().ownsThreads()) return;
     synchronized (extras) {
-      Wait.Waiter drain = cell.worker();
+      Wait.WaitingHandler drain = cell.worker();
       var thread = drain == null || !drain.ownsThread() ? null : drain.thread;
       if (cell.phase < Cell.LEAVING) {
         if (thread != null) thread.interrupt();
@@ -209,13 +209,13 @@ public final class Termination {
   }
 
   /** When the grace is over; made before, since there may be no memory then. */
-  record CutOff(Cell cell) implements Runnable, Stranded {
+  record CutOffTimer(Cell cell) implements Runnable, Rescuable {
     @Override
     public void run() {
       try {
-        Assured.start(new Late(cell));
+        GuaranteedStart.start(new CutOffRun(cell));
       } catch (Throwable noMemory) {
-        Threads.rescue(this);
+        EngineThreads.rescue(this);
       }
     }
 
@@ -226,7 +226,7 @@ public final class Termination {
   }
 
   /** No lambda, nor are the next two: see Dispatch. */
-  record Late(Cell cell) implements Runnable {
+  record CutOffRun(Cell cell) implements Runnable {
     @Override
     public void run() {
       cutOff(cell, "within " + Durations.text(cell.owner().options().killGrace()));
@@ -239,7 +239,7 @@ public final class Termination {
     cell.ended();
     stopRequests(cell, cell.worker(), 0);
     announce(cell, false);
-    Log.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(), when);
+    EngineLog.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(), when);
     end(cell, false);
   }
 
@@ -247,23 +247,23 @@ public final class Termination {
    * Repeats while the handler runs: a sender may be about to link a request, or the drain to begin
    * one.
    */
-  private static void stopRequests(Cell cell, Context drain, int round) {
+  private static void stopRequests(Cell cell, HandlerContext drain, int round) {
     if (drain != null) stopRequests(drain);
     else cell.stopWaiting(cell.extras().suspendedAt());
     if (drain != null && cell.worker() == drain && drain.thread != null && round < MOST_ROUNDS)
-      Scheduler.system().schedule(Duration.ofMillis(1L << round), new Round(cell, drain, round + 1, false));
+      Scheduler.system().schedule(Duration.ofMillis(1L << round), new FailRequestsRound(cell, drain, round + 1, false));
   }
 
-  record Round(Cell cell, Context drain, int number, boolean onFiber) implements Runnable {
+  record FailRequestsRound(Cell cell, HandlerContext drain, int number, boolean onFiber) implements Runnable {
     @Override
     public void run() {
       if (onFiber) stopRequests(cell, drain, number);
-      else Assured.start(new Round(cell, drain, number, true));
+      else GuaranteedStart.start(new FailRequestsRound(cell, drain, number, true));
     }
   }
 
   /** May race with the drain: failing a request twice does no harm. */
-  private static void stopRequests(Context drain) {
+  private static void stopRequests(HandlerContext drain) {
     var current = drain.request;
     if (current != null) current.stop(drain.message);
     var received = drain.received;
@@ -271,7 +271,7 @@ public final class Termination {
     stopBehind(drain);
   }
 
-  public static void stopBehind(Context drain) {
+  public static void stopBehind(HandlerContext drain) {
     for (var stashed : drain.cell.extras().stash)
       if (stashed instanceof RequestFuture<?> request) request.stopWaiting();
     drain.cell.stopWaiting(drain.at());

@@ -10,7 +10,6 @@ import java.util.WeakHashMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.concurrent.Callable;
 import java.util.function.Function;
 
 /**
@@ -29,7 +28,7 @@ final class Watches {
   /**
    * Listens to something that is no actor, whose future keeps it for ever; it can forget the actor.
    */
-  private static final class Foreign extends AtomicReference<Consumer<ExitReason>> {
+  private static final class ForeignWatch extends AtomicReference<Consumer<ExitReason>> {
     private static final long serialVersionUID = 1;
 
     void tell(ExitReason reason) {
@@ -38,13 +37,13 @@ final class Watches {
     }
   }
 
-  private static final Foreign NONE = new Foreign();
+  private static final ForeignWatch NONE = new ForeignWatch();
   private static final int FEW = 2; // most are watched by one, and watch none
 
   private final Watcher actor;
   // both maps are empty and fixed until they are needed; weak values, because a listener may refer
   // to the object that it listens to
-  private Map<Exitable, WeakReference<Foreign>> watched = Map.of();
+  private Map<Exitable, WeakReference<ForeignWatch>> watched = Map.of();
   private Map<Watcher, Function<ExitReason, ?>> watchers = Map.of();
   private boolean over;
   private ExitReason ended; // null: its watchers were not told yet
@@ -58,7 +57,7 @@ final class Watches {
   void watch(Exitable other, Function<ExitReason, ?> message) {
     unwatch(other); // the new message replaces the old
     String name = other.name();
-    var foreign = other instanceof Watcher ? NONE : new Foreign();
+    var foreign = other instanceof Watcher ? NONE : new ForeignWatch();
     synchronized (this) {
       if (over) return;
       if (watched.isEmpty()) watched = new WeakHashMap<>(FEW);
@@ -86,12 +85,12 @@ final class Watches {
     if (foreign != null) remove(other, foreign);
   }
 
-  private void remove(Exitable other, WeakReference<Foreign> foreign) {
+  private void remove(Exitable other, WeakReference<ForeignWatch> foreign) {
     if (other instanceof Watcher another) another.watches().remove(actor);
-    else if (foreign.get() instanceof Foreign listener) listener.set(null);
+    else if (foreign.get() instanceof ForeignWatch listener) listener.set(null);
   }
 
-  private synchronized WeakReference<Foreign> forget(Exitable other) {
+  private synchronized WeakReference<ForeignWatch> forget(Exitable other) {
     return watched.isEmpty() ? null : watched.remove(other);
   }
 
@@ -100,7 +99,7 @@ final class Watches {
   }
 
   void end() {
-    Map<Exitable, WeakReference<Foreign>> left;
+    Map<Exitable, WeakReference<ForeignWatch>> left;
     synchronized (this) {
       if (over) return;
       over = true;
@@ -139,11 +138,11 @@ final class Watches {
 
   private static void tell(Watcher watcher, String name, Function<ExitReason, ?> message, ExitReason reason,
       boolean here) {
-    watcher.admit(new News(message, reason), "the end of '" + name + "'", here);
+    watcher.admit(new ExitMessage(message, reason), "the end of '" + name + "'", here);
   }
 
   /** No lambda: see Dispatch. */
-  record News(Function<ExitReason, ?> message, ExitReason reason) implements Callable<Object> {
+  record ExitMessage(Function<ExitReason, ?> message, ExitReason reason) implements Callable<Object> {
     @Override
     public Object call() {
       return Objects.requireNonNull(message.apply(reason), "the message about an end is null");

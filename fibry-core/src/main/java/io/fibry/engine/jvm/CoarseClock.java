@@ -1,6 +1,6 @@
 package io.fibry.engine.jvm;
 
-import io.fibry.engine.world.World;
+import io.fibry.engine.world.Environment;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -48,7 +48,7 @@ public final class CoarseClock implements Runnable {
   }
 
   private long begin() {
-    if (World.other != null) return 0; // a simulation has no threads of its own
+    if (Environment.other != null) return 0; // a simulation has no threads of its own
     StackProbe.probe(); // a thread that changes 0 must be able to unpark
     long time = time();
     var thread = mover != null ? mover : startMover();
@@ -69,7 +69,7 @@ public final class CoarseClock implements Runnable {
     if (mover != null || System.nanoTime() - nextTry < 0) return mover;
     nextTry = System.nanoTime() + RETRY;
     try {
-      var thread = Daemons.unstarted("fibry-clock", this);
+      var thread = DaemonThreads.unstarted("fibry-clock", this);
       thread.start();
       return mover = thread;
     } catch (OutOfMemoryError noThread) {

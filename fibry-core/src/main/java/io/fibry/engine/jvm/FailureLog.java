@@ -12,21 +12,21 @@ public final class FailureLog {
   private static final long PAUSE = 1_000_000_000; // ns
   private static final int KINDS = 64; // beyond this number the oldest kind is forgotten
 
-  private static final class Line {
+  private static final class LoggedFailure {
     private final long at;
     private int omitted;
 
-    Line(long at) {
+    LoggedFailure(long at) {
       this.at = at;
     }
   }
 
   // by class and place, in a text: a class would keep its loader
-  private final Map<String, Line> last = new LinkedHashMap<>() { // guarded by this
+  private final Map<String, LoggedFailure> last = new LinkedHashMap<>() { // guarded by this
     private static final long serialVersionUID = 1;
 
     @Override
-    protected boolean removeEldestEntry(Map.Entry<String, Line> eldest) {
+    protected boolean removeEldestEntry(Map.Entry<String, LoggedFailure> eldest) {
       return size() > KINDS;
     }
   };
@@ -48,7 +48,7 @@ public final class FailureLog {
       return OMITTED;
     }
     last.remove(kind); // it comes last again
-    last.put(kind, new Line(now));
+    last.put(kind, new LoggedFailure(now));
     return line == null ? 0 : line.omitted;
   }
 

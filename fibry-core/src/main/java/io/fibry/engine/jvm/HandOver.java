@@ -1,13 +1,13 @@
 package io.fibry.engine.jvm;
 
-import io.fibry.engine.world.World;
+import io.fibry.engine.world.Environment;
 
 /**
  * Lets a fiber run the actor that it has woken, which costs two atomic operations. Starting a new
  * fiber costs ten times as much. The woken actor's drain lies in a slot until its waker's drain is
  * through. The woken actor gets a fiber of its own if the waker takes another message, wakes
  * another actor, or is about to wait. Where the waker blocks or computes in user code, the
- * {@link SlotMonitor} starts it.
+ * {@link HandOverMonitor} starts it.
  *
  * <p>There are a few slots for all fibers, by the thread's number. Two fibers may share one, and
  * take what the other laid: any fiber may run a drain. A drain in a slot is never lost. It leaves
@@ -15,8 +15,8 @@ import io.fibry.engine.world.World;
  * resort. If the fiber that laid it dies, the monitor finds it.
  */
 public final class HandOver {
-  private static final Slots SLOTS = new Slots(4 * Runtime.getRuntime().availableProcessors());
-  private static final SlotMonitor MONITOR = new SlotMonitor(SLOTS, HandOver::start);
+  private static final HandOverSlots SLOTS = new HandOverSlots(4 * Runtime.getRuntime().availableProcessors());
+  private static final HandOverMonitor MONITOR = new HandOverMonitor(SLOTS, HandOver::start);
   private static final ClassLoader LOADER = ClassLoader.getSystemClassLoader();
 
   private HandOver() {}
@@ -25,8 +25,8 @@ public final class HandOver {
    * For a fiber that runs a drain. Returns false if the woken actor must be started. So in a
    * simulation, whose drains the monitor, a thread of the process, must not start.
    */
-  public static boolean lay(Woken woken) {
-    if (World.other != null || !MONITOR.isThere()) return false;
+  public static boolean lay(WokenDrain woken) {
+    if (Environment.other != null || !MONITOR.isThere()) return false;
     var before = SLOTS.lay(woken);
     if (before != null) start(before);
     MONITOR.wake();
@@ -39,16 +39,16 @@ public final class HandOver {
     if (laid != null) start(laid);
   }
 
-  private static void start(Woken drain) {
+  private static void start(WokenDrain drain) {
     try {
-      Threads.startFiber(drain);
+      EngineThreads.startFiber(drain);
     } catch (Throwable noThread) {
-      Threads.keep(drain);
+      EngineThreads.keep(drain);
     }
   }
 
   /** Runs on a fiber: a drain, then the actor that it woke, and so on. */
-  public static void run(Woken first) {
+  public static void run(WokenDrain first) {
     var now = first;
     var slice = new TimeSlice(); // then others come to the carrier
     while (now.runOnce()) {

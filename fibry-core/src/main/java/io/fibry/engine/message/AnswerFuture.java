@@ -6,7 +6,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /** A future that notices when code is chained to it, and whose result cannot be changed. */
-abstract class AnswerFuture<R> extends WaitedFuture<R> implements DerivedFuture.Source {
+abstract class AnswerFuture<R> extends WaitPublishingFuture<R> implements DerivedFuture.WaitPublisher {
   /** Called before code is chained, except by {@code allOf} and {@code anyOf}. */
   abstract void chain();
 

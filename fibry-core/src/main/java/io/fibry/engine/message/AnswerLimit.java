@@ -4,10 +4,10 @@ package io.fibry.engine.message;
  * The limit of an answer that no thread of the library waits for. Its tasks are no lambdas: see
  * {@link Deadline}.
  */
-record AnswerLimit<R>(Answer<R> answer, Object given, Deadline until) implements Deadline.Pending<R>, Runnable {
+record AnswerLimit<R>(ExpiringAnswer<R> answer, Object given, Deadline until) implements Deadline.AwaitedResult<R>, Runnable {
 
   /** An answer that can be too late. */
-  interface Answer<R> extends Deadline.Pending<R> {
+  interface ExpiringAnswer<R> extends Deadline.AwaitedResult<R> {
     void tellElsewhere(Runnable code);
 
     /** The message was given to the actor, or waits for it. */

@@ -30,12 +30,12 @@ public final class AnswerType {
     return TYPES.get(request.getClass());
   }
 
-  public static Object checked(Named actor, Object request, Object answer) {
+  public static Object checked(DescribedActor actor, Object request, Object answer) {
     if (of(request).isInstance(answer)) return answer;
     throw refused(actor, request, answer);
   }
 
-  public static ClassCastException refused(Named actor, Object request, Object answer) {
+  public static ClassCastException refused(DescribedActor actor, Object request, Object answer) {
     return new ClassCastException("actor '" + actor.name() + "' answered a " + answer.getClass().getName() + " to "
         + actor.shown(request) + ", whose answer is a " + of(request).getName() + "; let its handler return that");
   }

@@ -2,9 +2,9 @@ package io.fibry.engine.message;
 
 import io.fibry.Actor;
 import io.fibry.ContextPropagator;
-import io.fibry.engine.jvm.Behalf;
-import io.fibry.engine.jvm.Log;
-import io.fibry.engine.jvm.Texts;
+import io.fibry.engine.jvm.AskChainLocals;
+import io.fibry.engine.jvm.EngineLog;
+import io.fibry.engine.jvm.MessageTexts;
 import java.util.List;
 
 /**
@@ -21,7 +21,7 @@ public final class Baggage {
 
   private final Object[] captured; // one capture per carrier, which may be null; null without carriers
   public final List<String> askers;
-  private final long sent = Events.messages() ? System.nanoTime() : 0; // 0 means that messages are not recorded
+  private final long sent = JfrEvents.messages() ? System.nanoTime() : 0; // 0 means that messages are not recorded
 
   private Baggage(Object[] captured, List<String> askers) {
     this.captured = captured;
@@ -30,11 +30,11 @@ public final class Baggage {
 
   /** One look for a sender, as long as none has carriers and nothing is recorded. */
   public static boolean isUsed() {
-    return used || Behalf.used || Events.messages();
+    return used || AskChainLocals.used || JfrEvents.messages();
   }
 
   public static Baggage of(Object[] captured, boolean toPool) {
-    var askers = Behalf.sent();
+    var askers = AskChainLocals.sent();
     return of(captured, toPool ? withoutLast(askers) : askers);
   }
 
@@ -45,7 +45,7 @@ public final class Baggage {
 
   /** Captures the context of a request whose asker waits on this thread. */
   public static Baggage ofAsk(Object[] captured) {
-    return of(captured, Behalf.handled());
+    return of(captured, AskChainLocals.handled());
   }
 
   public static Baggage of(Object[] captured) {
@@ -53,7 +53,7 @@ public final class Baggage {
   }
 
   private static Baggage of(Object[] captured, List<String> askers) {
-    return captured == null && askers.isEmpty() && !Events.messages() ? null : new Baggage(captured, askers);
+    return captured == null && askers.isEmpty() && !JfrEvents.messages() ? null : new Baggage(captured, askers);
   }
 
   public static Object[] captured(List<ContextPropagator<?>> carriers, Actor<?> to, Object message) {
@@ -70,7 +70,7 @@ public final class Baggage {
   }
 
   public long waited() {
-    return sent == 0 ? Events.UNKNOWN : System.nanoTime() - sent;
+    return sent == 0 ? JfrEvents.UNKNOWN : System.nanoTime() - sent;
   }
 
   /** Room for what {@link #set} makes. Returns null if no carrier will be set. */
@@ -105,7 +105,7 @@ public final class Baggage {
   }
 
   static void logFailure(String verb, ContextPropagator<?> carrier, Actor<?> actor, Throwable failure) {
-    Log.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", Texts.shown(carrier), verb,
+    EngineLog.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", MessageTexts.shown(carrier), verb,
         actor.name(), failure);
   }
 }

@@ -1,6 +1,6 @@
 package io.fibry.engine.message;
 
-import io.fibry.engine.world.World;
+import io.fibry.engine.world.Environment;
 import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -14,12 +14,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** When one wait ends at the latest, by the clock of a scope. */
-public final class Deadline extends Sweep.Entry implements BooleanSupplier {
+public final class Deadline extends TimeoutSweep.SweepEntry implements BooleanSupplier {
   public static final Deadline NONE = new Deadline(Scheduler.system(), null);
   public static final Deadline NO_WAIT = new Deadline(Scheduler.system(), Duration.ZERO);
-  private static final Duration SHORT = Duration.ofNanos(10 * Sweep.EVERY.toNanos());
+  private static final Duration SHORT = Duration.ofNanos(10 * TimeoutSweep.EVERY.toNanos());
 
-  interface Pending<R> {
+  interface AwaitedResult<R> {
     boolean isDone();
 
     R park() throws InterruptedException, ExecutionException;
@@ -32,7 +32,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   }
 
   static {
-    new Expiry(null, null); // loads both classes while there is memory
+    new DeadlineExpiry(null, null); // loads both classes while there is memory
     new Unpark(null);
   }
 
@@ -41,7 +41,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   private final long end;
   private final boolean inherited; // from the request that the asker is handling
   // Null while no thread waits; written by the waiting thread, read by the sweep
-  private volatile Pending<?> pending;
+  private volatile AwaitedResult<?> pending;
   private volatile Scheduler.Timer timer; // set by the sweep, cancelled by the waiting thread
 
   private Deadline(Scheduler clock, Duration limit) {
@@ -160,19 +160,19 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
 
   /**
    * Waits for an answer. A timed park costs as much as the rest of a request, so a long wait parks
-   * untimed, and the {@link Sweep} ends it.
+   * untimed, and the {@link TimeoutSweep} ends it.
    */
-  <R> R get(Pending<R> answer) throws InterruptedException, ExecutionException {
+  <R> R get(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
     if (limit == null || answer.isDone()) return answer.park();
     if (clock == Scheduler.system() && limit.compareTo(SHORT) < 0) return getSoon(answer);
     pending = answer;
-    if (isSwept()) Sweep.add(this);
+    if (isSwept()) TimeoutSweep.add(this);
     else arm();
     try {
       return answer.park();
     } finally {
       pending = null;
-      Sweep.remove(this);
+      TimeoutSweep.remove(this);
       var armed = timer;
       if (armed != null) armed.cancel();
     }
@@ -180,13 +180,13 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
 
   /** No simulation may leave a wait in the sweep, which is one for the process. */
   private boolean isSwept() {
-    return clock == Scheduler.system() && World.other == null;
+    return clock == Scheduler.system() && Environment.other == null;
   }
 
   /** For an answer that no thread waits for: it expires, unless {@link #leave} comes first. */
-  void enter(Pending<?> answer) {
+  void enter(AwaitedResult<?> answer) {
     pending = answer;
-    if (isSwept() && limit.compareTo(SHORT) >= 0) Sweep.add(this);
+    if (isSwept() && limit.compareTo(SHORT) >= 0) TimeoutSweep.add(this);
     else arm();
   }
 
@@ -198,7 +198,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     if (armed != null) armed.cancel();
   }
 
-  private <R> R getSoon(Pending<R> answer) throws InterruptedException, ExecutionException {
+  private <R> R getSoon(AwaitedResult<R> answer) throws InterruptedException, ExecutionException {
     try {
       return answer.park(left());
     } catch (TimeoutException over) {
@@ -212,13 +212,13 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     var waited = pending;
     if (waited == null || waited.isDone()) return;
     waited.note();
-    var armed = atEnd(new Expiry(this, waited));
+    var armed = atEnd(new DeadlineExpiry(this, waited));
     timer = armed;
     if (pending == null) armed.cancel(); // the wait ended between the look and the timer
   }
 
   /** No lambda, nor is the other one: first linked without memory, it may fail for ever. */
-  private record Expiry(Deadline deadline, Pending<?> waited) implements Runnable {
+  private record DeadlineExpiry(Deadline deadline, AwaitedResult<?> waited) implements Runnable {
     @Override
     public void run() {
       deadline.expire(waited);
@@ -232,11 +232,11 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     }
   }
 
-  private void expire(Pending<?> waited) {
+  private void expire(AwaitedResult<?> waited) {
     try {
       waited.expire();
     } catch (Throwable noMemory) { // it is undone
-      Sweep.addAgain(this);
+      TimeoutSweep.addAgain(this);
     }
   }
 }

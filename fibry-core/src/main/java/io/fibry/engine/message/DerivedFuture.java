@@ -8,21 +8,21 @@ import java.util.concurrent.CompletableFuture;
  * cycles are found. Once the request is answered, the wait is only for code of users. A future made
  * by {@code allOf} or {@code anyOf} is no such stage.
  */
-public final class DerivedFuture<R> extends WaitedFuture<R> {
-  public interface Source {
+public final class DerivedFuture<R> extends WaitPublishingFuture<R> {
+  public interface WaitPublisher {
     /** Returns null if this thread runs no handler, or the answer has arrived. */
     Wait publish(boolean deaf);
   }
 
   // weak: until the answer arrives, the actor keeps the source; afterwards its value must not be
   // kept
-  private final WeakReference<Source> source;
+  private final WeakReference<WaitPublisher> source;
 
-  public DerivedFuture(Source source) {
+  public DerivedFuture(WaitPublisher source) {
     this(new WeakReference<>(source));
   }
 
-  private DerivedFuture(WeakReference<Source> source) {
+  private DerivedFuture(WeakReference<WaitPublisher> source) {
     this.source = source;
   }
 
@@ -33,7 +33,7 @@ public final class DerivedFuture<R> extends WaitedFuture<R> {
 
   @Override
   public Wait publish(boolean deaf) {
-    var awaited = isDone() || Wait.Waiter.current() == null ? null : source.get();
+    var awaited = isDone() || Wait.WaitingHandler.current() == null ? null : source.get();
     return awaited == null ? null : awaited.publish(deaf);
   }
 }

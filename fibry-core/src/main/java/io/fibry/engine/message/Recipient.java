@@ -3,7 +3,7 @@ package io.fibry.engine.message;
 import io.fibry.DeadLetter.Reason;
 
 /** An actor, as seen by a request to it. */
-public interface Recipient extends Wait.Party {
+public interface Recipient extends Wait.WaitTarget {
   void withdrawn(RequestFuture<?> request, Reason reason);
 
   /** Called when the promised answer has arrived, or its asker has given up. */

@@ -3,10 +3,10 @@ package io.fibry.engine.message;
 import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Outcome;
-import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.EngineLog;
+import io.fibry.engine.jvm.EngineThreads;
 import io.fibry.engine.jvm.StackProbe;
-import io.fibry.engine.jvm.Threads;
-import io.fibry.engine.queue.Entry;
+import io.fibry.engine.queue.QueueEntry;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -37,7 +37,7 @@ import java.util.concurrent.ExecutionException;
  * <p><b>Refused.</b> A future beside the envelope: 24 bytes more, and two states that must agree.
  * Always completing on another thread: twice the cost of a request.
  */
-public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.Answer<R>, Wait.Awaited {
+public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLimit.ExpiringAnswer<R>, Wait.Awaitable {
   // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added
   // until SETTLED. TOLD comes with SETTLED, or, if the drain completes it in place, after it
   private static final byte BEGUN = 1;
@@ -53,7 +53,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   public final Recipient recipient;
   public Object next; // as in Envelope
-  public Entry<Object> entry; // null outside of guarded queues; written by the asker before the offer
+  public QueueEntry<Object> entry; // null outside of guarded queues; written by the asker before the offer
   public Deadline deadline; // null without a limit, or if settled before it began; written as `message`
   // Null once the request has begun or was settled; the drain's thread while it completes the
   // request in place. Written by the asker before the offer, then by the winner of `state`
@@ -170,7 +170,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   @SuppressWarnings("unchecked") // `await` knows Failed
   private void set(R value, Throwable failure) {
     endLimit();
-    if (failure == null || asked) super.complete(failure == null ? value : (R) Refusals.failed(failure));
+    if (failure == null || asked) super.complete(failure == null ? value : (R) RequestFailures.failed(failure));
     // the JDK would take these two for its own
     else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException
         ? new CompletionException(failure) : failure);
@@ -185,10 +185,10 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   // ---- the asker's side
 
-  public R await(Object given, Deadline until, Wait.Waiter by) {
+  public R await(Object given, Deadline until, Wait.WaitingHandler by) {
     R answer;
     try (var wait = publish(given, by, false)) {
-      var ring = wait == null ? null : Ring.closedBy(wait);
+      var ring = wait == null ? null : WaitCycle.closedBy(wait);
       if (ring != null && cancel(true)) throw ring.exception();
       answer = until.get(this);
     } catch (InterruptedException | CancellationException interrupted) { // the latter: while it waited for room
@@ -199,16 +199,16 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
     } catch (ExecutionException failed) {
       throw failed(failed.getCause(), given, until);
     }
-    if (answer instanceof Refusals.Failed failed) throw failed(failed.cause(), given, until);
+    if (answer instanceof RequestFailures.FailedResult failed) throw failed(failed.cause(), given, until);
     return answer;
   }
 
   private RuntimeException failed(Throwable failure, Object given, Deadline until) {
-    return failure == Refusals.EXPIRED ? timeout(given, until) : Refusals.rethrown(failure);
+    return failure == RequestFailures.EXPIRED ? timeout(given, until) : RequestFailures.rethrown(failure);
   }
 
   /** Returns null if this thread runs no handler. */
-  private Wait publish(Object given, Wait.Waiter by, boolean deaf) {
+  private Wait publish(Object given, Wait.WaitingHandler by, boolean deaf) {
     if (isDone()) return null;
     Wait.prepare(recipient, given);
     return Wait.begin(recipient, given, this, by, deaf);
@@ -219,7 +219,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   public void expire() {
     StackProbe.probe();
     byte before = trySettle(SETTLED | TOLD);
-    if ((before & SETTLED) == 0) set(null, Refusals.EXPIRED);
+    if ((before & SETTLED) == 0) set(null, RequestFailures.EXPIRED);
   }
 
   /**
@@ -238,7 +238,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
       diagnosis = recipient.diagnose(this);
     } catch (Throwable edge) {} // of stack or memory, or of the user's clock: the asker must still be told
     boolean settled = (state & SETTLED) != 0; // read before BEGUN, which then changes no more
-    return Refusals.timeout(recipient, given, until, isBegun(), settled, diagnosis);
+    return RequestFailures.timeout(recipient, given, until, isBegun(), settled, diagnosis);
   }
 
   /** For a future whose asker does not wait: it fails when the deadline is over. */
@@ -271,8 +271,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
    */
   private void leaveExpired() {
     var failure = isCompletedExceptionally() ? exceptionNow()
-        : getNow(null) instanceof Refusals.Failed failed ? failed.cause() : null;
-    if (failure == Refusals.EXPIRED) withdraw(Reason.EXPIRED);
+        : getNow(null) instanceof RequestFailures.FailedResult failed ? failed.cause() : null;
+    if (failure == RequestFailures.EXPIRED) withdraw(Reason.EXPIRED);
   }
 
   @Override
@@ -314,13 +314,13 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
   }
 
   @Override
-  public Entry<Object> entry() {
+  public QueueEntry<Object> entry() {
     return entry;
   }
 
   @Override
   public boolean cancel(boolean mayInterruptIfRunning) {
-    return leave(Reason.CANCELLED, null, Refusals.CANCELLED) || isCancelled();
+    return leave(Reason.CANCELLED, null, RequestFailures.CANCELLED) || isCancelled();
   }
 
   @Override
@@ -380,20 +380,20 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
         recipient.withdrawn(this, reason);
       }
     } catch (Throwable failure) { // of a comparator, say; the drain skips it
-      Log.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'",
+      EngineLog.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'",
           recipient.name(), failure);
     }
   }
 
   /** The result follows SETTLED at once. */
   private void awaitResult() {
-    Threads.pauseWhile(() -> !isDone() && (state & SETTLED) != 0, Integer.MAX_VALUE);
+    EngineThreads.pauseWhile(() -> !isDone() && (state & SETTLED) != 0, Integer.MAX_VALUE);
   }
 
   /** Until the drain looked for callbacks; 0.1 s at most, as one behind {@code allOf} may block. */
   private void awaitTold() {
     var waiting = Thread.currentThread();
-    Threads.pauseWhile(() -> (state & (SETTLED | TOLD)) == SETTLED && message != waiting, 200);
+    EngineThreads.pauseWhile(() -> (state & (SETTLED | TOLD)) == SETTLED && message != waiting, 200);
   }
 
   // ---- the users' side
@@ -412,6 +412,6 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements AnswerLim
 
   @Override
   public Wait publish(boolean deaf) {
-    return publish(message, Wait.Waiter.current(), deaf);
+    return publish(message, Wait.WaitingHandler.current(), deaf);
   }
 }

@@ -2,10 +2,10 @@ package io.fibry.engine.message;
 
 import io.fibry.ActorStoppedException;
 import io.fibry.Outcome;
-import io.fibry.engine.jvm.CallerRuns;
+import io.fibry.engine.jvm.CallerThreadRunner;
 import io.fibry.engine.jvm.HandOver;
-import io.fibry.engine.queue.Blockers;
-import io.fibry.engine.queue.Entry;
+import io.fibry.engine.queue.PoolBlockers;
+import io.fibry.engine.queue.QueueEntry;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.Future;
@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A handler's wait for an actor's answer, end, or room, published before the thread parks, so that
- * {@link Ring} can follow it. Each wait is an object of its own, and once over stays over: found
+ * {@link WaitCycle} can follow it. Each wait is an object of its own, and once over stays over: found
  * twice, it existed in between.
  */
 public final class Wait implements AutoCloseable {
@@ -21,7 +21,7 @@ public final class Wait implements AutoCloseable {
   public static final String CLOSE = "its end, to close its scope";
 
   /** An actor, as seen by a thread that waits for it. */
-  public interface Party extends Named {
+  public interface WaitTarget extends DescribedActor {
     boolean isCurrent();
 
     boolean isPool();
@@ -32,13 +32,13 @@ public final class Wait implements AutoCloseable {
      * Returns the handler that must continue before the wait can end. Returns null if there is
      * none, or several.
      */
-    Waiter blocker();
+    WaitingHandler blocker();
 
     /**
      * Returns the workers of a pool on which a wait depends. Returns null if there are none, or
      * they are not known.
      */
-    Blockers<Object> blockers(Wait wait);
+    PoolBlockers<Object> blockers(Wait wait);
 
     /** Takes up a stranded right to run. Returns false if neither stack nor memory permit it. */
     boolean isRescued();
@@ -54,20 +54,20 @@ public final class Wait implements AutoCloseable {
   }
 
   /** A thread that runs a handler, and writes these fields. */
-  public abstract static class Waiter {
-    private static final ThreadLocal<Waiter> CURRENT = new ThreadLocal<>();
+  public abstract static class WaitingHandler {
+    private static final ThreadLocal<WaitingHandler> CURRENT = new ThreadLocal<>();
 
     // written before this is published, or before a resident thread looks for work; read by threads
     // that interrupt or wake it
     public Thread thread;
     public Object message; // the message that is being handled, or null
-    public Waiter outer; // the handler that called this one on the same thread, or null
+    public WaitingHandler outer; // the handler that called this one on the same thread, or null
     volatile Wait waits; // of the innermost handler; read by threads that look for rings
-    private Refused refused; // the last refused request, or null
+    private RefusedWait refused; // the last refused request, or null
     protected boolean lays; // an actor that it woke may lie in the slot of its thread
 
     /** A wait that would have closed a ring, and what was thrown instead. */
-    private record Refused(Throwable told, Awaited awaited) {}
+    private record RefusedWait(Throwable told, Awaitable awaited) {}
 
     /** Called before this handler waits or takes another message. */
     protected final void startLaid() {
@@ -75,8 +75,8 @@ public final class Wait implements AutoCloseable {
       HandOver.startLaid();
     }
 
-    final void refuse(Throwable told, Awaited awaited) {
-      refused = new Refused(told, awaited);
+    final void refuse(Throwable told, Awaitable awaited) {
+      refused = new RefusedWait(told, awaited);
     }
 
     /**
@@ -91,15 +91,15 @@ public final class Wait implements AutoCloseable {
     }
 
     /** Returns null if this thread runs no handler. */
-    public static Waiter current() {
+    public static WaitingHandler current() {
       return CURRENT.get();
     }
 
-    protected static void makeCurrent(Waiter waiter) {
+    protected static void makeCurrent(WaitingHandler waiter) {
       CURRENT.set(waiter);
     }
 
-    public abstract Party party();
+    public abstract WaitTarget party();
 
     /** Whether the library may name and interrupt its thread. */
     public abstract boolean ownsThread();
@@ -107,14 +107,14 @@ public final class Wait implements AutoCloseable {
     /** When its answer must be there. Returns null if there is no deadline, or no thread waits. */
     public abstract Deadline due();
 
-    protected abstract boolean handles(Awaited request);
+    protected abstract boolean handles(Awaitable request);
 
     public final Wait waits() {
       return waits;
     }
   }
 
-  public interface Awaited {
+  public interface Awaitable {
     /** Once true, always true. */
     boolean isOver();
 
@@ -122,7 +122,7 @@ public final class Wait implements AutoCloseable {
       return false;
     }
 
-    default Entry<Object> entry() {
+    default QueueEntry<Object> entry() {
       return null;
     }
 
@@ -135,20 +135,20 @@ public final class Wait implements AutoCloseable {
     }
   }
 
-  private record Room(Entry<Object> entry) implements Awaited {
+  private record MailboxRoom(QueueEntry<Object> entry) implements Awaitable {
     @Override
     public boolean isOver() {
       return !entry.isBlocked();
     }
   }
 
-  final Party on;
+  final WaitTarget on;
   final Object message; // null: its handler knows it
-  final Waiter by;
-  private final Awaited awaited; // null: it runs on the same thread
+  final WaitingHandler by;
+  private final Awaitable awaited; // null: it runs on the same thread
   private final boolean deaf; // an interrupt does not end it
 
-  Wait(Party on, Object message, Awaited awaited, Waiter by, boolean deaf) {
+  Wait(WaitTarget on, Object message, Awaitable awaited, WaitingHandler by, boolean deaf) {
     this.on = on;
     this.message = message;
     this.awaited = awaited;
@@ -157,9 +157,9 @@ public final class Wait implements AutoCloseable {
   }
 
   /** For a thread about to send what it will wait for. */
-  public static void prepare(Party on, Object message) {
-    if (on.isCurrent() && (message == END || !on.hasOtherWorkers())) throw Ring.onOneThread(on, message);
-    CallerRuns.beforeWait();
+  public static void prepare(WaitTarget on, Object message) {
+    if (on.isCurrent() && (message == END || !on.hasOtherWorkers())) throw WaitCycle.onOneThread(on, message);
+    CallerThreadRunner.beforeWait();
     // its last sender, perhaps this thread, was at the edge of its stack
     if (on.isStranded() && !on.isRescued()) throw new StackOverflowError(
         "there is no stack or memory left to give actor '" + on.name()
@@ -170,15 +170,15 @@ public final class Wait implements AutoCloseable {
    * Publishes that this thread's handler waits, until {@link #close}. Returns null if this thread
    * runs no handler.
    */
-  public static Wait begin(Party on, Object message, Awaited awaited) {
-    return begin(on, message, awaited, Waiter.current(), false);
+  public static Wait begin(WaitTarget on, Object message, Awaitable awaited) {
+    return begin(on, message, awaited, WaitingHandler.current(), false);
   }
 
-  public static Wait forRoom(Party on, Object message, Entry<Object> entry) {
-    return begin(on, message, new Room(entry));
+  public static Wait forRoom(WaitTarget on, Object message, QueueEntry<Object> entry) {
+    return begin(on, message, new MailboxRoom(entry));
   }
 
-  public static Wait begin(Party on, Object message, Awaited awaited, Waiter by, boolean deaf) {
+  public static Wait begin(WaitTarget on, Object message, Awaitable awaited, WaitingHandler by, boolean deaf) {
     if (by == null) return null;
     var wait = new Wait(on, message, awaited, by, deaf);
     for (var below = by; below != null; below = below.outer) {
@@ -207,7 +207,7 @@ public final class Wait implements AutoCloseable {
     return awaited.isEnd();
   }
 
-  public Entry<Object> entry() {
+  public QueueEntry<Object> entry() {
     return awaited.entry();
   }
 
@@ -215,7 +215,7 @@ public final class Wait implements AutoCloseable {
    * Returns whether an answer is missing that one of these parties must give, or that they have
    * promised. The thread sets the timer of its limit before it parks.
    */
-  public boolean isForAnswerOf(Set<? extends Party> others) {
+  public boolean isForAnswerOf(Set<? extends WaitTarget> others) {
     var sleeper = by.thread;
     if (sleeper == null || sleeper.isInterrupted() || !others.contains(on)) return false;
     var state = sleeper.getState();
@@ -236,26 +236,26 @@ public final class Wait implements AutoCloseable {
   }
 
   void lookAgain() {
-    if (awaited instanceof Room && !awaited.isOver()) LockSupport.unpark(by.thread);
+    if (awaited instanceof MailboxRoom && !awaited.isOver()) LockSupport.unpark(by.thread);
   }
 
   /** With the handler's message. */
-  Wait explained(Waiter worker) {
+  Wait explained(WaitingHandler worker) {
     return message != null || !worker.handles(awaited) ? this : new Wait(on, worker.message, awaited, by, deaf);
   }
 
   Object request() {
-    return message == null ? "the answer" : Control.given(message);
+    return message == null ? "the answer" : EngineMessage.given(message);
   }
 
-  Party from() {
+  WaitTarget from() {
     return by == null ? on : by.party();
   }
 
   public String goal() {
     String what = message == null ? "" : message == END || message == CLOSE ? (String) message
-        : on.shown(Control.given(message));
-    if (awaited instanceof Room) what = "room for " + what;
+        : on.shown(EngineMessage.given(message));
+    if (awaited instanceof MailboxRoom) what = "room for " + what;
     return "'" + on.name() + "'" + (what.isEmpty() ? "" : " (" + what + ")");
   }
 

@@ -7,30 +7,30 @@ import java.util.concurrent.locks.LockSupport;
 
 /** The senders that wait for room, first come, first served. Guarded by its queue. */
 final class BlockedSenders<E> {
-  private final ArrayDeque<Entry<E>> entries = new ArrayDeque<>(1); // most queues never block
+  private final ArrayDeque<QueueEntry<E>> entries = new ArrayDeque<>(1); // most queues never block
   private volatile boolean empty = true; // written under the monitor, read without
 
   boolean isEmpty() {
     return empty;
   }
 
-  void add(Entry<E> entry) {
+  void add(QueueEntry<E> entry) {
     entry.sender = Thread.currentThread();
-    entry.goTo(Entry.BLOCKED);
+    entry.goTo(QueueEntry.BLOCKED);
     entries.add(entry);
     empty = false;
   }
 
-  Entry<E> first() {
+  QueueEntry<E> first() {
     return entries.getFirst();
   }
 
-  void remove(Entry<E> entry) {
+  void remove(QueueEntry<E> entry) {
     entries.remove(entry);
     empty = entries.isEmpty();
   }
 
-  List<Entry<E>> clear() {
+  List<QueueEntry<E>> clear() {
     var all = List.copyOf(entries);
     entries.clear();
     empty = true;
@@ -46,7 +46,7 @@ final class BlockedSenders<E> {
    * The fence: unpark may only read where an earlier one left its permit, and the sender that takes
    * this permit must see where its entry is.
    */
-  static void wake(Entry<?> entry) {
+  static void wake(QueueEntry<?> entry) {
     VarHandle.fullFence();
     LockSupport.unpark(entry.sender);
     entry.sender = null; // the arrivals keep their newest entry

@@ -2,21 +2,21 @@ package io.fibry.engine.queue;
 
 /** A list of entries, any of which can leave. Guarded by its queue. */
 final class EntryChain<E> {
-  Entry<E> head; // null: empty
-  Entry<E> tail;
+  QueueEntry<E> head; // null: empty
+  QueueEntry<E> tail;
 
-  boolean has(Entry<E> entry) {
+  boolean has(QueueEntry<E> entry) {
     return entry.before != null || entry.after != null || head == entry;
   }
 
-  void add(Entry<E> entry) {
+  void add(QueueEntry<E> entry) {
     entry.before = tail;
     if (tail == null) head = entry;
     else tail.after = entry;
     tail = entry;
   }
 
-  void addFirst(Entry<E> entry) {
+  void addFirst(QueueEntry<E> entry) {
     entry.after = head;
     if (head == null) tail = entry;
     else head.before = entry;
@@ -24,7 +24,7 @@ final class EntryChain<E> {
   }
 
   /** {@code next} is in the chain. */
-  void addBefore(Entry<E> entry, Entry<E> next) {
+  void addBefore(QueueEntry<E> entry, QueueEntry<E> next) {
     if (next == head) {
       addFirst(entry);
       return;
@@ -35,7 +35,7 @@ final class EntryChain<E> {
     next.before = entry;
   }
 
-  void remove(Entry<E> entry) {
+  void remove(QueueEntry<E> entry) {
     if (entry.before == null) head = entry.after;
     else entry.before.after = entry.after;
     if (entry.after == null) tail = entry.before;

@@ -15,7 +15,7 @@ import java.util.function.Predicate;
 /**
  * The queue of every mailbox except the plain one, and the right to run its actor. Thread-safe.
  *
- * <p><b>Right to run.</b> {@link Answer#RUN} gives it to a sender, {@link #release} takes it from
+ * <p><b>Right to run.</b> {@link EnterResult#RUN} gives it to a sender, {@link #release} takes it from
  * the drain. An entry waits only while a thread has the right, or is about to take it. A sender is
  * blocked only while the first blocked sender finds no room.
  *
@@ -23,7 +23,7 @@ import java.util.function.Predicate;
  * only user code under it is the comparator, and {@code hashCode} and {@code equals} of keys.
  *
  * <p><b>Fast path.</b> A mailbox that only refuses or blocks has an entrance without the monitor,
- * the {@link Arrivals}. A sender adds its entry, and then reads {@code shut} and {@code running}. A
+ * the {@link ArrivalBuffer}. A sender adds its entry, and then reads {@code shut} and {@code running}. A
  * drain clears {@code running}, and then looks for arrivals. So at least one of them sees the
  * other, and a compare-and-set gives the right to run to one of them.
  *
@@ -35,7 +35,7 @@ import java.util.function.Predicate;
  * comparator that throws breaks it, where a tree compares before it changes.
  */
 public class GuardedQueue<E> {
-  public enum Answer {
+  public enum EnterResult {
     /** In the queue; another thread has the right to run. */
     TAKEN,
     /** In the queue; the caller has the right to run. */
@@ -49,21 +49,21 @@ public class GuardedQueue<E> {
   static {
     // links the code now, not while an entry is entering at the end of a stack
     var linked = new GuardedQueue<>(Mailbox.unbounded());
-    linked.offer(Entry.of(null), true);
-    linked.enter(Entry.of(null), true);
-    linked.await(Entry.of(null), () -> true);
+    linked.offer(QueueEntry.of(null), true);
+    linked.enter(QueueEntry.of(null), true);
+    linked.await(QueueEntry.of(null), () -> true);
   }
 
   private final Mailbox<?> mailbox;
   final BlockedSenders<E> blockedSenders = new BlockedSenders<>();
   final TakeOrder<E> order;
-  final Occupancy occupancy; // null: the arrivals count
+  final OccupiedPlaces occupancy; // null: the arrivals count
   int present; // all but the pill
   final AtomicBoolean running = new AtomicBoolean(); // a thread has the right; in a pool, no worker is free
   volatile boolean shut; // written under the monitor, read by all
-  private final Arrivals<E> arrivals; // null: all take the monitor
+  private final ArrivalBuffer<E> arrivals; // null: all take the monitor
   private final SelectiveReceive<E> selectiveReceive;
-  private final Forecast forecast; // null: any wait will do
+  private final WaitEstimator forecast; // null: any wait will do
   private final BiFunction<Object, Object, E> toElement;
 
   GuardedQueue(Mailbox<?> mailbox) {
@@ -77,13 +77,13 @@ public class GuardedQueue<E> {
 
   GuardedQueue(Mailbox<?> mailbox, LongSupplier clock, BiFunction<Object, Object, E> toElement, boolean byKey) {
     this.mailbox = mailbox;
-    this.forecast = mailbox.maxWait().isZero() ? null : new Forecast(clock, mailbox.maxWait().toNanos());
+    this.forecast = mailbox.maxWait().isZero() ? null : new WaitEstimator(clock, mailbox.maxWait().toNanos());
     this.selectiveReceive = mailbox.isSelective() ? new SelectiveReceive<>(this) : null;
     boolean monitorOnly = byKey || mailbox.isOrdered() || mailbox.isSelective() || forecast != null
         || mailbox.overflow() == Overflow.DROP_OLDEST;
-    this.arrivals = monitorOnly ? null : new Arrivals<>(mailbox.capacity());
+    this.arrivals = monitorOnly ? null : new ArrivalBuffer<>(mailbox.capacity());
     this.toElement = monitorOnly ? null : toElement;
-    this.occupancy = monitorOnly ? new Occupancy(mailbox) : null;
+    this.occupancy = monitorOnly ? new OccupiedPlaces(mailbox) : null;
     this.order = new TakeOrder<>(mailbox);
   }
 
@@ -100,37 +100,37 @@ public class GuardedQueue<E> {
   }
 
   /** A task has no rank, no key, and weighs 1. */
-  public Entry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
-    if (takesMessageEntries()) return Entry.of(item);
+  public QueueEntry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
+    if (takesMessageEntries()) return QueueEntry.of(item);
     return isMessage ? RankedEntry.of(item, message) : RankedEntry.unranked(item);
   }
 
   /**
    * Enters without the monitor, perhaps after a spin, if a thread runs, the door is open and there
-   * is room. Returns null if the entry must be offered, otherwise mostly {@link Answer#TAKEN}.
+   * is room. Returns null if the entry must be offered, otherwise mostly {@link EnterResult#TAKEN}.
    */
-  public Answer enter(Entry<E> entry, boolean mayWait) {
+  public EnterResult enter(QueueEntry<E> entry, boolean mayWait) {
     if (arrivals == null || !running.get()) return null;
     StackProbe.probe(); // the entry may have to be withdrawn
     return tryEnter(entry, mayWait && mailbox.overflow() == Overflow.BLOCK);
   }
 
-  /** An entry that may not wait gets {@link Answer#FULL} in place of BLOCKED. */
-  public Answer offer(Entry<E> entry, boolean mayWait) {
+  /** An entry that may not wait gets {@link EnterResult#FULL} in place of BLOCKED. */
+  public EnterResult offer(QueueEntry<E> entry, boolean mayWait) {
     var entered = tryEnter(entry, false);
     if (entered != null) return entered;
     long now = forecast == null ? 0 : forecast.now();
     var overflow = mailbox.overflow();
     synchronized (this) {
-      if (shut) return Answer.SHUT;
+      if (shut) return EnterResult.SHUT;
       boolean fits = blockedSenders.isEmpty() && letIn(entry) && (forecast == null
           || forecast.isInTime((RankedEntry<E>) entry, (RankedEntry<E>) order.chain.head, ahead(), now));
       if (!fits && !(overflow == Overflow.DROP_OLDEST ? !entry.isTask() : overflow == Overflow.BLOCK && mayWait))
-        return Answer.FULL;
+        return EnterResult.FULL;
       prepare(entry);
       if (!fits && overflow == Overflow.BLOCK) {
         blockedSenders.add(entry);
-        return Answer.BLOCKED;
+        return EnterResult.BLOCKED;
       }
       if (!fits) ((RankedEntry<E>) entry).dropped = dropOldest(entry);
       add(entry, now);
@@ -143,15 +143,15 @@ public class GuardedQueue<E> {
    * entry. No call after entering goes deeper than entering did. Returns null if the entry did not
    * enter.
    */
-  private Answer tryEnter(Entry<E> entry, boolean mayWait) {
+  private EnterResult tryEnter(QueueEntry<E> entry, boolean mayWait) {
     if (arrivals == null || shut || !blockedSenders.isEmpty()) return null;
     int size = entry.size();
-    entry.number = Entry.ENTERING;
-    entry.goTo(Entry.QUEUE);
+    entry.number = QueueEntry.ENTERING;
+    entry.goTo(QueueEntry.QUEUE);
     if (arrivals.enter(entry, size)
         || mayWait && arrivals.awaitRoom(size) && blockedSenders.isEmpty() && arrivals.enter(entry, size))
-      return shut ? takeBack(entry, size) ? Answer.SHUT : Answer.TAKEN : running.get() ? Answer.TAKEN : tryRun();
-    entry.goTo(Entry.OUTSIDE);
+      return shut ? takeBack(entry, size) ? EnterResult.SHUT : EnterResult.TAKEN : running.get() ? EnterResult.TAKEN : tryRun();
+    entry.goTo(QueueEntry.OUTSIDE);
     return null;
   }
 
@@ -159,15 +159,15 @@ public class GuardedQueue<E> {
    * Takes a block out that just entered. The caller knows its size: by now others may follow it.
    * Returns false if the entry was taken, or is being removed because the door is shut.
    */
-  public synchronized boolean takeBack(Entry<E> block, int size) {
+  public synchronized boolean takeBack(QueueEntry<E> block, int size) {
     collectArrivals();
-    if (block.where != Entry.QUEUE) return false;
+    if (block.where != QueueEntry.QUEUE) return false;
     // admitted entries may follow the block
-    for (Entry<E> entry = block, next; size > 0; entry = next, size--) {
+    for (QueueEntry<E> entry = block, next; size > 0; entry = next, size--) {
       next = entry.after;
       order.remove(entry);
       markGone(entry);
-      entry.goTo(Entry.OUTSIDE);
+      entry.goTo(QueueEntry.OUTSIDE);
     }
     return true;
   }
@@ -177,7 +177,7 @@ public class GuardedQueue<E> {
   }
 
   /** Lets in what must never wait or be dropped: over the capacity, not counted, even when shut. */
-  public synchronized Answer admit(Entry<E> entry) {
+  public synchronized EnterResult admit(QueueEntry<E> entry) {
     prepare(entry);
     collectArrivals();
     append(entry);
@@ -185,25 +185,25 @@ public class GuardedQueue<E> {
   }
 
   public synchronized boolean runIfIdle() {
-    return !shut && tryRun() == Answer.RUN;
+    return !shut && tryRun() == EnterResult.RUN;
   }
 
   /**
    * Waits for room. {@code isOver} is called after each wake-up. Returns false if the entry never
    * gets in. A park at the end of a fiber's stack throws a StackOverflowError; then it stays out.
    */
-  public boolean await(Entry<E> entry, BooleanSupplier isOver) {
+  public boolean await(QueueEntry<E> entry, BooleanSupplier isOver) {
     try {
-      ManagedPark.until(() -> entry.where != Entry.BLOCKED
+      ManagedPark.until(() -> entry.where != QueueEntry.BLOCKED
           || (Thread.currentThread().isInterrupted() || isOver.getAsBoolean()) && giveUp(entry), this);
     } catch (Throwable deep) {
       if (giveUp(entry)) throw deep;
     }
-    return entry.where != Entry.OUTSIDE;
+    return entry.where != QueueEntry.OUTSIDE;
   }
 
-  private synchronized boolean giveUp(Entry<E> entry) {
-    if (entry.where != Entry.BLOCKED) return false;
+  private synchronized boolean giveUp(QueueEntry<E> entry) {
+    if (entry.where != QueueEntry.BLOCKED) return false;
     blockedSenders.remove(entry);
     sendAway(entry);
     promoteBlocked(); // it may have been too large
@@ -226,7 +226,7 @@ public class GuardedQueue<E> {
     if (first() != null) return false;
     running.set(false);
     // a sender that entered in between saw a thread run, or has the right now
-    return arrivals == null || !arrivals.hasNew() || tryRun() == Answer.TAKEN;
+    return arrivals == null || !arrivals.hasNew() || tryRun() == EnterResult.TAKEN;
   }
 
   /**
@@ -244,10 +244,10 @@ public class GuardedQueue<E> {
   }
 
   /** Puts entries before all others, over the capacity and not counted. */
-  public synchronized void putBack(List<Entry<E>> entries) {
+  public synchronized void putBack(List<QueueEntry<E>> entries) {
     for (var entry : entries.reversed()) {
       order.chain.addFirst(entry);
-      entry.goTo(Entry.QUEUE);
+      entry.goTo(QueueEntry.QUEUE);
       present++;
     }
   }
@@ -255,9 +255,9 @@ public class GuardedQueue<E> {
   // ---- for all
 
   /** Removes an entry, and returns false if it was not in the queue. */
-  public synchronized boolean remove(Entry<E> entry) {
+  public synchronized boolean remove(QueueEntry<E> entry) {
     collectArrivals();
-    return entry.where == Entry.QUEUE && (arrivals == null || entry.hasEntered()) && take(entry) != null;
+    return entry.where == QueueEntry.QUEUE && (arrivals == null || entry.hasEntered()) && take(entry) != null;
   }
 
   /** In the order in which they would be taken. */
@@ -270,7 +270,7 @@ public class GuardedQueue<E> {
    * Waiting entries stay; blocked senders are refused, and a thread in {@link #receive} is woken.
    */
   public void shutDoor() {
-    List<Entry<E>> refused;
+    List<QueueEntry<E>> refused;
     Thread handler;
     synchronized (this) {
       shut = true;
@@ -297,22 +297,22 @@ public class GuardedQueue<E> {
     return !running.get() && first() == null;
   }
 
-  /** {@link Answer#TAKEN}: a thread has the right, or needs none. */
-  Answer tryRun() {
-    return !running.get() && running.compareAndSet(false, true) ? Answer.RUN : Answer.TAKEN;
+  /** {@link EnterResult#TAKEN}: a thread has the right, or needs none. */
+  EnterResult tryRun() {
+    return !running.get() && running.compareAndSet(false, true) ? EnterResult.RUN : EnterResult.TAKEN;
   }
 
   // ---- under the monitor
 
   /** With arrivals, the block enters at once. */
-  private boolean letIn(Entry<E> block) {
+  private boolean letIn(QueueEntry<E> block) {
     return arrivals == null ? occupancy.hasRoomFor(block) : arrivals.enter(block, block.size());
   }
 
-  private void add(Entry<E> block, long now) {
+  private void add(QueueEntry<E> block, long now) {
     collectArrivals();
     if (arrivals != null) return;
-    for (Entry<E> entry = block, next; entry != null; entry = next) {
+    for (QueueEntry<E> entry = block, next; entry != null; entry = next) {
       next = entry.after;
       entry.after = null;
       if (forecast != null) forecast.enter((RankedEntry<E>) entry, now);
@@ -321,33 +321,33 @@ public class GuardedQueue<E> {
     }
   }
 
-  void prepare(Entry<E> entry) {} // may run code of the user, since the queue has not changed yet
+  void prepare(QueueEntry<E> entry) {} // may run code of the user, since the queue has not changed yet
 
-  void sendAway(Entry<E> entry) {
-    entry.goTo(Entry.OUTSIDE);
+  void sendAway(QueueEntry<E> entry) {
+    entry.goTo(QueueEntry.OUTSIDE);
   }
 
-  void append(Entry<E> entry) {
+  void append(QueueEntry<E> entry) {
     order.add(entry);
-    entry.goTo(Entry.QUEUE);
+    entry.goTo(QueueEntry.QUEUE);
     if (!entry.pill) present++;
     if (selectiveReceive != null) selectiveReceive.notifyArrival(entry);
   }
 
-  final Entry<E> first() {
+  final QueueEntry<E> first() {
     if (order.chain.head == null) collectArrivals();
     return order.first();
   }
 
-  E take(Entry<E> entry) {
+  E take(QueueEntry<E> entry) {
     E item = entry.item(toElement);
     order.remove(entry);
     markGone(entry);
     return item;
   }
 
-  final void markGone(Entry<E> entry) {
-    entry.goTo(Entry.GONE);
+  final void markGone(QueueEntry<E> entry) {
+    entry.goTo(QueueEntry.GONE);
     if (!entry.pill) present--;
     if (forecast != null) forecast.depart();
     if (entry.counted && arrivals != null) arrivals.depart();
@@ -369,7 +369,7 @@ public class GuardedQueue<E> {
     return present;
   }
 
-  List<E> dropOldest(Entry<E> next) {
+  List<E> dropOldest(QueueEntry<E> next) {
     var dropped = new ArrayList<E>();
     for (var entry = order.chain.head; entry != null && !occupancy.hasRoomFor(next);) {
       var after = entry.after;

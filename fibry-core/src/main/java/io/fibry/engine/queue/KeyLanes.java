@@ -11,24 +11,24 @@ import java.util.Objects;
  * and {@code equals} run in {@link #findLane}, before anything has changed, and in {@link #forget}.
  */
 final class KeyLanes<E> {
-  static final class Lane<E> {
+  static final class KeyLane<E> {
     final Object key;
     final LinkedHashSet<PoolEntry<E>> behind = new LinkedHashSet<>();
     PoolEntry<E> first; // the entry of this key that is in the order or is being handled, or null
     int references; // blocked senders' entries, too
 
-    Lane(Object key) {
+    KeyLane(Object key) {
       this.key = key;
     }
   }
 
-  private final Map<Object, Lane<E>> lanes = new LinkedHashMap<>();
+  private final Map<Object, KeyLane<E>> lanes = new LinkedHashMap<>();
   final LinkedHashSet<PoolEntry<E>> all = new LinkedHashSet<>(); // that wait, oldest first
   int behind; // in all lanes
 
   void findLane(PoolEntry<E> entry) {
     if (entry.key == null) return;
-    entry.lane = lanes.computeIfAbsent(entry.key, Lane::new);
+    entry.lane = lanes.computeIfAbsent(entry.key, KeyLane::new);
     entry.lane.references++;
     entry.key = null;
   }

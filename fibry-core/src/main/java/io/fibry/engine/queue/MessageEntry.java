@@ -5,7 +5,7 @@ import java.util.function.BiFunction;
 /**
  * Entry and envelope in one, so that one object travels; the taker makes an envelope of its own.
  */
-public final class MessageEntry<E> extends Entry<E> {
+public final class MessageEntry<E> extends QueueEntry<E> {
   private Object message; // null: gone
   private Object baggage;
 
@@ -15,7 +15,7 @@ public final class MessageEntry<E> extends Entry<E> {
     this.baggage = baggage;
   }
 
-  public static <E> Entry<E> of(Object message, Object baggage) {
+  public static <E> QueueEntry<E> of(Object message, Object baggage) {
     return new MessageEntry<>(message, baggage);
   }
 

@@ -7,7 +7,7 @@ final class PoolEntry<E> extends RankedEntry<E> {
   final int weight;
   // null once its lane is known: it may be the message, which must not be kept
   Object key;
-  KeyLanes.Lane<E> lane; // null: none, or not yet
+  KeyLanes.KeyLane<E> lane; // null: none, or not yet
   WorkerSlot<E> slot; // the slot of the worker that handles it, or null
   boolean takenBack; // from a worker: waits again, over the capacity and not counted
 

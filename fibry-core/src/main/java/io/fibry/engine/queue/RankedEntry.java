@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /** An entry with the fields of queues that do more than keep the order. Guarded by the queue. */
-public class RankedEntry<E> extends Entry<E> {
+public class RankedEntry<E> extends QueueEntry<E> {
   Object rank; // the message, for the comparator; null for a task, or once the entry is gone
   // The number of pills before it; with a forecast, when it came, or the wait for which it was
   // refused
@@ -18,17 +18,17 @@ public class RankedEntry<E> extends Entry<E> {
     this.rank = rank;
   }
 
-  static <E> Entry<E> of(E item, Object message) {
+  static <E> QueueEntry<E> of(E item, Object message) {
     return new RankedEntry<>(item, message, false);
   }
 
   /** Before all messages. */
-  public static <E> Entry<E> unranked(E item) {
+  public static <E> QueueEntry<E> unranked(E item) {
     return new RankedEntry<>(item, null, false);
   }
 
   /** A pill: behind all that waits. */
-  public static <E> Entry<E> last(E item) {
+  public static <E> QueueEntry<E> last(E item) {
     return new RankedEntry<>(item, null, true);
   }
 

@@ -13,7 +13,7 @@ import java.util.function.Predicate;
 final class SelectiveReceive<E> {
   private final GuardedQueue<E> queue;
   private Thread receiver; // the thread inside `receive`, or null
-  private List<Entry<E>> arrived; // since it last looked
+  private List<QueueEntry<E>> arrived; // since it last looked
   private BooleanSupplier over; // the receiver waits until this is true, or for an arrival; null while it does not wait
 
   SelectiveReceive(GuardedQueue<E> queue) {
@@ -41,7 +41,7 @@ final class SelectiveReceive<E> {
     }
   }
 
-  private List<Entry<E>> begin() {
+  private List<QueueEntry<E>> begin() {
     synchronized (queue) {
       if (receiver != null)
         throw new IllegalStateException("the predicate of a receive called receive; let it only look at the message");
@@ -51,9 +51,9 @@ final class SelectiveReceive<E> {
     }
   }
 
-  private E item(Entry<E> entry) {
+  private E item(QueueEntry<E> entry) {
     synchronized (queue) {
-      return entry.where == Entry.QUEUE ? entry.item : null;
+      return entry.where == QueueEntry.QUEUE ? entry.item : null;
     }
   }
 
@@ -63,7 +63,7 @@ final class SelectiveReceive<E> {
     }
   }
 
-  private List<Entry<E>> takeArrived() {
+  private List<QueueEntry<E>> takeArrived() {
     synchronized (queue) {
       if (arrived.isEmpty()) return List.of();
       var news = arrived;
@@ -89,7 +89,7 @@ final class SelectiveReceive<E> {
 
   // ---- under the monitor
 
-  void notifyArrival(Entry<E> entry) {
+  void notifyArrival(QueueEntry<E> entry) {
     if (receiver == null) return;
     arrived.add(entry);
     LockSupport.unpark(receiver);

@@ -38,7 +38,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private int slots;
   private int retiring; // of them
   private int busy; // of them
-  private Entry<E> pill; // the first that waits
+  private QueueEntry<E> pill; // the first that waits
   private boolean ending;
   private boolean deserted;
 
@@ -55,7 +55,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  public Entry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
+  public QueueEntry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
     return isMessage ? PoolEntry.of(item, message, sharing, receiver) : new PoolEntry<>(item, null, 1, null);
   }
 
@@ -118,7 +118,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (idle) becomeIdle(slot, now);
     if (ending) return item;
     entry.item = item;
-    entry.goTo(Entry.QUEUE);
+    entry.goTo(QueueEntry.QUEUE);
     entry.counted = false;
     entry.takenBack = true;
     order.chain.addFirst(entry);
@@ -225,25 +225,25 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * Returns the workers on which a wait for the entry depends, or null if there are none or they
    * are unknown.
    */
-  public synchronized Blockers<E> blockers(Entry<E> entry) {
+  public synchronized PoolBlockers<E> blockers(QueueEntry<E> entry) {
     return entry instanceof PoolEntry<E> pooled ? blockers(pooled) : null;
   }
 
   // ---- under the monitor
 
-  private Blockers<E> blockers(PoolEntry<E> entry) {
-    if (entry.isGone()) return entry.slot == null ? null : new Blockers<>(List.of(entry.slot));
+  private PoolBlockers<E> blockers(PoolEntry<E> entry) {
+    if (entry.isGone()) return entry.slot == null ? null : new PoolBlockers<>(List.of(entry.slot));
     if (entry.isOutside() || ending || pillIsNext()) return null;
     // it begins after the first of its lane
     if (!entry.isBlocked() && entry.lane != null && entry.lane.first.slot != null)
-      return new Blockers<>(List.of(entry.lane.first.slot));
+      return new PoolBlockers<>(List.of(entry.lane.first.slot));
     var firstWorkers = lanes == null ? List.<WorkerSlot<E>>of() : lanes.firstWorkers();
     // it is behind the pill, which is next when all lanes are empty
-    if (!firstWorkers.isEmpty() && !entry.isBlocked() && entry.lane == null) return new Blockers<>(firstWorkers);
+    if (!firstWorkers.isEmpty() && !entry.isBlocked() && entry.lane == null) return new PoolBlockers<>(firstWorkers);
     // all that can begin waits in lanes
     if (!(first() instanceof PoolEntry))
-      return new Blockers<>(firstWorkers, Integer.MAX_VALUE, firstWorkers.size() - 1);
-    return new Blockers<>(null, sharing.permits() - heaviest(entry), sharing.maxWorkers() - 1);
+      return new PoolBlockers<>(firstWorkers, Integer.MAX_VALUE, firstWorkers.size() - 1);
+    return new PoolBlockers<>(null, sharing.permits() - heaviest(entry), sharing.maxWorkers() - 1);
   }
 
   /**
@@ -262,8 +262,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  synchronized Answer tryRun() {
-    return ending || isReady() ? Answer.RUN : Answer.TAKEN;
+  synchronized EnterResult tryRun() {
+    return ending || isReady() ? EnterResult.RUN : EnterResult.TAKEN;
   }
 
   /**
@@ -328,7 +328,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  void prepare(Entry<E> entry) {
+  void prepare(QueueEntry<E> entry) {
     if (lanes != null && pill == null && entry instanceof PoolEntry<E> pooled) lanes.findLane(pooled);
   }
 
@@ -339,17 +339,17 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  void sendAway(Entry<E> entry) {
+  void sendAway(QueueEntry<E> entry) {
     super.sendAway(entry);
     if (lanes != null && entry instanceof PoolEntry<E> pooled) lanes.forget(pooled);
   }
 
   @Override
-  void append(Entry<E> entry) {
+  void append(QueueEntry<E> entry) {
     if (lanes != null && entry instanceof PoolEntry<E> pooled) {
       if (pill != null) lanes.forget(pooled); // no message behind the pill ever begins
       if (!lanes.enter(pooled)) {
-        pooled.goTo(Entry.QUEUE);
+        pooled.goTo(QueueEntry.QUEUE);
         present++;
         return;
       }
@@ -361,7 +361,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  E take(Entry<E> entry) {
+  E take(QueueEntry<E> entry) {
     if (entry == pill) pill = null;
     E item = entry instanceof PoolEntry<E> pooled ? remove(pooled, false) : super.take(entry);
     alertBlocked();
@@ -387,11 +387,11 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  List<E> dropOldest(Entry<E> next) {
+  List<E> dropOldest(QueueEntry<E> next) {
     if (lanes == null) return super.dropOldest(next);
     var dropped = new ArrayList<E>();
     while (!occupancy.hasRoomFor(next)) {
-      var oldest = lanes.all.stream().filter(Entry::mayBeDropped).findFirst();
+      var oldest = lanes.all.stream().filter(QueueEntry::mayBeDropped).findFirst();
       if (oldest.isEmpty()) break;
       dropped.add(take(oldest.get()));
     }

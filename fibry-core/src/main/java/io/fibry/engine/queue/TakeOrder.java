@@ -19,7 +19,7 @@ final class TakeOrder<E> {
     this.ranked = ranks == null ? null : new TreeSet<>((a, b) -> a.compareTo(b, ranks));
   }
 
-  void add(Entry<E> entry) {
+  void add(QueueEntry<E> entry) {
     if (ranked == null || entry.isTask()) {
       chain.add(entry);
       return;
@@ -31,28 +31,28 @@ final class TakeOrder<E> {
     if (one.pill) epoch++;
   }
 
-  Entry<E> first() {
+  QueueEntry<E> first() {
     return chain.head != null || ranked == null || ranked.isEmpty() ? chain.head : ranked.first();
   }
 
-  void remove(Entry<E> entry) {
+  void remove(QueueEntry<E> entry) {
     if (chain.has(entry)) chain.remove(entry);
     // the drain must not fail, so this calls no comparator
     else if (ranked.first() == entry) ranked.pollFirst();
     else ranked.remove((RankedEntry<E>) entry);
   }
 
-  List<Entry<E>> entries(int most) {
-    var all = new ArrayList<Entry<E>>();
+  List<QueueEntry<E>> entries(int most) {
+    var all = new ArrayList<QueueEntry<E>>();
     for (var entry = chain.head; entry != null && all.size() < most; entry = entry.after) all.add(entry);
     if (ranked != null) ranked.stream().limit(most - all.size()).forEach(all::add);
     return all;
   }
 
   /** Sorts the entries that have not gone. */
-  void sort(List<Entry<E>> entries) {
+  void sort(List<QueueEntry<E>> entries) {
     if (ranked == null) return;
-    entries.removeIf(entry -> entry.where != Entry.QUEUE);
+    entries.removeIf(entry -> entry.where != QueueEntry.QUEUE);
     entries.sort((a, b) -> ranked.comparator().compare((RankedEntry<E>) a, (RankedEntry<E>) b));
   }
 }

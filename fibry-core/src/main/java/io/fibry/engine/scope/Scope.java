@@ -6,11 +6,11 @@ import io.fibry.ActorScope;
 import io.fibry.ActorStats;
 import io.fibry.DeadLetter;
 import io.fibry.Exitable;
-import io.fibry.engine.actor.Blueprint;
+import io.fibry.engine.actor.DefaultActorBuilder;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.EngineLog;
 import io.fibry.engine.message.Deadline;
-import io.fibry.engine.world.World;
+import io.fibry.engine.world.Environment;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -22,15 +22,15 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 
-/** The public side of a scope; the inside is {@link Members}. */
-public final class Scope extends Members implements ActorScope {
+/** The public side of a scope; the inside is {@link ScopeState}. */
+public final class Scope extends ScopeState implements ActorScope {
   static final Scope ROOT = newRoot(); // of the process
 
   private final boolean isPart; // of the scope around, for a block
   private final boolean tracks; // also actors without a name
   private final Supervisor supervisor = new Supervisor(this);
-  private final Watchdog watchdog = new Watchdog(this);
-  private final Blueprint<Object> blueprint = Blueprint.of(this);
+  private final ScopeWatchdog watchdog = new ScopeWatchdog(this);
+  private final DefaultActorBuilder<Object> blueprint = DefaultActorBuilder.of(this);
   private volatile Options options; // written by configure, read by all threads
 
   Scope(String name, Options options, Scope around) {
@@ -53,7 +53,7 @@ public final class Scope extends Members implements ActorScope {
 
   /** For this thread. */
   public static Scope root() {
-    var other = World.other;
+    var other = Environment.other;
     return other == null ? ROOT : other.single(ROOT, Scope::newRoot);
   }
 
@@ -145,12 +145,12 @@ public final class Scope extends Members implements ActorScope {
 
   @Override
   public List<ActorStats> actors() {
-    return Figures.of(this);
+    return StatsCollector.of(this);
   }
 
   @Override
   public String dump() {
-    return Dump.of(this);
+    return ScopeDump.of(this);
   }
 
   /** Idle twice, with nothing handled in between: idle all the time. */
@@ -197,9 +197,9 @@ public final class Scope extends Members implements ActorScope {
 
   private Report close(Duration limit, boolean logs) {
     shutDoors();
-    var mine = new ScopeClosing(this);
+    var mine = new ScopeCloser(this);
     var first = claim(mine);
-    if (first != mine) return ((ScopeClosing) first).join();
+    if (first != mine) return ((ScopeCloser) first).join();
     try {
       var report = mine.run(Deadline.within(options().scheduler(), limit));
       if (logs) warnOfWhatIsLeft(report);
@@ -220,7 +220,7 @@ public final class Scope extends Members implements ActorScope {
       default -> "; it left " + left.size() + " dead letters, the first are " + left.stream().limit(10).toList();
     };
     String handlers = report.unresponsive().isEmpty() ? "" : "; handlers still run of " + report.unresponsive();
-    if (!(messages + handlers).isEmpty()) Log.LOG.warn("scope '{}' is closed{}{}", name(), messages, handlers);
+    if (!(messages + handlers).isEmpty()) EngineLog.LOG.warn("scope '{}' is closed{}{}", name(), messages, handlers);
   }
 
   @Override

@@ -4,25 +4,25 @@ import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Failures;
-import io.fibry.engine.cell.Owner.Decision;
-import io.fibry.engine.cell.Owner.Verdict;
+import io.fibry.engine.cell.FailureHandler;
+import io.fibry.engine.cell.OwningScope.Decision;
+import io.fibry.engine.cell.OwningScope.Verdict;
 import io.fibry.engine.cell.RestartBudget;
 import java.util.List;
 import java.util.stream.Stream;
 
 /** Decides about failures that reach a scope, on the thread of the actor that failed. */
 final class Supervisor {
-  private final Members scope;
+  private final ScopeState scope;
   private final RestartBudget restarts = new RestartBudget();
 
-  Supervisor(Members scope) {
+  Supervisor(ScopeState scope) {
     this.scope = scope;
   }
 
   /** {@code member}: the failed actor, or its scope below. */
   Decision decide(Object member, Exitable failed, Throwable failure) {
-    var policy = Failures.chosen(scope.options().failurePolicy(), failure, "scope '" + scope.name() + "'");
+    var policy = FailureHandler.chosen(scope.options().failurePolicy(), failure, "scope '" + scope.name() + "'");
     if (policy.kind() == FailurePolicy.Kind.RESUME) return Decision.GO_ON;
     if (policy.kind().isRestart()) {
       long pause = restarts.next(policy, scope.options().scheduler().nanoTime());
@@ -39,7 +39,7 @@ final class Supervisor {
       case RESTART_FROM_FAILED -> rest(member, failed);
       default -> isPart(member) ? List.of() : List.of(member);
     };
-    for (var one : chosen) for (var cell : Members.cells(one)) if (cell != failed) cell.askRestart(pause);
+    for (var one : chosen) for (var cell : ScopeState.cells(one)) if (cell != failed) cell.askRestart(pause);
     return new Decision(Verdict.RESTART, pause);
   }
 
@@ -50,12 +50,12 @@ final class Supervisor {
   private List<Object> rest(Object member, Exitable failed) {
     var rest = scope.membersFrom(member);
     if (!isPart(member) || rest.isEmpty()) return rest;
-    return Stream.concat(((Members) member).membersFrom(failed).stream(), rest.stream().skip(1)).toList();
+    return Stream.concat(((ScopeState) member).membersFrom(failed).stream(), rest.stream().skip(1)).toList();
   }
 
   /** A part is not treated as one: it stands for the actor in it that failed. */
   private static boolean isPart(Object member) {
-    return member instanceof Members below && below.isPart();
+    return member instanceof ScopeState below && below.isPart();
   }
 
   /**
@@ -65,7 +65,7 @@ final class Supervisor {
   private Decision end(Object member, Cell failed, Throwable failure) {
     failed.extras().because(new ExitReason.Failed(failure));
     if (scope.around != null) scope.closeElsewhere();
-    else if (member instanceof Members below && !isPart(member)) below.closeElsewhere();
+    else if (member instanceof ScopeState below && !isPart(member)) below.closeElsewhere();
     return Decision.STOP;
   }
 }

@@ -2,7 +2,7 @@ package io.fibry.engine.actor;
 
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.cell.Owner;
+import io.fibry.engine.cell.OwningScope;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Envelope;
 import java.util.concurrent.CompletableFuture;
@@ -16,8 +16,8 @@ public final class Cells {
     return new ActorCell(Inside.behaviour(actor));
   }
 
-  public static void admit(Owner owner, String label, Cell cell) {
-    (label == null ? Blueprint.of(owner) : Blueprint.of(owner).named(label)).admit(cell);
+  public static void admit(OwningScope owner, String label, Cell cell) {
+    (label == null ? DefaultActorBuilder.of(owner) : DefaultActorBuilder.of(owner).named(label)).admit(cell);
   }
 
   /** Sends without regard to the capacity. */

@@ -9,7 +9,7 @@ import io.fibry.LeakProbe;
 import io.fibry.Promise;
 import io.fibry.Sink;
 import io.fibry.Variants;
-import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.ActorBehavior;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
@@ -171,7 +171,7 @@ class LayoutTest {
     for (Class<?> type = cell.getClass(); type != Object.class; type = type.getSuperclass()) {
       for (var field : type.getDeclaredFields()) {
         if (field.getType().isPrimitive() || Modifier.isStatic(field.getModifiers())
-            || field.getType() == Behaviour.class)
+            || field.getType() == ActorBehavior.class)
           continue;
         Object part = part(field, cell);
         if (part != null) bytes += GraphLayout.parseInstance(part).totalSize();

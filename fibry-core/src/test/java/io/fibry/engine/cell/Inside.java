@@ -40,7 +40,7 @@ public final class Inside {
     return cell(actor).behaviour.late;
   }
 
-  public static Behaviour behaviour(Object actor) {
+  public static ActorBehavior behaviour(Object actor) {
     return cell(actor).behaviour;
   }
 
@@ -145,6 +145,6 @@ public final class Inside {
 
   /** Whether this thread is at a handler or at hooks. */
   public static boolean handles() {
-    return Wait.Waiter.current() != null;
+    return Wait.WaitingHandler.current() != null;
   }
 }

@@ -11,7 +11,7 @@ class KillBeforeHooksFaultTest {
   private final Cell cell = (Cell) (Object) Variants.scope(o -> o).anonymous().newActor((Object m) -> {});
 
   private Activation atHooks() {
-    var drain = new Activation(cell, null, Activation.Kind.NORMAL);
+    var drain = new Activation(cell, null, Activation.ActivationKind.NORMAL);
     drain.thread = Thread.currentThread();
     return drain;
   }

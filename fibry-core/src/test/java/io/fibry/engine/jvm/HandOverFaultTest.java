@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class HandOverFaultTest {
   private static final int TRIES = 1_000; // the slot of a fiber may be used by another
 
-  private static final class Drain implements Woken {
+  private static final class Drain implements WokenDrain {
     private final Runnable code;
     private final AtomicBoolean claimed = new AtomicBoolean();
     private final AtomicInteger left = new AtomicInteger();
@@ -146,7 +146,7 @@ class HandOverFaultTest {
 
   @Test
   void aSlotGivesEachTaskOnce() {
-    var slots = new Slots(1);
+    var slots = new HandOverSlots(1);
     var first = new Drain(() -> {});
     var second = new Drain(() -> {});
 

@@ -19,8 +19,8 @@ class LastResortStressTest {
   private static final int EACH = 60;
 
   /** Keeps what it cannot start, as a relay would; it fails often. */
-  private static LastResort failing(AtomicInteger done) {
-    return new LastResort(task -> {
+  private static StartRetrier failing(AtomicInteger done) {
+    return new StartRetrier(task -> {
       if (ThreadLocalRandom.current().nextInt(3) == 0) throw new OutOfMemoryError("planned");
       task.run();
       done.incrementAndGet();
@@ -59,7 +59,7 @@ class LastResortStressTest {
   void actorIsRescuedEachTimeItIsKept() {
     var resort = failing(new AtomicInteger());
     var stranded = new AtomicInteger();
-    Stranded actor = () -> stranded.set(0);
+    Rescuable actor = () -> stranded.set(0);
     for (int i = 0; i < EACH; i++) {
       stranded.set(1);
       resort.keep(actor);

@@ -16,8 +16,8 @@ class RelayTest {
   private final List<Runnable> kept = new ArrayList<>();
   private final List<String> ran = new ArrayList<>();
 
-  private Relay relay(Executor starter, long patience) {
-    return new Relay(starter, kept::add, patience);
+  private FiberStarter relay(Executor starter, long patience) {
+    return new FiberStarter(starter, kept::add, patience);
   }
 
   private void runFibers() {

@@ -14,12 +14,12 @@ class TextsTest {
 
   @Test
   void stringsAreInQuotesAndOthersAreNot() {
-    assertEquals("\"before\"", Texts.shown("before"));
-    assertEquals("\"say \\\"no\\\"\"", Texts.shown("say \"no\""));
-    assertEquals("\"built\"", Texts.shown(new StringBuilder("built")));
-    assertEquals("5", Texts.shown(5));
-    assertEquals("[1, 2]", Texts.shown(List.of(1, 2)));
-    assertEquals("null", Texts.shown(null));
+    assertEquals("\"before\"", MessageTexts.shown("before"));
+    assertEquals("\"say \\\"no\\\"\"", MessageTexts.shown("say \"no\""));
+    assertEquals("\"built\"", MessageTexts.shown(new StringBuilder("built")));
+    assertEquals("5", MessageTexts.shown(5));
+    assertEquals("[1, 2]", MessageTexts.shown(List.of(1, 2)));
+    assertEquals("null", MessageTexts.shown(null));
   }
 
   @Promise("19.12")
@@ -27,14 +27,14 @@ class TextsTest {
   void noMessageForgesALineOfALog() {
     record Forged(String text) {}
 
-    assertEquals("\"a\\nERROR all is lost\\r\\t\\u0000\\u2028\"", Texts.shown("a\nERROR all is lost\r\t\0\u2028"));
-    assertEquals("Forged[text=a\\nb]", Texts.shown(new Forged("a\nb")));
+    assertEquals("\"a\\nERROR all is lost\\r\\t\\u0000\\u2028\"", MessageTexts.shown("a\nERROR all is lost\r\t\0\u2028"));
+    assertEquals("Forged[text=a\\nb]", MessageTexts.shown(new Forged("a\nb")));
     assertEquals("Forged[text=a\\nb]", Lines.text(new Forged("a\nb")));
   }
 
   @Test
   void aLongTextIsCut() {
-    String shown = Texts.shown("\n".repeat(1_000));
+    String shown = MessageTexts.shown("\n".repeat(1_000));
 
     assertTrue(shown.startsWith("\"\\n\\n") && shown.endsWith("… (1000 characters)\""), shown);
     assertEquals(200, shown.split("\\\\n", -1).length - 1);
@@ -69,9 +69,9 @@ class TextsTest {
     };
 
     for (var one : List.of(message, localized, whole))
-      assertFalse(Texts.shown(one).contains(Thread.currentThread().toString()), Texts.shown(one));
-    assertEquals(Own.class.getName() + ": its own", Texts.shown(new Own()));
-    assertEquals("java.lang.IllegalStateException: bad", Texts.shown(new IllegalStateException("bad")));
+      assertFalse(MessageTexts.shown(one).contains(Thread.currentThread().toString()), MessageTexts.shown(one));
+    assertEquals(Own.class.getName() + ": its own", MessageTexts.shown(new Own()));
+    assertEquals("java.lang.IllegalStateException: bad", MessageTexts.shown(new IllegalStateException("bad")));
   }
 
   @Test
@@ -85,7 +85,7 @@ class TextsTest {
       }
     };
 
-    assertEquals("slow", Texts.shown(slow));
+    assertEquals("slow", MessageTexts.shown(slow));
   }
 
   @Test
@@ -99,7 +99,7 @@ class TextsTest {
       }
     };
 
-    String shown = Texts.shown(endless);
+    String shown = MessageTexts.shown(endless);
     over.set(true);
 
     assertTrue(shown.endsWith("(its toString did not return in time)"), shown);
@@ -109,8 +109,8 @@ class TextsTest {
   void typeTextHidesContents() {
     record Secret(String text) {}
 
-    assertEquals("Secret", Texts.type(new Secret("x")));
-    assertEquals("null", Texts.type(null));
-    assertTrue(Texts.type(new Object() {}).contains("TextsTest$"), Texts.type(new Object() {}));
+    assertEquals("Secret", MessageTexts.type(new Secret("x")));
+    assertEquals("null", MessageTexts.type(null));
+    assertTrue(MessageTexts.type(new Object() {}).contains("TextsTest$"), MessageTexts.type(new Object() {}));
   }
 }

@@ -357,7 +357,7 @@ class PoolRingTest {
       Patience.eventually(() -> waiting(pool) == 1);
       try (var wait = Wait.begin((Cell) (Exitable) pool, "by hand", ((Cell) pool).extras().exit())) {
         gate.pass();
-        told.complete(Ring.closedBy(wait).waits.size());
+        told.complete(WaitCycle.closedBy(wait).waits.size());
       }
     });
     Job.start(pool, asking(a, slow));

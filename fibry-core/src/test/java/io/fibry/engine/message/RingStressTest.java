@@ -234,7 +234,7 @@ class RingStressTest {
     if (wait == null || wait.isOver() || !Patience.isParked(thread)) return null;
     // it also parks while it waits for the text of an alarm
     boolean looks =
-        Stream.of(thread.getStackTrace()).anyMatch(frame -> frame.getClassName().equals(Ring.class.getName()));
+        Stream.of(thread.getStackTrace()).anyMatch(frame -> frame.getClassName().equals(WaitCycle.class.getName()));
     return looks || handler.waits() != wait ? null : wait;
   }
 

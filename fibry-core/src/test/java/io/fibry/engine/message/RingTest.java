@@ -355,7 +355,7 @@ class RingTest {
 
     var outcome = Job.start(a, asking(b, new Job("back", () -> {
       try (var wait = Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit())) {
-        return Ring.closedBy(wait).waits.toString();
+        return WaitCycle.closedBy(wait).waits.toString();
       }
     }).once(a)));
 

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** The queue alone, used by one thread. */
 class GuardedQueueTest {
-  private static Entry<String> entry(String message) {
+  private static QueueEntry<String> entry(String message) {
     return RankedEntry.of(message, message);
   }
 
@@ -24,8 +24,8 @@ class GuardedQueueTest {
   void theFirstOfferGivesTheRightToRunAndReleaseGivesItBack() {
     var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
 
-    assertEquals(Answer.RUN, queue.offer(entry("a"), true));
-    assertEquals(Answer.TAKEN, queue.offer(entry("b"), true));
+    assertEquals(EnterResult.RUN, queue.offer(entry("a"), true));
+    assertEquals(EnterResult.TAKEN, queue.offer(entry("b"), true));
     assertFalse(queue.release());
     assertEquals("a", queue.poll());
     assertEquals("b", queue.poll());
@@ -44,7 +44,7 @@ class GuardedQueueTest {
       var answer = queue.offer(entry("b"), true);
 
       assertEquals(
-          overflow == Overflow.BLOCK ? Answer.BLOCKED : overflow == Overflow.DROP_OLDEST ? Answer.TAKEN : Answer.FULL,
+          overflow == Overflow.BLOCK ? EnterResult.BLOCKED : overflow == Overflow.DROP_OLDEST ? EnterResult.TAKEN : EnterResult.FULL,
           answer);
       assertEquals(1, queue.size());
     }
@@ -57,7 +57,7 @@ class GuardedQueueTest {
     queue.admit(RankedEntry.last("pill"));
 
     assertEquals(0, queue.size());
-    assertEquals(Answer.TAKEN, queue.offer(entry("a"), true));
+    assertEquals(EnterResult.TAKEN, queue.offer(entry("a"), true));
     assertEquals(List.of("pill", "a"), queue.waiting(9));
   }
 
@@ -78,7 +78,7 @@ class GuardedQueueTest {
   void aSenderThatGivesUpLetsSmallerBlocksIn() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     queue.offer(entry("a"), true);
-    var block = Entry.block(List.of(entry("b"), entry("c")));
+    var block = QueueEntry.block(List.of(entry("b"), entry("c")));
     queue.offer(block, true);
     var small = entry("d");
     queue.offer(small, true);
@@ -112,8 +112,8 @@ class GuardedQueueTest {
     queue.shutDoor();
 
     assertFalse(queue.await(waits, () -> false));
-    assertEquals(Answer.SHUT, queue.offer(entry("c"), true));
-    assertEquals(Answer.TAKEN, queue.admit(RankedEntry.last("pill")));
+    assertEquals(EnterResult.SHUT, queue.offer(entry("c"), true));
+    assertEquals(EnterResult.TAKEN, queue.admit(RankedEntry.last("pill")));
     assertEquals(List.of("a", "pill"), queue.waiting(9));
   }
 
@@ -156,12 +156,12 @@ class GuardedQueueTest {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     queue.offer(entry("b"), true);
-    var block = Entry.block(List.of(entry("c"), entry("d")));
-    assertEquals(Answer.BLOCKED, queue.offer(block, true));
+    var block = QueueEntry.block(List.of(entry("c"), entry("d")));
+    assertEquals(EnterResult.BLOCKED, queue.offer(block, true));
 
     queue.poll(); // room for one
 
-    assertEquals(Answer.BLOCKED, queue.offer(entry("e"), true));
+    assertEquals(EnterResult.BLOCKED, queue.offer(entry("e"), true));
     assertTrue(block.isBlocked());
     queue.poll();
     assertFalse(block.isBlocked());
@@ -173,7 +173,7 @@ class GuardedQueueTest {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     assertNull(queue.enter(entry("idle"), true));
     queue.offer(entry("a"), true);
-    assertEquals(Answer.TAKEN, queue.enter(entry("b"), true));
+    assertEquals(EnterResult.TAKEN, queue.enter(entry("b"), true));
 
     var late = entry("c");
     assertNull(queue.enter(late, true)); // it spins, and no thread takes anything
@@ -209,6 +209,6 @@ class GuardedQueueTest {
         new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).withMaxWait(Duration.ofSeconds(Long.MAX_VALUE)));
     queue.offer(RankedEntry.of("a", "a"), true);
 
-    assertEquals(Answer.TAKEN, queue.offer(RankedEntry.of("b", "b"), true));
+    assertEquals(EnterResult.TAKEN, queue.offer(RankedEntry.of("b", "b"), true));
   }
 }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.spi.PoolPolicy;
 import java.util.List;
@@ -22,7 +22,7 @@ class SharedQueueTest {
     return new SharedQueue<>(Mailbox.unbounded(), sharing, System::nanoTime);
   }
 
-  private static Answer offer(SharedQueue<String> queue, String message) {
+  private static EnterResult offer(SharedQueue<String> queue, String message) {
     return queue.offer(queue.entry(message, message, true, "p"), false);
   }
 
@@ -52,9 +52,9 @@ class SharedQueueTest {
   @Test
   void aWorkerThatIsDoneTakesTheNextMessage() {
     var queue = queue(PoolPolicy.scaling(1, 1));
-    assertEquals(Answer.RUN, offer(queue, "a"));
+    assertEquals(EnterResult.RUN, offer(queue, "a"));
     var slot = queue.serve(true);
-    assertEquals(Answer.TAKEN, offer(queue, "b"));
+    assertEquals(EnterResult.TAKEN, offer(queue, "b"));
 
     assertEquals("b", queue.next(slot, "a"));
 
@@ -108,8 +108,8 @@ class SharedQueueTest {
     var queue = queue(byFirstLetter(3));
     offer(queue, "a1");
     var slot = queue.serve(true);
-    assertEquals(Answer.TAKEN, offer(queue, "a2"));
-    assertEquals(Answer.RUN, offer(queue, "b1"));
+    assertEquals(EnterResult.TAKEN, offer(queue, "a2"));
+    assertEquals(EnterResult.RUN, offer(queue, "b1"));
     assertEquals("b1", queue.serve(true).item());
 
     queue.finish(slot, "another");
@@ -201,7 +201,7 @@ class SharedQueueTest {
     offer(queue, "a1");
     var slot = queue.serve(true);
     offer(queue, "a2");
-    assertEquals(Answer.TAKEN, queue.admit(RankedEntry.last("pill")));
+    assertEquals(EnterResult.TAKEN, queue.admit(RankedEntry.last("pill")));
     offer(queue, "b, too late");
 
     assertFalse(queue.atPill());

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class RollTest {
-  private final Roll roll = new Roll();
+  private final MemberTable roll = new MemberTable();
 
   private static Cell named(String name) {
     var cell = (Cell) ActorSystem.anonymous().newActor(message -> {});
@@ -83,7 +83,7 @@ class RollTest {
     System.out.println("members of a scope: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     for (int round = 0; round < 20; round++) {
-      var roll = new Roll();
+      var roll = new MemberTable();
       var model = new ArrayList<Object>();
       var names = new ArrayList<Cell>(); // that have their names
       int most = 1 << random.nextInt(12);

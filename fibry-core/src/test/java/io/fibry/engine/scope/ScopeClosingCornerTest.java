@@ -18,7 +18,7 @@ import io.fibry.Variants;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Dispatch;
-import io.fibry.engine.cell.Owner;
+import io.fibry.engine.cell.OwningScope;
 import io.fibry.support.Patience;
 import io.fibry.time.ManualScheduler;
 import java.time.Duration;
@@ -204,7 +204,7 @@ class ScopeClosingCornerTest {
     Dispatch.prepareResident(late);
     closed(scope, Duration.ofDays(1));
 
-    assertThrows(IllegalStateException.class, () -> Cells.admit((Owner) scope, "late", late));
+    assertThrows(IllegalStateException.class, () -> Cells.admit((OwningScope) scope, "late", late));
 
     assertEquals(new ExitReason.Stopped(), Patience.value(((Exitable) late).onExit()));
   }

@@ -17,7 +17,7 @@ class ScopeClosingFaultTest {
     var scope = (Scope) around.openScope("brief");
     var actor = scope.anonymous().newActor((Object m) -> {});
     scope.shutDoors();
-    var closing = new ScopeClosing(scope);
+    var closing = new ScopeCloser(scope);
     assertSame(closing, scope.claim(closing));
     actor.askExit();
     Patience.eventually(() -> !Scopes.members(around).contains(scope));

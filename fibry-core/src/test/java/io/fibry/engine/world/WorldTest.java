@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 class WorldTest {
 
   /** A world like the one that a simulation makes for each run. */
-  private static final class Run extends World {
+  private static final class Run extends Environment {
     private final Thread inside = Thread.currentThread();
     private final Map<Object, Object> singles = new IdentityHashMap<>();
     private final List<String> notes = new CopyOnWriteArrayList<>();
@@ -58,13 +58,13 @@ class WorldTest {
   /** This thread is in a new one from now on. */
   private static Run enter() {
     var run = new Run();
-    World.other = run;
+    Environment.other = run;
     return run;
   }
 
   @AfterEach
   void leaves() {
-    World.other = null;
+    Environment.other = null;
   }
 
   @Test
@@ -111,7 +111,7 @@ class WorldTest {
 
     assertEquals(1, ActorSystem.root().actors().size());
     assertTrue(ActorSystem.find("inside", String.class).isPresent());
-    World.other = null;
+    Environment.other = null;
     assertEquals(Optional.empty(), ActorSystem.find("inside", String.class));
   }
 

@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 @State
 public class KillAgainstHandOver {
   private final Cell cell = Stage.actor(Strategy.FIBER, message -> {});
-  private final Activation drain = new Activation(cell, null, Activation.Kind.NORMAL);
+  private final Activation drain = new Activation(cell, null, Activation.ActivationKind.NORMAL);
   private final Fiber fiber = new Fiber();
 
   private static final class Fiber extends Thread {

@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class AssuredOnce {
   private int runs; // by the thread that claimed the task
-  private final Assured assured = new Assured(() -> runs++);
+  private final GuaranteedStart assured = new GuaranteedStart(() -> runs++);
 
   @Actor
   public void fiber() {

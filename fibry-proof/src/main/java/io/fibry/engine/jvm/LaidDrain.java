@@ -1,7 +1,7 @@
 package io.fibry.engine.jvm;
 
 /** Counts how often it left its slot. */
-final class LaidDrain implements Woken {
+final class LaidDrain implements WokenDrain {
   private boolean written; // by the waker
   int taken; // this and the next by the thread that took it
   int unseen;
@@ -12,7 +12,7 @@ final class LaidDrain implements Woken {
     return this;
   }
 
-  static void take(Woken taken) {
+  static void take(WokenDrain taken) {
     if (taken != null) taken.runOnce();
   }
 

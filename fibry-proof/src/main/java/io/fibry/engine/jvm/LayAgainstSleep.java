@@ -19,9 +19,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = FORBIDDEN, desc = "it sleeps, and nobody will start the drain")
 @State
 public class LayAgainstSleep {
-  private final Woken drain = new LaidDrain();
-  private final Slots slots = new Slots(1);
-  private final SlotMonitor monitor = new SlotMonitor(slots, late -> {});
+  private final WokenDrain drain = new LaidDrain();
+  private final HandOverSlots slots = new HandOverSlots(1);
+  private final HandOverMonitor monitor = new HandOverMonitor(slots, late -> {});
 
   @Actor
   public void fiber() {

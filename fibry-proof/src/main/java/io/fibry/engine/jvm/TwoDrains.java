@@ -4,7 +4,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /** Two drains, laid into one slot. */
 abstract class TwoDrains {
-  final Slots slots = new Slots(1);
+  final HandOverSlots slots = new HandOverSlots(1);
   final LaidDrain one = new LaidDrain();
   final LaidDrain another = new LaidDrain();
 

@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class TwoRelayed {
   private final ConcurrentLinkedQueue<Runnable> started = new ConcurrentLinkedQueue<>();
-  private final Relay relay = new Relay(started::add, late -> {}, Relay.PATIENCE);
+  private final FiberStarter relay = new FiberStarter(started::add, late -> {}, FiberStarter.PATIENCE);
   private final AtomicInteger first = new AtomicInteger();
   private final AtomicInteger second = new AtomicInteger();
 

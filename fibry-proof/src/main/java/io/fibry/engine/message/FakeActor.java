@@ -4,7 +4,7 @@ import io.fibry.ActorStoppedException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Outcome;
-import io.fibry.engine.queue.Blockers;
+import io.fibry.engine.queue.PoolBlockers;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -14,15 +14,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** An actor without an engine, for proofs about requests and waits. */
 public final class FakeActor implements Recipient {
   private static final VarHandle HANDLER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "handler",
-      VarHandle.class, FakeActor.class, Wait.Waiter.class);
+      VarHandle.class, FakeActor.class, Wait.WaitingHandler.class);
 
-  private Wait.Waiter handler; // at work for it, or null
+  private Wait.WaitingHandler handler; // at work for it, or null
   public int withdrawn; // requests; plain on purpose
   public final AtomicBoolean promised = new AtomicBoolean(); // an answer, as it notes that
   public final AtomicInteger told = new AtomicInteger(); // that an asker gave up
 
   /** A handler at work on the thread of the proof. */
-  public static final class Handler extends Wait.Waiter {
+  public static final class Handler extends Wait.WaitingHandler {
     private final FakeActor actor;
 
     public Handler(FakeActor actor) {
@@ -37,12 +37,12 @@ public final class FakeActor implements Recipient {
 
     /** Goes on on this thread. */
     public void enter() {
-      for (Wait.Waiter below = this; below != null; below = below.outer) below.thread = Thread.currentThread();
+      for (Wait.WaitingHandler below = this; below != null; below = below.outer) below.thread = Thread.currentThread();
       makeCurrent(this);
     }
 
     @Override
-    public Wait.Party party() {
+    public Wait.WaitTarget party() {
       return actor;
     }
 
@@ -57,7 +57,7 @@ public final class FakeActor implements Recipient {
     }
 
     @Override
-    protected boolean handles(Wait.Awaited request) {
+    protected boolean handles(Wait.Awaitable request) {
       return false;
     }
   }
@@ -68,8 +68,8 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public Wait.Waiter blocker() {
-    return (Wait.Waiter) HANDLER.getAcquire(this);
+  public Wait.WaitingHandler blocker() {
+    return (Wait.WaitingHandler) HANDLER.getAcquire(this);
   }
 
   @Override
@@ -109,7 +109,7 @@ public final class FakeActor implements Recipient {
   }
 
   @Override
-  public Blockers<Object> blockers(Wait wait) {
+  public PoolBlockers<Object> blockers(Wait wait) {
     return null;
   }
 
@@ -135,7 +135,7 @@ public final class FakeActor implements Recipient {
 
   @Override
   public ActorStoppedException stopped(Object message, Outcome outcome) {
-    return Refusals.stopped(this, message, new ExitReason.Finished(), outcome);
+    return RequestFailures.stopped(this, message, new ExitReason.Finished(), outcome);
   }
 
   @Override

@@ -38,6 +38,6 @@ public class RingClosedByTwo {
     var handler = new FakeActor.Handler(by);
     handler.enter();
     by.publish(handler);
-    return Ring.closedBy(Wait.begin(on, "request", asked)) == null ? 0 : 1; // not closed: it waits for ever
+    return WaitCycle.closedBy(Wait.begin(on, "request", asked)) == null ? 0 : 1; // not closed: it waits for ever
   }
 }

@@ -3,7 +3,7 @@ package io.fibry.engine.queue;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import org.openjdk.jcstress.annotations.Actor;
@@ -35,7 +35,7 @@ public class BlockedOfferAgainstClose {
   public void sender() {
     var entry = RankedEntry.of(2, 2);
     var answer = queue.offer(entry, true);
-    taken = answer == Answer.TAKEN || answer == Answer.BLOCKED && queue.await(entry, () -> false);
+    taken = answer == EnterResult.TAKEN || answer == EnterResult.BLOCKED && queue.await(entry, () -> false);
   }
 
   @Actor

@@ -3,7 +3,7 @@ package io.fibry.engine.queue;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import org.openjdk.jcstress.annotations.Actor;
@@ -27,19 +27,19 @@ public class EnterAgainstEnter {
   private boolean second;
 
   public EnterAgainstEnter() {
-    queue.offer(Entry.of(1), true);
-    queue.offer(Entry.of(2), true);
+    queue.offer(QueueEntry.of(1), true);
+    queue.offer(QueueEntry.of(2), true);
     queue.poll();
   }
 
   @Actor
   public void sender() {
-    first = queue.enter(Entry.of(3), true) == Answer.TAKEN;
+    first = queue.enter(QueueEntry.of(3), true) == EnterResult.TAKEN;
   }
 
   @Actor
   public void another() {
-    second = queue.enter(Entry.of(4), true) == Answer.TAKEN;
+    second = queue.enter(QueueEntry.of(4), true) == EnterResult.TAKEN;
   }
 
   @Arbiter

@@ -3,7 +3,7 @@ package io.fibry.engine.queue;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import org.openjdk.jcstress.annotations.Actor;
@@ -29,13 +29,13 @@ public class EnterAgainstRelease {
   private boolean second;
 
   public EnterAgainstRelease() {
-    queue.offer(Entry.of(1), true);
+    queue.offer(QueueEntry.of(1), true);
     queue.poll();
   }
 
-  private boolean send(Entry<Object> entry) {
+  private boolean send(QueueEntry<Object> entry) {
     var answer = queue.enter(entry, true);
-    return (answer == null ? queue.offer(entry, true) : answer) == Answer.RUN;
+    return (answer == null ? queue.offer(entry, true) : answer) == EnterResult.RUN;
   }
 
   @Actor
@@ -46,7 +46,7 @@ public class EnterAgainstRelease {
   @Actor
   public void holder() {
     boolean kept = !queue.release();
-    second = send(Entry.of(3)) || kept;
+    second = send(QueueEntry.of(3)) || kept;
   }
 
   @Arbiter

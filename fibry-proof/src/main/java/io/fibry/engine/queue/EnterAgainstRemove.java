@@ -23,11 +23,11 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class EnterAgainstRemove {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT));
-  private final Entry<Integer> entry = Entry.of(2);
+  private final QueueEntry<Integer> entry = QueueEntry.of(2);
   private boolean removed;
 
   public EnterAgainstRemove() {
-    queue.offer(Entry.of(1), true);
+    queue.offer(QueueEntry.of(1), true);
   }
 
   @Actor

@@ -3,7 +3,7 @@ package io.fibry.engine.queue;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.List;
@@ -26,7 +26,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @State
 public class OfferAgainstClose {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT));
-  private Answer answer;
+  private EnterResult answer;
   private int emptied;
 
   public OfferAgainstClose() {
@@ -36,7 +36,7 @@ public class OfferAgainstClose {
 
   @Actor
   public void sender() {
-    answer = queue.offer(Entry.block(List.of(RankedEntry.of(2, 2), RankedEntry.of(3, 3))), true);
+    answer = queue.offer(QueueEntry.block(List.of(RankedEntry.of(2, 2), RankedEntry.of(3, 3))), true);
   }
 
   @Actor
@@ -49,7 +49,7 @@ public class OfferAgainstClose {
 
   @Arbiter
   public void verdict(III_Result result) {
-    result.r1 = answer == Answer.SHUT ? 0 : 1;
+    result.r1 = answer == EnterResult.SHUT ? 0 : 1;
     result.r2 = emptied;
     result.r3 = queue.size();
   }

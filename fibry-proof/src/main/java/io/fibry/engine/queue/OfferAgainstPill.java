@@ -3,7 +3,7 @@ package io.fibry.engine.queue;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.List;
@@ -25,7 +25,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class OfferAgainstPill {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT));
-  private Answer answer;
+  private EnterResult answer;
 
   public OfferAgainstPill() {
     queue.offer(RankedEntry.of(1, 1), true);
@@ -34,7 +34,7 @@ public class OfferAgainstPill {
 
   @Actor
   public void sender() {
-    answer = queue.offer(Entry.block(List.of(RankedEntry.of(2, 2), RankedEntry.of(3, 3))), true);
+    answer = queue.offer(QueueEntry.block(List.of(RankedEntry.of(2, 2), RankedEntry.of(3, 3))), true);
   }
 
   @Actor
@@ -45,7 +45,7 @@ public class OfferAgainstPill {
 
   @Arbiter
   public void verdict(II_Result result) {
-    result.r1 = answer == Answer.SHUT ? 0 : 1;
+    result.r1 = answer == EnterResult.SHUT ? 0 : 1;
     while (queue.poll() != null) result.r2++;
   }
 }

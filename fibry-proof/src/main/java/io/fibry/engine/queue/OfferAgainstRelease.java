@@ -3,7 +3,7 @@ package io.fibry.engine.queue;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import org.openjdk.jcstress.annotations.Actor;
@@ -25,7 +25,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @State
 public class OfferAgainstRelease {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(1, Overflow.REJECT));
-  private Answer answer;
+  private EnterResult answer;
   private boolean released;
 
   public OfferAgainstRelease() {
@@ -45,7 +45,7 @@ public class OfferAgainstRelease {
 
   @Arbiter
   public void verdict(III_Result result) {
-    result.r1 = answer == Answer.RUN ? 1 : 0;
+    result.r1 = answer == EnterResult.RUN ? 1 : 0;
     result.r2 = released ? 0 : 1;
     result.r3 = queue.poll();
   }

@@ -25,15 +25,15 @@ class SlotsTest {
   }
 
   private static final class Place {
-    private final Slots slots = new Slots(1);
-    private final SlotMonitor monitor = new SlotMonitor(slots, this::take);
+    private final HandOverSlots slots = new HandOverSlots(1);
+    private final HandOverMonitor monitor = new HandOverMonitor(slots, this::take);
     private final List<LaidDrain> drains = new ArrayList<>();
 
     Place() {
       for (int i = 0; i < 3; i++) drains.add(new LaidDrain());
     }
 
-    private synchronized void take(Woken drain) {
+    private synchronized void take(WokenDrain drain) {
       LaidDrain.take(drain);
     }
 

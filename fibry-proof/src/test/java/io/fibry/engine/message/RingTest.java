@@ -53,7 +53,7 @@ class RingTest {
     /** Publishes that it waits for another one, and looks for a ring; leaves the wait there. */
     void waitFor(Member other) {
       innermost.enter();
-      told = Ring.closedBy(Wait.begin(other.actor, "x", other.asked)) != null;
+      told = WaitCycle.closedBy(Wait.begin(other.actor, "x", other.asked)) != null;
     }
   }
 
@@ -74,7 +74,7 @@ class RingTest {
     full.offer(entry, true);
     assertTrue(entry.isBlocked());
 
-    assertNull(Ring.closedBy(Wait.forRoom(members.get(0).actor, "x", entry)));
+    assertNull(WaitCycle.closedBy(Wait.forRoom(members.get(0).actor, "x", entry)));
 
     long begun = System.nanoTime();
     LockSupport.parkNanos(20_000_000);
@@ -199,7 +199,7 @@ class RingTest {
       var waiting = Schedules.start(() -> {
         first.handler.enter();
         try (var wait = Wait.begin(second.actor, "x", second.asked)) {
-          first.told = Ring.closedBy(wait) != null;
+          first.told = WaitCycle.closedBy(wait) != null;
         }
       });
       Schedules.join(waiting);

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Schedules;
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.List;
@@ -25,12 +25,12 @@ class BlockedSenderTest {
   /** Sends one element, and waits for room if it must: first it spins, then it parks. */
   private static final class Sender implements Runnable {
     private final GuardedQueue<String> queue;
-    private final Entry<String> entry;
+    private final QueueEntry<String> entry;
     final AtomicBoolean over = new AtomicBoolean();
     boolean taken;
     boolean interrupted;
 
-    Sender(GuardedQueue<String> queue, Entry<String> entry) {
+    Sender(GuardedQueue<String> queue, QueueEntry<String> entry) {
       this.queue = queue;
       this.entry = entry;
     }
@@ -39,7 +39,7 @@ class BlockedSenderTest {
     public void run() {
       var answer = queue.enter(entry, true);
       if (answer == null) answer = queue.offer(entry, true);
-      taken = answer == Answer.TAKEN || answer == Answer.BLOCKED && queue.await(entry, over::get);
+      taken = answer == EnterResult.TAKEN || answer == EnterResult.BLOCKED && queue.await(entry, over::get);
       interrupted = Thread.currentThread().isInterrupted();
     }
   }
@@ -51,7 +51,7 @@ class BlockedSenderTest {
 
   private static GuardedQueue<String> with(String element, int capacity) {
     var queue = new GuardedQueue<String>(Mailbox.bounded(capacity, Overflow.BLOCK));
-    assertEquals(Answer.RUN, queue.offer(RankedEntry.of(element, element), true));
+    assertEquals(EnterResult.RUN, queue.offer(RankedEntry.of(element, element), true));
     return queue;
   }
 
@@ -131,7 +131,7 @@ class BlockedSenderTest {
   void twoBlockedSendersAreLetInOneByOne() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = with("first", 2);
-      assertEquals(Answer.TAKEN, queue.offer(RankedEntry.of("second", "second"), true));
+      assertEquals(EnterResult.TAKEN, queue.offer(RankedEntry.of("second", "second"), true));
       var third = sender(queue, "third");
       var fourth = sender(queue, "fourth");
 
@@ -152,7 +152,7 @@ class BlockedSenderTest {
   void aSenderThatGivesUpLetsTheNextOneIn() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = with("first", 2);
-      var block = new Sender(queue, Entry.block(List.of(RankedEntry.of("a", "a"), RankedEntry.of("b", "b"))));
+      var block = new Sender(queue, QueueEntry.block(List.of(RankedEntry.of("a", "a"), RankedEntry.of("b", "b"))));
       var single = sender(queue, "c");
 
       var large = Schedules.start(block);

@@ -1,7 +1,7 @@
 package io.fibry.engine.queue;
 
 import io.fibry.Schedules;
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.support.Soak;
@@ -59,7 +59,7 @@ class GuardedQueueTest {
     private final int[] outcomes = new int[6 * EACH]; // how many each element had
     private final int[] sent = new int[6]; // by sender
     private final int[] newest = new int[6]; // that was taken, by sender
-    private final List<List<Entry<Integer>>> entries = new ArrayList<>(); // by sender
+    private final List<List<QueueEntry<Integer>>> entries = new ArrayList<>(); // by sender
     private boolean held; // the right to run
     private String wrong;
 
@@ -81,13 +81,13 @@ class GuardedQueueTest {
         outcomes[dropped]++;
         if (isTask(dropped)) fault(dropped + " is a task, and was dropped");
       }
-      if (answer == Answer.FULL || answer == Answer.SHUT) outcomes[element]++;
-      else if (answer == Answer.RUN) drain();
-      if (answer == Answer.BLOCKED) fault("it was to wait");
+      if (answer == EnterResult.FULL || answer == EnterResult.SHUT) outcomes[element]++;
+      else if (answer == EnterResult.RUN) drain();
+      if (answer == EnterResult.BLOCKED) fault("it was to wait");
     }
 
-    private Entry<Integer> entry(int element) {
-      if (queue.takesMessageEntries()) return isTask(element) ? Entry.of(element) : MessageEntry.of(element, null);
+    private QueueEntry<Integer> entry(int element) {
+      if (queue.takesMessageEntries()) return isTask(element) ? QueueEntry.of(element) : MessageEntry.of(element, null);
       return isTask(element) ? RankedEntry.unranked(element) : RankedEntry.of(element, element);
     }
 

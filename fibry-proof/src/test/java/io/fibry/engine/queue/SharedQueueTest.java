@@ -1,7 +1,7 @@
 package io.fibry.engine.queue;
 
 import io.fibry.Schedules;
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.spi.PoolPolicy;
 import io.fibry.support.Soak;
@@ -67,7 +67,7 @@ class SharedQueueTest {
     @Operation
     public void offer() {
       int element = offered.incrementAndGet();
-      if (queue.offer(queue.entry(element, element, true, "the queue"), true) != Answer.RUN) return;
+      if (queue.offer(queue.entry(element, element, true, "the queue"), true) != EnterResult.RUN) return;
       for (var slot = queue.serve(true); slot != null; slot = slot.ready() ? queue.serve(true) : null)
         for (var item = slot.item(); item != null; item = queue.next(slot, item)) handled++;
     }
@@ -93,7 +93,7 @@ class SharedQueueTest {
     private final int[] outcomes = new int[6 * EACH]; // how many each element had
     private final int[] sent = new int[6]; // by sender
     private final int[] newest = new int[12]; // that was taken, by sender and key
-    private final List<List<Entry<Integer>>> entries = new ArrayList<>(); // by sender
+    private final List<List<QueueEntry<Integer>>> entries = new ArrayList<>(); // by sender
     private final boolean[] inside = new boolean[2]; // by key
     private int permits; // in use
     private boolean ended;
@@ -117,8 +117,8 @@ class SharedQueueTest {
       var entry = queue.entry(element, element, true, "the queue");
       entries.get(sender).add(entry);
       var answer = queue.offer(entry, true);
-      if (answer == Answer.SHUT || answer == Answer.FULL) outcomes[element]++;
-      if (answer == Answer.RUN) serve();
+      if (answer == EnterResult.SHUT || answer == EnterResult.FULL) outcomes[element]++;
+      if (answer == EnterResult.RUN) serve();
     }
 
     /** The thread that serves also works. */
@@ -159,7 +159,7 @@ class SharedQueueTest {
 
     @Operation
     public void pill() {
-      if (queue.admit(RankedEntry.last(-1)) == Answer.RUN) serve();
+      if (queue.admit(RankedEntry.last(-1)) == EnterResult.RUN) serve();
     }
 
     private void end() {

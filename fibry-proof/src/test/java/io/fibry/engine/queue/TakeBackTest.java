@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Schedules;
-import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.GuardedQueue.EnterResult;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import org.junit.jupiter.api.Tag;
@@ -25,7 +25,7 @@ class TakeBackTest {
   void noMessageIsLostOrHandledTwice() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var race = new Race();
-      race.queue.offer(Entry.of(1), false); // the drain below has the right
+      race.queue.offer(QueueEntry.of(1), false); // the drain below has the right
 
       Schedules.join(Schedules.start(race::drain), Schedules.start(() -> race.send(2, true)),
           Schedules.start(() -> race.send(3, false)));
@@ -44,17 +44,17 @@ class TakeBackTest {
     private volatile boolean stranded;
 
     void send(int number, boolean edge) {
-      var entry = Entry.of(number);
+      var entry = QueueEntry.of(number);
       var answer = queue.enter(entry, false);
-      if (answer == Answer.RUN && edge) takeBack(entry, number);
-      else if (answer == Answer.RUN || answer == null && queue.offer(entry, false) == Answer.RUN) drain();
+      if (answer == EnterResult.RUN && edge) takeBack(entry, number);
+      else if (answer == EnterResult.RUN || answer == null && queue.offer(entry, false) == EnterResult.RUN) drain();
       if (stranded && !edge) {
         stranded = false;
         drain();
       }
     }
 
-    private void takeBack(Entry<Integer> entry, int number) {
+    private void takeBack(QueueEntry<Integer> entry, int number) {
       boolean out = queue.takeBack(entry, 1);
       if (out) refused = number;
       if (!out || !queue.release()) stranded = true;

@@ -13,6 +13,6 @@ class RawTextsRulesTest {
   @Test
   void userObjectTextsAreWrittenSafely() throws IOException {
     assertEquals(Set.of(), RawTexts.in(Path.of("src/main/java")),
-        "write the text of a user's object by Texts, Lines, shown or asked; or give a reason here");
+        "write the text of a user's object by MessageTexts, Lines, shown or asked; or give a reason here");
   }
 }

@@ -1,0 +1,351 @@
+package io.fibry.engine.actor;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
+import io.fibry.ExitReason;
+import io.fibry.FailurePolicy;
+import io.fibry.Handler;
+import io.fibry.Sink;
+import io.fibry.Strategy;
+import io.fibry.engine.cell.ActorBehavior;
+import io.fibry.engine.cell.ActorSettings;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.Dispatch;
+import io.fibry.engine.cell.NonMemberScope;
+import io.fibry.engine.cell.OwningScope;
+import io.fibry.engine.jvm.MessageTexts;
+import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.BaggageExecutor;
+import io.fibry.engine.message.BaggageText;
+import io.fibry.engine.message.Envelope;
+import io.fibry.engine.queue.GuardedQueue;
+import io.fibry.engine.queue.SharedQueue;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.spi.PoolPolicy;
+import io.fibry.text.Lines;
+import io.fibry.time.Scheduler;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/** The one builder. Settings that are null come from the scope when an actor is made. */
+@SuppressWarnings("unchecked") // ActorBuilder checks types
+public final class DefaultActorBuilder<M> implements BlockBuilder<M>, Cloneable {
+  private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
+
+  // written by `with` only, before the copy is published
+  private OwningScope owner;
+  private String label;
+  private Strategy strategy;
+  private Mailbox<?> mailbox;
+  private FailurePolicy policy = FailurePolicy.resume();
+  private Class<?> type;
+  private Handler.Interceptor<Object> around; // null: none
+  private PoolPolicy<?> sharing; // null: no pool
+  private boolean inline;
+  private boolean endsFirst;
+  private boolean uncounted;
+  private Predicate<Object> toClient = ActorSettings.NO_CLIENT;
+  // shared by the actors made last; a race makes one too many
+  private volatile ActorSettings settings;
+  private volatile ActorBehavior sink;
+
+  private DefaultActorBuilder(OwningScope owner) {
+    this.owner = owner;
+  }
+
+  public static DefaultActorBuilder<Object> of(OwningScope owner) {
+    return new DefaultActorBuilder<>(owner);
+  }
+
+  /** A name changes no settings, so all named actors of a scope share them. */
+  public DefaultActorBuilder<M> named(String name) {
+    settings();
+    return with(copy -> copy.label = name);
+  }
+
+  /** With settings of its own. */
+  private <N> DefaultActorBuilder<N> changed(Consumer<DefaultActorBuilder<N>> change) {
+    return with(copy -> {
+      copy.settings = null;
+      change.accept(copy);
+    });
+  }
+
+  private <N> DefaultActorBuilder<N> with(Consumer<DefaultActorBuilder<N>> change) {
+    try {
+      var copy = (DefaultActorBuilder<N>) clone();
+      copy.sink = null;
+      change.accept(copy);
+      VarHandle.storeStoreFence(); // a thread that finds the copy by a race sees it whole
+      return copy;
+    } catch (CloneNotSupportedException impossible) {
+      throw new AssertionError(impossible);
+    }
+  }
+
+  @Override
+  public ActorBuilder<M> strategy(Strategy strategy) {
+    return changed(copy -> copy.strategy = Objects.requireNonNull(strategy, "strategy"));
+  }
+
+  @Override
+  public <N extends M> ActorBuilder<N> mailbox(Mailbox<? super N> mailbox) {
+    return with(copy -> copy.mailbox = Objects.requireNonNull(mailbox, "mailbox"));
+  }
+
+  @Override
+  public ActorBuilder<M> onFailure(FailurePolicy policy) {
+    if (Objects.requireNonNull(policy, "policy").kind().isForScopes())
+      throw new IllegalArgumentException(policy + " is for scopes: give the actor escalate(), and its scope " + policy);
+    return changed(copy -> copy.policy = policy);
+  }
+
+  @Override
+  public <N extends M> ActorBuilder<N> protocol(Class<N> type) {
+    return with(copy -> copy.type = Objects.requireNonNull(type, "type"));
+  }
+
+  @Override
+  public <N extends M> ActorBuilder<N> intercept(Handler.Interceptor<? super N> around) {
+    var outer = (Handler.Interceptor<Object>) Objects.requireNonNull(around, "around");
+    var inner = this.around;
+    return with(copy -> copy.around =
+        inner == null ? outer : (message, next) -> outer.intercept(message, () -> inner.intercept(message, next)));
+  }
+
+  @Override
+  public ActorBuilder<M> inlineRequests() {
+    return changed(copy -> copy.inline = true);
+  }
+
+  @Override
+  public <N extends M> BlockBuilder<N> pooled(PoolPolicy<? super N> sharing) {
+    Objects.requireNonNull(sharing, "sharing");
+    if (isPooled()) throw new IllegalArgumentException(
+        "this is a builder of pools already (" + this.sharing + "); make the " + sharing + " of a builder of actors");
+    return this.<N>with(copy -> copy.sharing = sharing).defaultMailbox(POOL_MAILBOX);
+  }
+
+  @Override
+  public boolean isPooled() {
+    return sharing != null;
+  }
+
+  @Override
+  public BlockBuilder<M> closesFirst() {
+    return changed(copy -> copy.endsFirst = true);
+  }
+
+  @Override
+  public BlockBuilder<M> excludedFromAccounts() {
+    return changed(copy -> copy.uncounted = true);
+  }
+
+  @Override
+  public BlockBuilder<M> countLostAsDisconnected(Predicate<Object> own) {
+    return changed(copy -> copy.toClient = Objects.requireNonNull(own, "own"));
+  }
+
+  @Override
+  public BlockBuilder<M> inOuterScope() {
+    return changed(copy -> copy.owner = new NonMemberScope(owner));
+  }
+
+  @Override
+  public BlockBuilder<M> inNewScope(String kind) {
+    var part = owner.openPart(Objects.requireNonNull(kind, "kind"), label);
+    return changed(copy -> copy.owner = part);
+  }
+
+  @Override
+  public ActorScope scope() {
+    return owner.scope();
+  }
+
+  @Override
+  public BlockBuilder<M> child(String part) {
+    Objects.requireNonNull(part, "part");
+    return label == null ? this : with(copy -> copy.label = label + "/" + OwningScope.checkedName(Lines.escaped(part)));
+  }
+
+  @Override
+  public BlockBuilder<M> defaultName(String otherwise) {
+    return label != null ? this : named(OwningScope.checkedName(otherwise));
+  }
+
+  @Override
+  public Optional<String> name() {
+    return Optional.ofNullable(label);
+  }
+
+  @Override
+  public Strategy strategy() {
+    return strategy != null ? strategy : owner.options().strategy();
+  }
+
+  @Override
+  public Mailbox<? super M> mailbox() {
+    return (Mailbox<? super M>) (mailbox != null ? mailbox : owner.options().mailbox());
+  }
+
+  @Override
+  public BlockBuilder<M> defaultMailbox(Mailbox<Object> otherwise) {
+    Objects.requireNonNull(otherwise, "otherwise");
+    return mailbox == null && mailbox() == Mailbox.unbounded() ? with(copy -> copy.mailbox = otherwise) : this;
+  }
+
+  @Override
+  public Duration askLimit() {
+    return owner.options().askLimit();
+  }
+
+  @Override
+  public boolean mayShowMessages() {
+    return owner.options().hasMessageContents();
+  }
+
+  @Override
+  public String describe(Object message) {
+    return MessageTexts.shown(message, mayShowMessages());
+  }
+
+  @Override
+  public String describeRequest(Object request) {
+    return MessageTexts.asked(request, mayShowMessages());
+  }
+
+  @Override
+  public Executor contextExecutor(Actor<?> to, Object message) {
+    return BaggageExecutor.of(owner.options().contextPropagators(), to, message);
+  }
+
+  @Override
+  public String contextText(Actor<?> to, Object message) {
+    return BaggageText.of(owner.options().contextPropagators(), to, message);
+  }
+
+  @Override
+  public Executor contextExecutor(Actor<?> to, Object message, String text) {
+    return BaggageExecutor.ofText(owner.options().contextPropagators(), to, message, text);
+  }
+
+  @Override
+  public Scheduler scheduler() {
+    return owner.options().scheduler();
+  }
+
+  // ---- actors
+
+  @Override
+  public <N extends M> Actor<N> newActor(Handler<N> handler) {
+    return (Actor<N>) make(ActorBehavior.of(settings(), (Handler<Object>) checked(handler)));
+  }
+
+  @Override
+  public <N extends M> Actor<N> newActor(Handler.WithContext<N> handler) {
+    return (Actor<N>) make(ActorBehavior.inContext(settings(), (Handler.WithContext<Object>) checked(handler)));
+  }
+
+  @Override
+  public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.Returning<N, R> handler) {
+    return (ActorWithReturn<N, R>) make(
+        ActorBehavior.returning(settings(), (Handler.Returning<Object, Object>) checked(handler)));
+  }
+
+  @Override
+  public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningWithContext<N, R> handler) {
+    return (ActorWithReturn<N, R>) make(
+        ActorBehavior.returningInContext(settings(), (Handler.ReturningWithContext<Object, Object>) checked(handler)));
+  }
+
+  static <H> H checked(H handler) {
+    return Objects.requireNonNull(handler, "handler");
+  }
+
+  @Override
+  public Sink<Void> newSink() {
+    var current = settings();
+    var shared = sink;
+    if (shared == null || shared.settings != current) sink = shared = surrounded(ActorBehavior.ofSink(current));
+    return (Sink<Void>) (Sink<?>) makeSink(shared);
+  }
+
+  @Override
+  public <S> ActorBuilder.Stateful<S, M> initialState(Callable<? extends S> initial) {
+    return new DefaultStatefulBuilder<>(this, Objects.requireNonNull(initial, "initial"), null, null);
+  }
+
+  ActorSettings settings() {
+    var strategy = strategy();
+    var carriers = owner.options().contextPropagators();
+    if (!carriers.isEmpty()) Baggage.used = true;
+    var shared = settings;
+    if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers)
+      settings = shared =
+          owner.shared(new ActorSettings(owner, strategy, policy, inline, endsFirst, uncounted, toClient, carriers));
+    return shared;
+  }
+
+  ActorBehavior surrounded(ActorBehavior behaviour) {
+    return around == null ? behaviour : behaviour.within(around);
+  }
+
+  private ActorCell make(ActorBehavior behaviour) {
+    return admitted(surrounded(behaviour));
+  }
+
+  ActorCell admitted(ActorBehavior behaviour) {
+    if (isPooled()) return makePool(behaviour);
+    var mailbox = mailbox();
+    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox,
+        scheduler()::nanoTime, (message, baggage) -> new Envelope(message, (Baggage) baggage)))
+        : behaviour.settings.ownsThreads() ? new ActorCell(behaviour) : new ExecutorCell(behaviour);
+    var resident = Dispatch.prepareResident(cell);
+    admit(cell);
+    if (resident != null) Dispatch.startResident(cell, resident, () -> {});
+    return cell;
+  }
+
+  void admit(Cell cell) {
+    boolean tracked = owner.tracks(label);
+    if (tracked || label != null) cell.introduce(label, type);
+    if (!tracked) return;
+    try {
+      owner.admit(cell, label);
+    } catch (IllegalStateException closed) {
+      Dispatch.endUnstarted(cell, new ExitReason.Stopped());
+      throw closed;
+    }
+  }
+
+  private ActorCell makePool(ActorBehavior behaviour) {
+    var mailbox = mailbox();
+    if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox
+        + "), so none of them can choose from it; give it one that is not selective");
+    if (mailbox.isOrdered() && sharing.isByKey())
+      throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a "
+          + "priority mailbox does not; give it another mailbox");
+    var pool = new PoolCell(behaviour, new SharedQueue<>(mailbox, sharing, scheduler()::nanoTime));
+    admit(pool);
+    pool.open();
+    return pool;
+  }
+
+  ActorCell makeSink(ActorBehavior behaviour) {
+    if (isPooled() && sharing.isContentAware()) throw new IllegalArgumentException(
+        "a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
+    if (mailbox().isOrdered()) throw new IllegalArgumentException(
+        "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
+    return admitted(behaviour);
+  }
+}

@@ -1,0 +1,49 @@
+package io.fibry.engine.cell;
+
+import io.fibry.ContextPropagator;
+import io.fibry.FailurePolicy;
+import io.fibry.Strategy;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * Shared by all actors of one builder.
+ *
+ * @param inline whether an asker on a virtual thread may run the handler
+ * @param uncounted whether what they handle is no message of the program
+ * @param toClient whether the actor writes to a client outside, and which messages
+ * for that client the library itself has sent; {@link #NO_CLIENT} if it writes to none
+ * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
+ */
+public record ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
+    boolean uncounted, Predicate<Object> toClient, List<ContextPropagator<?>> carriers, boolean ownsThreads) {
+  public static final Predicate<Object> NO_CLIENT = message -> false;
+
+  public ActorSettings(OwningScope owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
+      boolean uncounted, Predicate<Object> toClient, List<ContextPropagator<?>> carriers) {
+    this(owner, strategy, policy, inline, endsFirst, uncounted, toClient, carriers,
+        strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.RESIDENT_FIBER);
+  }
+
+  /**
+   * Compares settings by identity of their parts, because {@code equals} of a strategy or a carrier
+   * would be user code.
+   */
+  @Override
+  public boolean equals(Object object) {
+    return object instanceof ActorSettings other && owner == other.owner && strategy == other.strategy
+        && policy == other.policy && inline == other.inline && endsFirst == other.endsFirst
+        && uncounted == other.uncounted && toClient == other.toClient && carriers == other.carriers;
+  }
+
+  @Override
+  public int hashCode() {
+    return System.identityHashCode(strategy) + 31 * System.identityHashCode(policy);
+  }
+
+  /** A pool handles no message itself, and needs a thread only to end. */
+  public ActorSettings forPool() {
+    return new ActorSettings(owner, strategy.isResident() ? Strategy.FIBER : strategy, policy, false, false, uncounted,
+        toClient, carriers, strategy.isResident() || ownsThreads);
+  }
+}

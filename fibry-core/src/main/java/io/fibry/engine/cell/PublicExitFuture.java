@@ -1,0 +1,227 @@
+package io.fibry.engine.cell;
+
+import io.fibry.ExitReason;
+import io.fibry.engine.message.DerivedFuture;
+import io.fibry.engine.message.WaitCycle;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * An actor's end as its users see it. All callers share it, so only the actor completes it.
+ *
+ * <p>Code chained to it is user code and runs on a thread of its own, so neither the end nor
+ * another callback waits for it. A thread that waits here waits for {@code exit}, and runs none of
+ * the chained code.
+ */
+final class PublicExitFuture extends CompletableFuture<ExitReason> {
+  private final CompletableFuture<ExitReason> exit; // has no user code chained to it
+  private final DerivedFuture.WaitPublisher waits;
+  private final Accounts accounts;
+
+  PublicExitFuture(CompletableFuture<ExitReason> exit, DerivedFuture.WaitPublisher waits, Accounts accounts) {
+    this.exit = exit;
+    this.waits = waits;
+    this.accounts = accounts;
+  }
+
+  /** After the end. Behind {@code allOf}, user code may run there. */
+  void tell(ExitReason reason) {
+    try {
+      start(() -> tellHere(reason));
+    } catch (Throwable edge) { // of stack or memory: better here than never
+      tellHere(reason);
+    }
+  }
+
+  void tellHere(ExitReason reason) {
+    super.complete(reason);
+  }
+
+  @Override
+  public Executor defaultExecutor() {
+    return this::start;
+  }
+
+  /** Code that it starts in turn is counted before it ends. */
+  private void start(Runnable code) {
+    accounts.tellElsewhere(code);
+  }
+
+  /** Chained to a told future, code runs at once, on the thread that chains it. */
+  private boolean isTold() {
+    return super.isDone();
+  }
+
+  // ---- the end, which may not have been told yet
+
+  @Override
+  public boolean isDone() {
+    return exit.isDone();
+  }
+
+  @Override
+  public ExitReason get() throws InterruptedException, ExecutionException {
+    try (var wait = waits.publish(false)) {
+      WaitCycle.refuse(wait);
+      return exit.get();
+    }
+  }
+
+  @Override
+  public ExitReason get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+    try (var wait = waits.publish(false)) {
+      WaitCycle.refuse(wait);
+      return exit.get(timeout, unit);
+    }
+  }
+
+  @Override
+  public ExitReason join() {
+    try (var wait = waits.publish(true)) {
+      WaitCycle.refuse(wait);
+      return exit.join();
+    }
+  }
+
+  @Override
+  public ExitReason getNow(ExitReason otherwise) {
+    return exit.getNow(otherwise);
+  }
+
+  @Override
+  public ExitReason resultNow() {
+    return exit.resultNow();
+  }
+
+  @Override
+  public State state() {
+    return exit.state();
+  }
+
+  // ---- callbacks
+
+  @Override
+  public <U> CompletableFuture<U> newIncompleteFuture() {
+    return new DerivedFuture<>(waits);
+  }
+
+  @Override
+  public <U> CompletableFuture<U> thenApply(Function<? super ExitReason, ? extends U> code) {
+    return isTold() ? super.thenApply(code) : thenApplyAsync(code);
+  }
+
+  @Override
+  public CompletableFuture<Void> thenAccept(Consumer<? super ExitReason> code) {
+    return isTold() ? super.thenAccept(code) : thenAcceptAsync(code);
+  }
+
+  @Override
+  public CompletableFuture<Void> thenRun(Runnable code) {
+    return isTold() ? super.thenRun(code) : thenRunAsync(code);
+  }
+
+  @Override
+  public <U, V> CompletableFuture<V> thenCombine(CompletionStage<? extends U> other,
+      BiFunction<? super ExitReason, ? super U, ? extends V> code) {
+    return isTold() ? super.thenCombine(other, code) : thenCombineAsync(other, code);
+  }
+
+  @Override
+  public <U> CompletableFuture<Void> thenAcceptBoth(CompletionStage<? extends U> other,
+      BiConsumer<? super ExitReason, ? super U> code) {
+    return isTold() ? super.thenAcceptBoth(other, code) : thenAcceptBothAsync(other, code);
+  }
+
+  @Override
+  public CompletableFuture<Void> runAfterBoth(CompletionStage<?> other, Runnable code) {
+    return isTold() ? super.runAfterBoth(other, code) : runAfterBothAsync(other, code);
+  }
+
+  @Override
+  public <U> CompletableFuture<U> applyToEither(CompletionStage<? extends ExitReason> other,
+      Function<? super ExitReason, U> code) {
+    return isTold() ? super.applyToEither(other, code) : applyToEitherAsync(other, code);
+  }
+
+  @Override
+  public CompletableFuture<Void> acceptEither(CompletionStage<? extends ExitReason> other,
+      Consumer<? super ExitReason> code) {
+    return isTold() ? super.acceptEither(other, code) : acceptEitherAsync(other, code);
+  }
+
+  @Override
+  public CompletableFuture<Void> runAfterEither(CompletionStage<?> other, Runnable code) {
+    return isTold() ? super.runAfterEither(other, code) : runAfterEitherAsync(other, code);
+  }
+
+  @Override
+  public <U> CompletableFuture<U> thenCompose(Function<? super ExitReason, ? extends CompletionStage<U>> code) {
+    return isTold() ? super.thenCompose(code) : thenComposeAsync(code);
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> whenComplete(BiConsumer<? super ExitReason, ? super Throwable> code) {
+    return isTold() ? super.whenComplete(code) : whenCompleteAsync(code);
+  }
+
+  @Override
+  public <U> CompletableFuture<U> handle(BiFunction<? super ExitReason, Throwable, ? extends U> code) {
+    return isTold() ? super.handle(code) : handleAsync(code);
+  }
+
+  // ---- read-only
+
+  @Override
+  public boolean complete(ExitReason reason) {
+    throw readOnly();
+  }
+
+  @Override
+  public boolean completeExceptionally(Throwable failure) {
+    throw readOnly();
+  }
+
+  @Override
+  public boolean cancel(boolean mayInterruptIfRunning) {
+    throw readOnly();
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> completeAsync(Supplier<? extends ExitReason> supplier, Executor executor) {
+    throw readOnly();
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> orTimeout(long timeout, TimeUnit unit) {
+    throw readOnly();
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> completeOnTimeout(ExitReason reason, long timeout, TimeUnit unit) {
+    throw readOnly();
+  }
+
+  @Override
+  public void obtrudeValue(ExitReason reason) {
+    throw readOnly();
+  }
+
+  @Override
+  public void obtrudeException(Throwable failure) {
+    throw readOnly();
+  }
+
+  private static UnsupportedOperationException readOnly() {
+    return new UnsupportedOperationException("an actor's end can only be waited for; to end it, call askExit, "
+        + "sendPoisonPill or kill; for a future of your own, take onExit().copy()");
+  }
+}

@@ -1,0 +1,54 @@
+package io.fibry.engine.jvm;
+
+import java.util.ArrayDeque;
+
+/**
+ * Runs activations on the sender's own thread, nested at most 64 deep; postpones deeper ones, per
+ * thread.
+ */
+public final class CallerThreadRunner {
+  private static final int DEEPEST = 64;
+
+  private static final class Nesting {
+    private int depth;
+    private final ArrayDeque<Runnable> postponed = new ArrayDeque<>();
+  }
+
+  private static final ThreadLocal<Nesting> NESTING = ThreadLocal.withInitial(Nesting::new);
+  // false -> true by the first thread that postpones; until then no wait looks at NESTING
+  private static volatile boolean everPostponed;
+
+  private CallerThreadRunner() {}
+
+  public static void run(Runnable activation) {
+    var nesting = NESTING.get();
+    if (nesting.depth >= DEEPEST) {
+      everPostponed = true;
+      nesting.postponed.add(activation);
+      return;
+    }
+    nesting.depth++;
+    try {
+      activation.run();
+    } finally {
+      if (--nesting.depth == 0) {
+        runPostponed(nesting);
+        if (nesting.depth == 0) NESTING.remove();
+      }
+    }
+  }
+
+  /** A thread may wait for what it postponed. */
+  public static void beforeWait() {
+    if (everPostponed) runPostponed(NESTING.get());
+  }
+
+  private static void runPostponed(Nesting nesting) {
+    nesting.depth++; // leaves the queue to this loop
+    try {
+      for (var next = nesting.postponed.poll(); next != null; next = nesting.postponed.poll()) next.run();
+    } finally {
+      nesting.depth--;
+    }
+  }
+}

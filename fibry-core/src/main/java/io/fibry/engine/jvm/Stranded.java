@@ -1,6 +1,0 @@
-package io.fibry.engine.jvm;
-
-/** Has something to be rescued, on a fiber. */
-public interface Stranded {
-  void rescue();
-}

@@ -1,0 +1,13 @@
+package io.fibry.engine.jvm;
+
+/** The drain of an actor that a handler on a fiber has woken. */
+public interface WokenDrain extends Runnable {
+  /** Returns whether the drain ran; only the first call runs it. */
+  boolean runOnce();
+
+  /** Called before the fiber runs another drain. */
+  void leaveThread();
+
+  /** Its waker blocked or computed for long, instead of going on. */
+  void blameWaker();
+}

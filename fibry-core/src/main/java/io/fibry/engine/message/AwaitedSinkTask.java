@@ -1,0 +1,12 @@
+package io.fibry.engine.message;
+
+import io.fibry.Handler;
+
+/** Code for a sink, whose sender waits until it is done. */
+public record AwaitedSinkTask(Handler<Object> code) implements Handler.Returning<Object, Object> {
+  @Override
+  public Object handle(Object state) throws Exception {
+    code.handle(state);
+    return Boolean.TRUE; // for the waiting sender
+  }
+}

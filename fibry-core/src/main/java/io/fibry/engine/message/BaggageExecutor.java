@@ -1,0 +1,37 @@
+package io.fibry.engine.message;
+
+import io.fibry.Actor;
+import io.fibry.ContextPropagator;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/** Baggage that a block keeps until it sends the message: set while the block's code runs. */
+public record BaggageExecutor(List<ContextPropagator<?>> carriers, Actor<?> to, Object message, Baggage baggage)
+    implements Executor {
+
+  /** Captures on this thread. */
+  public static BaggageExecutor of(List<ContextPropagator<?>> carriers, Actor<?> to, Object message) {
+    return new BaggageExecutor(carriers, to, message, Baggage.of(Baggage.captured(carriers, to, message)));
+  }
+
+  /** Of a text that was written in another process. */
+  public static BaggageExecutor ofText(List<ContextPropagator<?>> carriers, Actor<?> to, Object message, String text) {
+    boolean any = !carriers.isEmpty() && !text.isEmpty();
+    return new BaggageExecutor(carriers, to, message, any ? Baggage.of(BaggageText.captured(carriers, to, text)) : null);
+  }
+
+  @Override
+  public void execute(Runnable code) {
+    var toClose = baggage == null ? null : baggage.room();
+    if (toClose == null) {
+      code.run();
+      return;
+    }
+    try {
+      baggage.set(carriers, to, message, toClose);
+      code.run();
+    } finally {
+      Baggage.close(carriers, to, toClose);
+    }
+  }
+}

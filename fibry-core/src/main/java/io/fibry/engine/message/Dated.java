@@ -1,9 +1,0 @@
-package io.fibry.engine.message;
-
-import io.fibry.engine.jvm.CoarseClock;
-
-/** A step that knows when it began. */
-public interface Dated {
-  /** By {@link CoarseClock}. */
-  long began();
-}

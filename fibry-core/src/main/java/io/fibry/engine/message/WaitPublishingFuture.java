@@ -1,0 +1,46 @@
+package io.fibry.engine.message;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** A future whose waits are published where a handler waits, so that rings are found. */
+abstract class WaitPublishingFuture<R> extends CompletableFuture<R> {
+  /** Returns null if this thread runs no handler, or the answer has arrived. */
+  public abstract Wait publish(boolean deaf);
+
+  @Override
+  public R get() throws InterruptedException, ExecutionException {
+    try (var wait = publish(false)) {
+      WaitCycle.refuse(wait);
+      return super.get();
+    }
+  }
+
+  @Override
+  public R get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+    try (var wait = publish(false)) {
+      WaitCycle.refuse(wait);
+      return super.get(timeout, unit);
+    }
+  }
+
+  @Override
+  public R join() {
+    try (var wait = publish(true)) {
+      WaitCycle.refuse(wait);
+      return super.join();
+    }
+  }
+
+  /** Waits unpublished. */
+  public R park() throws InterruptedException, ExecutionException {
+    return super.get();
+  }
+
+  /** Likewise. */
+  public R park(long nanos) throws InterruptedException, ExecutionException, TimeoutException {
+    return super.get(nanos, TimeUnit.NANOSECONDS);
+  }
+}

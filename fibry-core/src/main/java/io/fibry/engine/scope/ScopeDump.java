@@ -1,0 +1,45 @@
+package io.fibry.engine.scope;
+
+import io.fibry.engine.cell.Cell;
+import java.util.List;
+import java.util.Locale;
+
+/** A scope and all below it as text, one line each. */
+final class ScopeDump {
+  static final int COUNTED = 100_000;
+
+  private final StringBuilder text = new StringBuilder();
+
+  private ScopeDump() {}
+
+  static String of(ScopeState scope) {
+    var dump = new ScopeDump();
+    dump.add(scope, "");
+    return dump.text.toString();
+  }
+
+  private void add(ScopeState scope, String indent) {
+    var members = scope.members();
+    var report = scope.report(List.of());
+    text.append(indent).append("scope '").append(scope.name()).append("'").append(scope.isClosing() ? ", closing" : "")
+        .append(": ").append(report.handled()).append(" handled");
+    report.unhandled().forEach((reason, count) -> {
+      if (count > 0) text.append(", ").append(count).append(' ').append(reason.name().toLowerCase(Locale.ROOT));
+    });
+    if (report.handling() > 0) text.append(", ").append(report.handling()).append(" being handled");
+    text.append(", ").append(report.queued()).append(" waiting\n");
+    for (var member : members)
+      if (member instanceof ScopeState below) add(below, indent + "  ");
+      else add((Cell) member, indent + "  ");
+  }
+
+  private void add(Cell cell, String indent) {
+    int waiting = cell.waiting(COUNTED);
+    text.append(indent).append(cell.name()).append(" (").append(cell.kind()).append("): ").append(cell.doing());
+    if (waiting > 0) text.append("; ").append(waiting).append(waiting == COUNTED ? " or more" : "").append(" waiting");
+    text.append("; ").append(cell.handled()).append(" handled");
+    if (cell.failed() > 0) text.append(", ").append(cell.failed()).append(" failed");
+    text.append('\n');
+    for (var worker : cell.crew()) if (worker != cell && !worker.isIdle()) add(worker, indent + "  ");
+  }
+}

@@ -1,0 +1,125 @@
+package io.fibry.flow;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskTimeoutException;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.block.Throwables;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.spi.BlockBuilder;
+import io.fibry.text.Lines;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
+
+/**
+ * One request to many actors. The caller asks an actor on its own thread, which sends the requests
+ * and promises their outcome. So limit, interrupt and exceptions are as for any {@code ask}, and
+ * requests take the caller's context along. Clock and texts come from the scope of the first actor.
+ */
+final class MultiAsk<M, R> {
+  // suppressed failures, since one object may be thrown often; names in a text
+  private static final int MOST = 10;
+
+  private final List<ActorWithReturn<M, R>> actors = new ArrayList<>();
+  private final M message;
+  private final Duration limit;
+  private final List<CompletableFuture<R>> requests = new ArrayList<>(); // used by the caller only
+  private final List<Throwable> failures = new ArrayList<>(); // guarded by this
+
+  MultiAsk(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
+    for (var actor : Objects.requireNonNull(actors, "actors"))
+      this.actors.add(Objects.requireNonNull(actor, "an actor"));
+    this.message = Objects.requireNonNull(message, "message");
+    this.limit = Objects.requireNonNull(limit, "limit");
+  }
+
+  List<R> all() {
+    if (actors.isEmpty()) return List.of();
+    var answers = new AtomicReferenceArray<R>(actors.size());
+    var missing = new AtomicInteger(actors.size());
+    var outcome = new CompletableFuture<List<R>>();
+    return ask(outcome, (number, answer, failure) -> {
+      if (failure != null) fail(outcome, failure);
+      else {
+        answers.set(number, answer);
+        if (missing.decrementAndGet() == 0)
+          outcome.complete(IntStream.range(0, answers.length()).mapToObj(answers::get).toList());
+      }
+    });
+  }
+
+  R first() {
+    if (actors.isEmpty()) throw new IllegalArgumentException("no actors, so none can answer first; give at least one");
+    var outcome = new CompletableFuture<R>();
+    return ask(outcome, (number, answer, failure) -> {
+      if (failure == null) outcome.complete(answer);
+      else if (add(failure) == actors.size()) fail(outcome, withFailures(failures.getFirst()));
+    });
+  }
+
+  /** A promise unwraps its failure once. */
+  private static void fail(CompletableFuture<?> outcome, Throwable failure) {
+    outcome.completeExceptionally(new CompletionException(failure));
+  }
+
+  private synchronized int add(Throwable failure) {
+    failures.add(failure);
+    return failures.size();
+  }
+
+  private synchronized <E extends Throwable> E withFailures(E thrown) {
+    for (var failure : failures)
+      if (failure != thrown && thrown.getSuppressed().length < MOST) thrown.addSuppressed(failure);
+    return thrown;
+  }
+
+  private interface AnswerHandler<R> {
+    void handle(int number, R answer, Throwable failure);
+  }
+
+  private <A> A ask(CompletableFuture<A> outcome, AnswerHandler<R> handler) {
+    var silent = BlockBuilder.of(ActorSystem.beside(actors.getFirst())).inOuterScope().strategy(Strategy.CALLER)
+        .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.resume().withoutLog());
+    var asker = silent.newActor((MultiAskRequest<A> question, ActorContext<MultiAskRequest<A>> context) -> {
+      for (var actor : actors) {
+        int number = requests.size();
+        var request = actor.sendMessageReturn(message);
+        requests.add(request);
+        request.whenComplete((answer, failure) -> handler.handle(number, answer, Throwables.unwrapped(failure)));
+      }
+      context.replyWhen(question, outcome);
+    });
+    try {
+      return asker.ask(new MultiAskRequest<A>(this), limit);
+    } catch (AskTimeoutException late) {
+      late.getMessage(); // names the answers that are missing now
+      throw withFailures(late);
+    } finally {
+      for (var request : requests) request.cancel(true);
+    }
+  }
+
+  private record MultiAskRequest<A>(MultiAsk<?, ?> group) implements Request<MultiAskRequest<A>, A> {
+    @Override
+    public String toString() {
+      return Lines.text(group.message) + " (of " + group.actors.size() + " actors; not answered by " + group.missing()
+          + ")";
+    }
+  }
+
+  private List<String> missing() {
+    return IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone())
+        .mapToObj(i -> actors.get(i).name()).limit(MOST).toList();
+  }
+}

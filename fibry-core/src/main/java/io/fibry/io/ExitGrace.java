@@ -1,0 +1,27 @@
+package io.fibry.io;
+
+/**
+ * The two seconds in which a program must end, and its children must close the output. They are
+ * counted in steps of the waiting thread. A machine that is too busy for the program, or for the
+ * thread that reads its output, is too busy for these steps, too. So the output of a program is not
+ * cut off because its reader got no processor. There must be a limit, because the children of a
+ * program that has ended are unknown, and may keep the output open for ever.
+ */
+final class ExitGrace {
+  static final int STEPS = 100;
+  private static final long STEP = 20; // ms
+
+  private ExitGrace() {}
+
+  @FunctionalInterface
+  interface GraceStep {
+    /** {@return whether the awaited event has come} */
+    boolean await(long millis) throws InterruptedException;
+  }
+
+  /** {@return whether the awaited event has come in one of the steps} */
+  static boolean await(GraceStep step) throws InterruptedException {
+    for (int done = 0; done < STEPS; done++) if (step.await(STEP)) return true;
+    return false;
+  }
+}

@@ -1,0 +1,32 @@
+package io.fibry.net;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketOption;
+
+/**
+ * Has the system find out that a client is gone. Enabled by the first check: short connections need
+ * not pay for it.
+ */
+final class TcpKeepAlive {
+  private TcpKeepAlive() {}
+
+  static void enable(Socket socket) {
+    try {
+      socket.setKeepAlive(true);
+      for (var option : socket.supportedOptions()) {
+        switch (option.name()) {
+          case "TCP_KEEPIDLE" -> set(socket, option, 30);
+          case "TCP_KEEPINTERVAL" -> set(socket, option, 10);
+          case "TCP_KEEPCOUNT" -> set(socket, option, 3);
+          default -> {}
+        }
+      }
+    } catch (IOException | UnsupportedOperationException unsupported) {}
+  }
+
+  @SuppressWarnings("unchecked") // these three are numbers
+  private static void set(Socket socket, SocketOption<?> option, int value) throws IOException {
+    socket.setOption((SocketOption<Integer>) option, value);
+  }
+}

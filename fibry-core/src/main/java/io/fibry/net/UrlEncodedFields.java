@@ -1,0 +1,75 @@
+package io.fibry.net;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Names and values of a query or a form: {@code a=1&b=2}. Malformed UTF-8 is replaced.
+ *
+ * @throws IllegalArgumentException at a percent sign without two hexadecimal digits
+ */
+record UrlEncodedFields(String text) {
+
+  /** Returns the first value of this name, decoded, or null. */
+  String first(String name) {
+    for (int from = 0; from < text.length();) {
+      int to = end(from);
+      int equal = equal(from, to);
+      if (decoded(from, equal).equals(name)) return decoded(Math.min(equal + 1, to), to);
+      from = to + 1;
+    }
+    return null;
+  }
+
+  boolean hasMoreThan(int most) {
+    int fields = 0;
+    for (int from = 0; from < text.length() && fields <= most; from = end(from) + 1) fields++;
+    return fields > most;
+  }
+
+  /** All, in their order. */
+  Map<String, List<String>> all() {
+    if (text.isEmpty()) return Map.of();
+    var all = new LinkedHashMap<String, List<String>>();
+    for (int from = 0; from < text.length();) {
+      int to = end(from);
+      int equal = equal(from, to);
+      if (to > from)
+        all.computeIfAbsent(decoded(from, equal), none -> new ArrayList<>(1)).add(decoded(Math.min(equal + 1, to), to));
+      from = to + 1;
+    }
+    all.replaceAll((name, values) -> Collections.unmodifiableList(values));
+    return Collections.unmodifiableMap(all);
+  }
+
+  private int end(int from) {
+    int to = text.indexOf('&', from);
+    return to < 0 ? text.length() : to;
+  }
+
+  private int equal(int from, int to) {
+    int equal = text.indexOf('=', from);
+    return equal < 0 || equal > to ? to : equal;
+  }
+
+  private String decoded(int from, int to) {
+    var bytes = new byte[to - from];
+    int length = 0;
+    for (int i = from; i < to; i++) {
+      char c = text.charAt(i);
+      if (c == '%') {
+        int high = i + 2 < to ? Character.digit(text.charAt(i + 1), 16) : -1;
+        int low = i + 2 < to ? Character.digit(text.charAt(i + 2), 16) : -1;
+        if (high < 0 || low < 0) throw new IllegalArgumentException("a percent sign without two hexadecimal digits");
+        c = (char) (high << 4 | low);
+        i += 2;
+      } else if (c == '+') c = ' ';
+      bytes[length++] = (byte) c;
+    }
+    return new String(bytes, 0, length, StandardCharsets.UTF_8);
+  }
+}
