@@ -44,9 +44,9 @@ class RootScopeRulesTest {
       entry("fibry-cluster/MemoryNetwork.java", SERVER),
       entry("fibry-cluster/MemoryQueue.java", SERVER),
       entry("fibry-cluster/MemoryTable.java", SERVER),
-      entry("fibry-nats/Taking.java", "hands work of NATS to the workers, who are in the scope of the cluster"),
+      entry("fibry-nats/WorkConsumer.java", "hands work of NATS to the workers, who are in the scope of the cluster"),
       entry("fibry-simulation/SimulatedNode.java", "is the root scope of a simulated process"),
-      entry("fibry-simulation/Trial.java", "closes the root scope of a simulated process"));
+      entry("fibry-simulation/ProgramRun.java", "closes the root scope of a simulated process"));
 
   @Test
   void eachFileThatNamesTheRootScopeHasAReason() throws IOException {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The end of a scope; {@code ScopeClosingCornerTest} has rarer cases. The clock is stopped, so a
+ * The end of a scope; {@code ScopeCloserCornerTest} has rarer cases. The clock is stopped, so a
  * wait for the limit would hang.
  */
 class ScopeCloseTest {

@@ -34,10 +34,10 @@ class SourceRulesTest {
       Map.entry("RequestFuture", "the races of a request with its asker and its handler"),
       Map.entry("GuardedQueue", "the queue with a monitor, and its entrance without"),
       Map.entry("ScopeCloser", "the close of a tree of scopes"),
-      Map.entry("Journal", "the thread that writes and syncs the log"),
-      Map.entry("Live", "the life of a durable actor"),
-      Map.entry("Delivery", "the order in which waiting messages are given"),
-      Map.entry("Hosting", "the hand-over of a part between nodes"));
+      Map.entry("LogWriter", "the thread that writes and syncs the log"),
+      Map.entry("DurableRuntime", "the life of a durable actor"),
+      Map.entry("PendingDelivery", "the order in which waiting messages are given"),
+      Map.entry("PartitionCoordinator", "the hand-over of a part between nodes"));
 
   /** Folders of what is published: the simulator has three. */
   private static final String MAIN = "(?:main|boot|agent)";

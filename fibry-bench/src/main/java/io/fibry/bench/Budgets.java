@@ -2,7 +2,7 @@ package io.fibry.bench;
 
 import io.fibry.bench.PairedMeasurement.Workload;
 import io.fibry.bench.report.Result;
-import io.fibry.bench.report.Row;
+import io.fibry.bench.report.ResultRow;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -21,13 +21,13 @@ public final class Budgets {
   private static final int PROCESSES = 3;
 
   /** Our cost divided by the reference's must be {@code most} or less. */
-  private record Promise(String name, String what, String reference, double most, double aim, int times, Workload ours,
+  private record RatioBudget(String name, String what, String reference, double most, double aim, int times, Workload ours,
       Workload theirs, List<String> flags) {
 
-    static Promise of(String name) {
+    static RatioBudget of(String name) {
       return PROMISES.stream().filter(promise -> promise.name.equals(name)).findFirst()
           .orElseThrow(() -> new IllegalArgumentException(
-              "no promise '" + name + "'; there are " + PROMISES.stream().map(Promise::name).toList()));
+              "no promise '" + name + "'; there are " + PROMISES.stream().map(RatioBudget::name).toList()));
     }
 
     PairedMeasurement.Result measured() throws Exception {
@@ -36,58 +36,58 @@ public final class Budgets {
     }
   }
 
-  private static final List<Promise> PROMISES = List.of(
-      new Promise("create", "create an actor", "start a virtual thread that parks", 0.15, 0.05, 200_000,
+  private static final List<RatioBudget> PROMISES = List.of(
+      new RatioBudget("create", "create an actor", "start a virtual thread that parks", 0.15, 0.05, 200_000,
           ActorWorkloads::createSinks, ActorWorkloads::createParkedThreads, List.of()),
-      new Promise("messages-pekko", "a message, processed", "Pekko typed", 1 / 2.0, 1 / 3.0, 1_000_000,
+      new RatioBudget("messages-pekko", "a message, processed", "Pekko typed", 1 / 2.0, 1 / 3.0, 1_000_000,
           ActorWorkloads::messages, ActorWorkloads::messagesInPekko, List.of()),
-      new Promise("messages-g1", "a message, processed", "virtual thread + LinkedTransferQueue, G1", 1 / 1.3, 1 / 2.0,
+      new RatioBudget("messages-g1", "a message, processed", "virtual thread + LinkedTransferQueue, G1", 1 / 1.3, 1 / 2.0,
           1_000_000, ActorWorkloads::messages, ActorWorkloads::messagesThroughQueue, List.of()),
-      new Promise("messages-parallel", "a message, processed", "virtual thread + LinkedTransferQueue, Parallel GC",
+      new RatioBudget("messages-parallel", "a message, processed", "virtual thread + LinkedTransferQueue, Parallel GC",
           1 / 1.6, 1 / 2.0, 1_000_000, ActorWorkloads::messages, ActorWorkloads::messagesThroughQueue,
           List.of(PARALLEL)),
-      new Promise("requests", "sendMessageReturn(i).get()", "start a virtual thread + join a future, one carrier", 1.25,
+      new RatioBudget("requests", "sendMessageReturn(i).get()", "start a virtual thread + join a future, one carrier", 1.25,
           1.1, 100_000, ActorWorkloads::requests, ActorWorkloads::threadAndFuture, List.of(ONE_CARRIER)),
-      new Promise("asks", "ask(i), with its limit", "start a virtual thread + join a future, one carrier", 2.2, 1.5,
+      new RatioBudget("asks", "ask(i), with its limit", "start a virtual thread + join a future, one carrier", 2.2, 1.5,
           100_000, ActorWorkloads::asks, ActorWorkloads::threadAndFuture, List.of(ONE_CARRIER)),
-      new Promise("asks-pekko", "ask(i), with its limit", "Pekko typed ask", 1 / 7.0, 1 / 7.0, 50_000,
+      new RatioBudget("asks-pekko", "ask(i), with its limit", "Pekko typed ask", 1 / 7.0, 1 / 7.0, 50_000,
           ActorWorkloads::asks, ActorWorkloads::asksInPekko, List.of()),
-      new Promise("hand-over-pekko", "a message that wakes the other", "Pekko typed", 1 / 1.5, 1 / 3.0, 500_000,
+      new RatioBudget("hand-over-pekko", "a message that wakes the other", "Pekko typed", 1 / 1.5, 1 / 3.0, 500_000,
           times -> PeerWorkloads.handOvers("fiber", times), times -> PeerWorkloads.handOvers("pekko", times),
           List.of()),
-      new Promise("timers", "a timer that sends", "JDK scheduler + single thread executor", 1.1, 1, 200_000,
+      new RatioBudget("timers", "a timer that sends", "JDK scheduler + single thread executor", 1.1, 1, 200_000,
           times -> PeerWorkloads.timers("fiber", times), times -> PeerWorkloads.timers("executor", times), List.of()),
-      new Promise("inline", "inline ask(i)", "lock and unlock of a ReentrantLock", 6, 3, 1_000_000,
+      new RatioBudget("inline", "inline ask(i)", "lock and unlock of a ReentrantLock", 6, 3, 1_000_000,
           ActorWorkloads::inlineAsks, ActorWorkloads::lockedCounter, List.of()),
-      new Promise("pool-executor", "a task of a pool of four", "ThreadPoolExecutor, as bounded", 1.3, 1, 200_000,
+      new RatioBudget("pool-executor", "a task of a pool of four", "ThreadPoolExecutor, as bounded", 1.3, 1, 200_000,
           PoolWorkloads::pool, PoolWorkloads::executorService, List.of()),
-      new Promise("pool-forkjoin", "a task of a pool of four", "ForkJoinPool, as bounded", 1.3, 1, 200_000,
+      new RatioBudget("pool-forkjoin", "a task of a pool of four", "ForkJoinPool, as bounded", 1.3, 1, 200_000,
           PoolWorkloads::pool, PoolWorkloads::forkJoinPool, List.of()),
-      new Promise("pool-threads", "a task of a pool of four", "a virtual thread per task, as bounded", 1.3, 1, 200_000,
+      new RatioBudget("pool-threads", "a task of a pool of four", "a virtual thread per task, as bounded", 1.3, 1, 200_000,
           PoolWorkloads::pool, PoolWorkloads::threadPerTask, List.of()),
-      new Promise("pipeline", "a message through three stages", "a virtual thread per stage, bounded queues", 1.3, 1,
+      new RatioBudget("pipeline", "a message through three stages", "a virtual thread per stage, bounded queues", 1.3, 1,
           200_000, PoolWorkloads::pipeline, PoolWorkloads::virtualThreadsAndQueues, List.of()));
 
   private Budgets() {}
 
   public static void main(String[] names) throws Exception {
     if (names.length == 2 && names[0].equals(IN_CHILD)) {
-      var promise = Promise.of(names[1]);
+      var promise = RatioBudget.of(names[1]);
       var result = PairedMeasurement.run(promise.ours, promise.theirs, promise.times);
       ChildJvm.tell(result.ours(), result.reference(), result.least(), result.most());
       System.exit(0); // threads of Pekko may be alive
     }
-    var promises = names.length == 0 ? PROMISES : Arrays.stream(names).map(Promise::of).toList();
+    var promises = names.length == 0 ? PROMISES : Arrays.stream(names).map(RatioBudget::of).toList();
     System.out.println("JDK " + Runtime.version() + ", " + Runtime.getRuntime().availableProcessors()
         + " processors; ratio = ours / reference, lower is better; three processes, the middle one judged");
     boolean kept = true;
-    var judged = new ArrayList<Row>();
+    var judged = new ArrayList<ResultRow>();
     for (var promise : promises) kept &= judge(promise, judged);
     Result.here("budgets", "our cost divided by the reference's, in the middle one of three processes", judged).write();
     System.exit(kept ? 0 : 1);
   }
 
-  private static boolean judge(Promise promise, List<Row> judged) throws Exception {
+  private static boolean judge(RatioBudget promise, List<ResultRow> judged) throws Exception {
     var results = new ArrayList<PairedMeasurement.Result>();
     for (int i = 0; i < PROCESSES; i++) results.add(promise.measured());
     results.sort(Comparator.comparingDouble(PairedMeasurement.Result::ratio));
@@ -99,7 +99,7 @@ public final class Budgets {
         kept ? "kept" : "BROKEN", promise.name, promise.what, middle.ratio(),
         results.getFirst().ratio(), results.getLast().ratio(), middle.least(), middle.most(), promise.most, promise.aim,
         middle.ours(), middle.reference(), promise.reference);
-    judged.add(new Row(promise.name + ": " + promise.what, "x of " + promise.reference, middle.ratio(),
+    judged.add(new ResultRow(promise.name + ": " + promise.what, "x of " + promise.reference, middle.ratio(),
         results.getFirst().ratio(), results.getLast().ratio(),
         String.format(Locale.ROOT, "at most %.3f, aim %.3f: %s", promise.most, promise.aim, kept ? "kept" : "BROKEN"),
         0));

@@ -4,7 +4,7 @@ import io.fibry.bench.peer.Peer;
 import io.fibry.bench.peer.Peers;
 import io.fibry.bench.peer.Receiver;
 import io.fibry.bench.report.Result;
-import io.fibry.bench.report.Row;
+import io.fibry.bench.report.ResultRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +36,7 @@ public final class IdleActors {
     }
     System.out.println("JDK " + Runtime.version() + "; bytes of heap for each idle actor");
     for (var state : List.of(MADE, WORKED)) {
-      var rows = new ArrayList<Row>();
+      var rows = new ArrayList<ResultRow>();
       for (var who : OURS) rows.add(inProcess(who, "fibry, " + who, state));
       for (var who : PEERS) rows.add(inProcess(who, who, state));
       var title = String.format(Locale.ROOT,
@@ -47,8 +47,8 @@ public final class IdleActors {
     }
   }
 
-  private static Row inProcess(String who, String side, String state) throws IOException, InterruptedException {
-    return Row.of(side, "B", "",
+  private static ResultRow inProcess(String who, String side, String state) throws IOException, InterruptedException {
+    return ResultRow.of(side, "B", "",
         ChildJvm.figures(List.of(), IdleActors.class, who, ON_THREADS.contains(who) ? THREADS : MANY, state));
   }
 

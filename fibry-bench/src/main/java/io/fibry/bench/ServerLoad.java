@@ -1,7 +1,7 @@
 package io.fibry.bench;
 
 import io.fibry.bench.report.Result;
-import io.fibry.bench.report.Row;
+import io.fibry.bench.report.ResultRow;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -81,10 +81,10 @@ public final class ServerLoad {
         }
       }
     boolean kept = true;
-    var rows = new ArrayList<Row>();
+    var rows = new ArrayList<ResultRow>();
     for (var each : all.entrySet()) {
       double must = question.shares.getOrDefault(each.getKey(), 0.0);
-      var row = Row.of(each.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http", "fibry http"),
+      var row = ResultRow.of(each.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http", "fibry http"),
           "requests/s", must == 0 ? "" : "ours >= " + must + " of it",
           each.getValue().stream().mapToDouble(Double::doubleValue).toArray());
       rows.add(row);

@@ -8,7 +8,7 @@ import io.fibry.Request;
 import io.fibry.net.HttpRoutes;
 import io.fibry.net.HttpServer;
 import io.fibry.simulation.Simulation;
-import io.fibry.simulation.agent.Attach;
+import io.fibry.simulation.agent.AgentAttacher;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -37,7 +37,7 @@ public final class SimulationSpeed {
 
   public static void main(String[] args) throws Exception {
     long begun = System.nanoTime();
-    Attach.ensure();
+    AgentAttacher.ensure();
     System.out.printf("the agent was there after %d ms%n", (System.nanoTime() - begun) / 1_000_000);
     measure("bank", RUNS, scope -> bank(scope, 2));
     measure("long", RUNS / 20, scope -> bank(scope, 200)); // hardly more than steps

@@ -34,7 +34,7 @@ import java.util.function.UnaryOperator;
  * more. {@code sendMessage} returns true when the message waits here to be sent. It arrives once,
  * or becomes a dead letter of this node, which says why.
  */
-public sealed interface Cluster extends AutoCloseable permits Node {
+public sealed interface Cluster extends AutoCloseable permits ClusterNode {
 
   /**
    * All in this process, without a server. Messages become bytes all the same.
@@ -58,7 +58,7 @@ public sealed interface Cluster extends AutoCloseable permits Node {
    * @throws TransportException if there is no connection
    */
   static Cluster join(String app, ClusterNetwork network, UnaryOperator<Options> options) {
-    return Node.join(app, network, options.apply(Options.defaults(network)));
+    return ClusterNode.join(app, network, options.apply(Options.defaults(network)));
   }
 
   /**

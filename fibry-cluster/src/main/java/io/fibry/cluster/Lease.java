@@ -60,24 +60,24 @@ final class Lease {
   private static final int MOST_ENDED = 64; // offers, whose ends others can read
   private static final Duration BEFORE_OTHERS = Duration.ofSeconds(2);
 
-  private sealed interface Event {}
+  private sealed interface LeaseEvent {}
 
-  private record Sign() implements Event {}
+  private record HeartbeatTick() implements LeaseEvent {}
 
-  private record Host(String kind, boolean now) implements Event, Request<Host, Done> {}
+  private record HostKind(String kind, boolean now) implements LeaseEvent, Request<HostKind, Done> {}
 
-  private record Offered(String name, Object offer) implements Event, Request<Offered, Done> {}
+  private record AddOffer(String name, Object offer) implements LeaseEvent, Request<AddOffer, Done> {}
 
-  private record Ended(String name, Object offer, String why) implements Event {}
+  private record RemoveOffer(String name, Object offer, String why) implements LeaseEvent {}
 
-  private record Leave() implements Event, Request<Leave, Done> {}
+  private record LeaveRequest() implements LeaseEvent, Request<LeaveRequest, Done> {}
 
   /** Until when it is believed, by both clocks. */
-  private record Life(Member member, boolean begun, long nanos, long millis) {}
+  private record LeaseLife(Member member, boolean begun, long nanos, long millis) {}
 
   private final ClusterTransport engine;
   private final String key;
-  private final Lives lives;
+  private final HeartbeatTracker lives;
   private final Duration time;
   private final Scheduler clock;
   private final InstantSource wall;
@@ -85,13 +85,13 @@ final class Lease {
   private final Set<String> hosts = new TreeSet<>();
   private final Map<String, Object> offers = new TreeMap<>(); // by name
   private final Map<String, String> ended = new LinkedHashMap<>(); // offers: why
-  private volatile Life life; // written by that actor, or before it begins
+  private volatile LeaseLife life; // written by that actor, or before it begins
   private OptionalLong version; // empty: it has lapsed
   private String joining; // id of the life that it begins; perhaps in the table already
   private boolean left; // for good
-  private Actor<Event> signs; // written before others know this object
+  private Actor<LeaseEvent> signs; // written before others know this object
 
-  private Lease(ClusterTransport engine, Subjects subjects, Cluster.Options options, Scheduler clock, Lives lives) {
+  private Lease(ClusterTransport engine, Subjects subjects, Cluster.Options options, Scheduler clock, HeartbeatTracker lives) {
     this.engine = engine;
     this.lives = lives;
     this.key = subjects.keyOfNode(options.node());
@@ -99,7 +99,7 @@ final class Lease {
     this.clock = clock;
     this.wall = options.wall();
     this.joining = newId();
-    this.life = new Life(member(options.node()), false, 0, 0);
+    this.life = new LeaseLife(member(options.node()), false, 0, 0);
     this.version = OptionalLong.empty();
   }
 
@@ -108,13 +108,13 @@ final class Lease {
   }
 
   static Lease begin(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options,
-      Lives lives) {
+      HeartbeatTracker lives) {
     var lease = new Lease(engine, subjects, options, BlockBuilder.of(scope.anonymous()).scheduler(), lives);
     lease.join(scope, subjects.app());
     boolean begun = false;
     try {
-      lease.signs = Surroundings.own(scope).newActor(lease::handle);
-      lease.signs.sendMessageEvery(new Sign(), options.lease().dividedBy(5));
+      lease.signs = NodeContext.own(scope).newActor(lease::handle);
+      lease.signs.sendMessageEvery(new HeartbeatTick(), options.lease().dividedBy(5));
       begun = true;
       return lease;
     } finally {
@@ -239,7 +239,7 @@ final class Lease {
     return now.member.id().equals(id) && isValid(now);
   }
 
-  private boolean isValid(Life now) {
+  private boolean isValid(LeaseLife now) {
     return now.begun && clock.nanoTime() - now.nanos < 0 && wall.millis() < now.millis;
   }
 
@@ -251,23 +251,23 @@ final class Lease {
 
   /** Tells the others which kinds this node hosts; returns when they can know. */
   void host(String kind, boolean now) {
-    signs.ask(new Host(kind, now));
+    signs.ask(new HostKind(kind, now));
   }
 
   /** Tells the others that this node offers an actor; returns when they can know. */
   void offer(String name, Object offer) {
-    signs.ask(new Offered(name, offer));
+    signs.ask(new AddOffer(name, offer));
   }
 
   /** Tells the others that an offer has ended. By then the name may be offered again. */
   void endOffer(String name, Object offer, String why) {
-    signs.sendMessage(new Ended(name, offer, why));
+    signs.sendMessage(new RemoveOffer(name, offer, why));
   }
 
   /** Tells the others that this node is gone; if that takes too long, the end of its lease does. */
   void leave() {
     try {
-      signs.ask(new Leave());
+      signs.ask(new LeaveRequest());
     } catch (AskTimeoutException late) {
       LOG.warn("node '{}' leaves without a word: {}", self().name(),
           Lines.message(late));
@@ -277,28 +277,28 @@ final class Lease {
 
   // ---- signs
 
-  private void handle(Event event, ActorContext<Event> context) {
+  private void handle(LeaseEvent event, ActorContext<LeaseEvent> context) {
     switch (event) {
-      case Sign sign -> renew();
-      case Host host -> {
+      case HeartbeatTick sign -> renew();
+      case HostKind host -> {
         if (host.now) hosts.add(host.kind);
         else hosts.remove(host.kind);
         renew();
         context.reply(host, Done.DONE);
       }
-      case Offered offered -> {
+      case AddOffer offered -> {
         offers.put(offered.name, offered.offer);
         ended.remove(offered.name);
         renew();
         context.reply(offered, Done.DONE);
       }
-      case Ended end -> {
+      case RemoveOffer end -> {
         if (!offers.remove(end.name, end.offer)) break;
         ended.put(end.name, end.why);
         if (ended.size() > MOST_ENDED) ended.remove(ended.keySet().iterator().next());
         renew();
       }
-      case Leave leave -> {
+      case LeaveRequest leave -> {
         delete();
         context.reply(leave, Done.DONE);
       }
@@ -328,13 +328,13 @@ final class Lease {
   }
 
   private OptionalLong sign(Member member) {
-    var recorded = Recorder.beginSign();
+    var recorded = ClusterEvents.beginSign();
     try {
       var next = engine.update(key, bytes(member), version.getAsLong(), State.cleanedUp(time));
-      Recorder.endSign(recorded, member.name(), null);
+      ClusterEvents.endSign(recorded, member.name(), null);
       return next;
     } catch (TransportException cut) {
-      Recorder.endSign(recorded, member.name(), cut);
+      ClusterEvents.endSign(recorded, member.name(), cut);
       throw cut;
     }
   }
@@ -350,7 +350,7 @@ final class Lease {
     if (written.isEmpty()) return false;
     version = written;
     var ours = time.minus(BEFORE_OTHERS);
-    life = new Life(member, true, nanos + ours.toNanos(), millis + ours.toMillis());
+    life = new LeaseLife(member, true, nanos + ours.toNanos(), millis + ours.toMillis());
     return true;
   }
 
@@ -368,7 +368,7 @@ final class Lease {
 
   private void lapse(String why) {
     LOG.warn("node '{}' has lapsed: {}; it joins again", self().name(), why);
-    Recorder.lapse(self().name(), why);
+    ClusterEvents.lapse(self().name(), why);
     stop();
     joining = newId();
     onLapse.forEach(Runnable::run);
@@ -377,7 +377,7 @@ final class Lease {
   /** Before others may know that this life is over. */
   private void stop() {
     version = OptionalLong.empty();
-    life = new Life(life.member, false, 0, 0);
+    life = new LeaseLife(life.member, false, 0, 0);
     lives.over(life.member.id());
   }
 

@@ -32,10 +32,10 @@ final class Membership implements AutoCloseable {
   private static final Duration MOMENT = Duration.ofSeconds(5);
   private static final int CHECKS = 10; // in a lease
 
-  private record Check() {}
+  private record MembershipCheck() {}
 
   /** The last entry of a node. */
-  private record Sign(State state, long version) {
+  private record NodeEntry(State state, long version) {
     Member member() {
       return state.member();
     }
@@ -47,24 +47,24 @@ final class Membership implements AutoCloseable {
   private final Map<String, Map<String, String>> ended = new ConcurrentHashMap<>(); // offers, by node; read by all
   private final Map<String, Duration> leases = new ConcurrentHashMap<>(); // by node; read by all
   private final List<Consumer<List<Member>>> followers = new ArrayList<>(); // guarded by itself
-  private final TreeMap<String, Sign> signs = new TreeMap<>(); // by node
+  private final TreeMap<String, NodeEntry> signs = new TreeMap<>(); // by node
   private final Scheduler clock;
   private final ClusterTransport engine;
-  private final Lives lives;
+  private final HeartbeatTracker lives;
   private final String node;
   private final String keys;
   private final Actor<Object> actor;
 
-  Membership(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options, Lives lives) {
+  Membership(ActorScope scope, ClusterTransport engine, Subjects subjects, Cluster.Options options, HeartbeatTracker lives) {
     this.clock = BlockBuilder.of(scope.anonymous()).scheduler();
     this.engine = engine;
     this.lives = lives;
     this.node = options.node();
-    this.all = ObservableValue.of(Surroundings.own(scope), List.of());
+    this.all = ObservableValue.of(NodeContext.own(scope), List.of());
     this.keys = subjects.keysOfNodes();
-    this.actor = Surroundings.own(scope).newActor(this::handle);
+    this.actor = NodeContext.own(scope).newActor(this::handle);
     actor.closeOnExit(engine.watch(keys, actor::sendMessage));
-    actor.sendMessageEvery(new Check(), options.lease().dividedBy(CHECKS));
+    actor.sendMessageEvery(new MembershipCheck(), options.lease().dividedBy(CHECKS));
   }
 
   ObservableValue<List<Member>> all() {
@@ -157,10 +157,10 @@ final class Membership implements AutoCloseable {
     if (state.isEmpty()) return;
     lives.heard(state.get());
     if (state.get().isOver()) remove(name);
-    else become(name, new Sign(state.get(), entry.version()));
+    else become(name, new NodeEntry(state.get(), entry.version()));
   }
 
-  private void become(String name, Sign next) {
+  private void become(String name, NodeEntry next) {
     var before = signs.put(name, next);
     if (before != null) left(before.member());
     ended.put(name, next.state.ended());
@@ -182,7 +182,7 @@ final class Membership implements AutoCloseable {
   }
 
   private void publish() {
-    var members = signs.values().stream().map(Sign::member).toList();
+    var members = signs.values().stream().map(NodeEntry::member).toList();
     knownSince.keySet().retainAll(members.stream().map(Member::id).toList());
     for (var member : members) knownSince.putIfAbsent(member.id(), clock.nanoTime());
     if (members.equals(all.value())) return;
@@ -204,7 +204,7 @@ final class Membership implements AutoCloseable {
     lives.forget();
   }
 
-  private void end(Sign silent) {
+  private void end(NodeEntry silent) {
     var member = silent.member();
     String key = keys + member.name();
     String why = "node '" + node + "' saw no heartbeat of it for a whole lease";

@@ -31,12 +31,12 @@ public final class MemoryNetwork implements ClusterNetwork {
   private static final String ANSWERS = "_answer.";
 
   /** A subscriber. Its messages wait in an actor's mailbox. Thread-safe. */
-  private static final class Reader {
+  private static final class MemorySubscriber {
     private final Optional<String> group;
     private final Actor<WireMessage> actor;
     private boolean closed; // under this object's monitor
 
-    Reader(Optional<String> group, Actor<WireMessage> actor) {
+    MemorySubscriber(Optional<String> group, Actor<WireMessage> actor) {
       this.group = group;
       this.actor = actor;
     }
@@ -56,7 +56,7 @@ public final class MemoryNetwork implements ClusterNetwork {
   }
 
   private final Scheduler clock;
-  private final Map<String, List<Reader>> readers = new ConcurrentHashMap<>(); // by subject
+  private final Map<String, List<MemorySubscriber>> readers = new ConcurrentHashMap<>(); // by subject
   private final Map<String, CompletableFuture<WireMessage>> asked = new ConcurrentHashMap<>(); // by where answers go
   private final AtomicLong numbers = new AtomicLong(); // of requests
   private final AtomicLong turns = new AtomicLong(); // of those in a group
@@ -90,7 +90,7 @@ public final class MemoryNetwork implements ClusterNetwork {
   }
 
   ClusterTransport engine() {
-    return new MemoryEngine(this, table, store);
+    return new MemoryTransport(this, table, store);
   }
 
   MemoryQueue queue(String subject) {
@@ -105,7 +105,7 @@ public final class MemoryNetwork implements ClusterNetwork {
   boolean send(WireMessage message) {
     var waiting = asked.remove(message.subject());
     if (waiting != null) return waiting.complete(message);
-    var groups = new LinkedHashMap<String, List<Reader>>();
+    var groups = new LinkedHashMap<String, List<MemorySubscriber>>();
     boolean sent = false;
     for (var reader : readers.getOrDefault(message.subject(), List.of()))
       if (reader.group.isPresent())
@@ -115,7 +115,7 @@ public final class MemoryNetwork implements ClusterNetwork {
     return sent;
   }
 
-  private boolean sendToOne(List<Reader> group, WireMessage message) {
+  private boolean sendToOne(List<MemorySubscriber> group, WireMessage message) {
     int first = (int) (turns.incrementAndGet() % group.size());
     for (int i = 0; i < group.size(); i++)
       if (group.get((first + i) % group.size()).takes(message)) return true; // others have ended
@@ -138,7 +138,7 @@ public final class MemoryNetwork implements ClusterNetwork {
 
   Subscription subscribe(String subject, Optional<String> group, Consumer<WireMessage> reader) {
     Actor<WireMessage> actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(reader::accept);
-    var one = new Reader(group, actor);
+    var one = new MemorySubscriber(group, actor);
     readers.computeIfAbsent(subject, none -> new CopyOnWriteArrayList<>()).add(one);
     return () -> {
       readers.computeIfPresent(subject, (same, all) -> all.remove(one) && all.isEmpty() ? null : all);

@@ -3,9 +3,9 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.ClusterTransport.PendingWork;
 import io.fibry.cluster.spi.ClusterTransport.WorkItem;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
@@ -26,35 +26,35 @@ import java.util.function.Consumer;
 final class MemoryQueue {
   private static final long IDS_KNOWN = Duration.ofMinutes(2).toNanos();
 
-  private static final class Work {
+  private static final class QueuedWork {
     private final long number;
     private final byte[] bytes;
     private int times; // taken
 
-    Work(long number, byte[] bytes) {
+    QueuedWork(long number, byte[] bytes) {
       this.number = number;
       this.bytes = bytes;
     }
   }
 
   /** The taking of one node. */
-  private final class Taking implements Subscription {
-    private final MemoryEngine engine;
+  private final class MemoryConsumer implements Subscription {
+    private final MemoryTransport engine;
     private final int most;
     private final Actor<WorkItem> actor;
-    private final Set<Work> out = new LinkedHashSet<>();
+    private final Set<QueuedWork> out = new LinkedHashSet<>();
 
-    Taking(MemoryEngine engine, int most, Consumer<WorkItem> worker) {
+    MemoryConsumer(MemoryTransport engine, int most, Consumer<WorkItem> worker) {
       this.engine = engine;
       this.most = most;
       this.actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(worker::accept);
     }
 
     /** Under the monitor. */
-    void give(Work work) {
+    void give(QueuedWork work) {
       work.times++;
       out.add(work);
-      actor.sendMessage(new Taken(this, work));
+      actor.sendMessage(new MemoryWorkItem(this, work));
     }
 
     @Override
@@ -64,12 +64,12 @@ final class MemoryQueue {
     }
   }
 
-  private final class Taken implements WorkItem {
-    private final Taking taking;
-    private final Work work;
+  private final class MemoryWorkItem implements WorkItem {
+    private final MemoryConsumer taking;
+    private final QueuedWork work;
     private final int times;
 
-    Taken(Taking taking, Work work) {
+    MemoryWorkItem(MemoryConsumer taking, QueuedWork work) {
       this.taking = taking;
       this.work = work;
       this.times = work.times;
@@ -103,9 +103,9 @@ final class MemoryQueue {
 
   private final Scheduler clock;
   private final Map<String, Long> ids = new LinkedHashMap<>(); // and since when; the oldest first
-  private final TreeMap<Long, Work> all = new TreeMap<>(); // by number
-  private final TreeMap<Long, Work> free = new TreeMap<>(); // pieces that can be taken
-  private final List<Taking> takings = new ArrayList<>(); // the taker that gets the next piece comes first
+  private final TreeMap<Long, QueuedWork> all = new TreeMap<>(); // by number
+  private final TreeMap<Long, QueuedWork> free = new TreeMap<>(); // pieces that can be taken
+  private final List<MemoryConsumer> takings = new ArrayList<>(); // the taker that gets the next piece comes first
   private long last; // number
 
   MemoryQueue(Scheduler clock) {
@@ -116,7 +116,7 @@ final class MemoryQueue {
     long now = clock.nanoTime();
     forget(now);
     if (ids.putIfAbsent(id, now) != null) return;
-    var work = new Work(++last, bytes.clone());
+    var work = new QueuedWork(++last, bytes.clone());
     all.put(work.number, work);
     release(work);
   }
@@ -127,7 +127,7 @@ final class MemoryQueue {
   }
 
   /** It can be taken, unless it was removed. */
-  private void release(Work work) {
+  private void release(QueuedWork work) {
     if (all.containsKey(work.number)) free.put(work.number, work);
     share();
   }
@@ -142,14 +142,14 @@ final class MemoryQueue {
     }
   }
 
-  synchronized Subscription take(MemoryEngine engine, int most, Consumer<WorkItem> worker) {
-    var taking = new Taking(engine, most, worker);
+  synchronized Subscription take(MemoryTransport engine, int most, Consumer<WorkItem> worker) {
+    var taking = new MemoryConsumer(engine, most, worker);
     takings.add(taking);
     share();
     return taking;
   }
 
-  private synchronized void stop(Taking taking) {
+  private synchronized void stop(MemoryConsumer taking) {
     takings.remove(taking);
     if (!taking.engine.isClosed()) return; // a piece that is being worked on is finished
     var left = List.copyOf(taking.out);
@@ -158,21 +158,21 @@ final class MemoryQueue {
   }
 
   /** Returns false if the piece was given back before. */
-  private synchronized boolean end(Taking taking, Work work) {
+  private synchronized boolean end(MemoryConsumer taking, QueuedWork work) {
     if (!taking.out.remove(work)) return false;
     all.remove(work.number);
     share();
     return true;
   }
 
-  private synchronized void giveBack(Taking taking, Work work, Duration later) {
+  private synchronized void giveBack(MemoryConsumer taking, QueuedWork work, Duration later) {
     if (!taking.out.remove(work)) return;
     if (later.isPositive()) clock.schedule(later, () -> releaseNow(work));
     else release(work);
     share();
   }
 
-  private synchronized void releaseNow(Work work) {
+  private synchronized void releaseNow(QueuedWork work) {
     release(work);
   }
 
@@ -191,7 +191,7 @@ final class MemoryQueue {
   }
 
   /** Returns the queue as a node sees it. */
-  ClusterTransport.Queue of(MemoryEngine engine) {
+  ClusterTransport.Queue of(MemoryTransport engine) {
     return new ClusterTransport.Queue() {
       @Override
       public void put(String id, byte[] work) {

@@ -3,8 +3,8 @@ package io.fibry.cluster;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
-import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.pubsub.Subscription;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -17,7 +17,7 @@ import java.util.function.Consumer;
 
 /** The table of a {@link MemoryNetwork}. Its fields are under the object's own monitor. */
 final class MemoryTable {
-  private record Held(byte[] value, long version, Optional<Scheduler.Timer> end) {
+  private record TableValue(byte[] value, long version, Optional<Scheduler.Timer> end) {
     void stop() {
       end.ifPresent(Scheduler.Timer::cancel);
     }
@@ -27,15 +27,15 @@ final class MemoryTable {
     }
   }
 
-  private record Watcher(String prefix, Actor<Entry> actor) {
+  private record TableWatcher(String prefix, Actor<Entry> actor) {
     void tell(Entry entry) {
       if (entry.key().startsWith(prefix)) actor.sendMessage(entry);
     }
   }
 
   private final Scheduler clock;
-  private final TreeMap<String, Held> held = new TreeMap<>();
-  private final Set<Watcher> watchers = new LinkedHashSet<>();
+  private final TreeMap<String, TableValue> held = new TreeMap<>();
+  private final Set<TableWatcher> watchers = new LinkedHashSet<>();
   private long versions; // so far, of all keys
 
   MemoryTable(Scheduler clock) {
@@ -56,7 +56,7 @@ final class MemoryTable {
     long version = ++versions;
     var end = lease.compareTo(ClusterTransport.FOREVER) < 0
         ? Optional.of(clock.schedule(lease, () -> delete(key, version))) : Optional.<Scheduler.Timer>empty();
-    var now = new Held(value.clone(), version, end);
+    var now = new TableValue(value.clone(), version, end);
     held.put(key, now);
     tell(now.entry(key));
     return version;
@@ -84,13 +84,13 @@ final class MemoryTable {
 
   synchronized Subscription watch(String prefix, Consumer<Entry> reader) {
     Actor<Entry> actor = ActorSystem.anonymous().onFailure(FailurePolicy.resume()).newActor(reader::accept);
-    var watcher = new Watcher(prefix, actor);
+    var watcher = new TableWatcher(prefix, actor);
     held.forEach((key, now) -> watcher.tell(now.entry(key)));
     watchers.add(watcher);
     return () -> forget(watcher);
   }
 
-  private synchronized void forget(Watcher watcher) {
+  private synchronized void forget(TableWatcher watcher) {
     watchers.remove(watcher);
     watcher.actor.sendPoisonPill();
   }

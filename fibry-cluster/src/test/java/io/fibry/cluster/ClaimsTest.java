@@ -31,13 +31,13 @@ class ClaimsTest {
 
   private static final Duration LEASE = Duration.ofMinutes(10);
 
-  private static Arrived arrived(String id, Object holder) {
-    return new Arrived(new WireMessage("x", Optional.of("answers"), Map.of(Route.ID, id), new byte[0]), holder, 0);
+  private static InboundMessage arrived(String id, Object holder) {
+    return new InboundMessage(new WireMessage("x", Optional.of("answers"), Map.of(Route.ID, id), new byte[0]), holder, 0);
   }
 
   @Test
   void duplicateRequestNeitherBeginsNorEndsClaim() {
-    var underWay = new UnderWay();
+    var underWay = new PendingRequests();
     var first = arrived("a.life.1", this);
     var copy = arrived("a.life.1", this);
     underWay.arrived(first);
@@ -52,7 +52,7 @@ class ClaimsTest {
 
   @Test
   void droppedHolderClaimsNoRequests() {
-    var underWay = new UnderWay();
+    var underWay = new PendingRequests();
     underWay.arrived(arrived("a.life.1", "part"));
     underWay.arrived(arrived("a.life.2", "offer"));
 
@@ -87,7 +87,7 @@ class ClaimsTest {
       var subjects = new Subjects("shop");
       home.expose("clerk", Job.class, scope.anonymous().newActor((Job job, ActorContext<Job> context) -> context
           .replyWhen(job, new CompletableFuture<>())));
-      engine.subscribe(subjects.ofClaims("asker"), Optional.empty(), claim -> heard.addAll(Claims.ids(claim)));
+      engine.subscribe(subjects.ofClaims("asker"), Optional.empty(), claim -> heard.addAll(RequestClaims.ids(claim)));
       engine.subscribe(subjects.ofClaims("other"), Optional.empty(), claim -> others.incrementAndGet());
       var foreign =
           List.of("other", "", ".", "..", "other.9", "*.life.1", "Ää.life.2", "other.life.99999999999999999999",

@@ -24,7 +24,7 @@ class ContextInMemoryTest extends ContextContract {
   @Test
   void messagesOfAnOlderNodeHaveNoContexts() {
     var read =
-        Tells.groups(OLD.encode(new Old.Groups(List.of(new Old.Group(Optional.of("k"), List.of(new byte[] {7}))))));
+        TellBundle.groups(OLD.encode(new Old.Groups(List.of(new Old.Group(Optional.of("k"), List.of(new byte[] {7}))))));
 
     assertEquals(1, read.size());
     assertEquals(Optional.of("k"), read.getFirst().key());
@@ -34,15 +34,15 @@ class ContextInMemoryTest extends ContextContract {
 
   @Test
   void olderNodeReadsMessagesWithContexts() {
-    var to = new Relay.Address("order/k", Optional.of("k"), false);
-    var first = new Relay.Tell(to, "first", new byte[] {7}, "tenant=acme");
-    var other = new Relay.Tell(to, "other", new byte[] {8}, "");
+    var to = new RemoteSender.RemoteAddress("order/k", Optional.of("k"), false);
+    var first = new RemoteSender.OutboundTell(to, "first", new byte[] {7}, "tenant=acme");
+    var other = new RemoteSender.OutboundTell(to, "other", new byte[] {8}, "");
 
-    byte[] body = Tells.of(List.of(first, other)).body();
+    byte[] body = TellBundle.of(List.of(first, other)).body();
 
     var read = OLD.decode(body).groups().getFirst();
     assertEquals(Optional.of("k"), read.key());
     assertEquals(2, read.bodies().size());
-    assertEquals(List.of("tenant=acme", ""), Tells.groups(body).getFirst().contexts());
+    assertEquals(List.of("tenant=acme", ""), TellBundle.groups(body).getFirst().contexts());
   }
 }

@@ -93,6 +93,6 @@ abstract class DroppedEntryContract {
   /** The nodes of all keys when each part is where the nodes want it. */
   private static List<String> wished(Cluster node) {
     return IntStream.range(0, KEYS)
-        .mapToObj(i -> Keys.wish("place", Keys.part("k" + i, PARTS), node.members()).orElse("")).toList();
+        .mapToObj(i -> PartitionAssignment.wish("place", PartitionAssignment.part("k" + i, PARTS), node.members()).orElse("")).toList();
   }
 }

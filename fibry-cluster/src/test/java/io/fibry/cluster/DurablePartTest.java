@@ -80,10 +80,10 @@ class DurablePartTest {
   /** It is stored, and waits since something else may come before it. */
   @Test
   void storedRequestIsAnsweredBeforePartitionHandover() {
-    var part = Part.hold(
-        new Surroundings(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
+    var part = PartitionGate.hold(
+        new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
             null),
-        "part", new Reception<>(engine, "list", "a.1", PROTOCOL, new UnderWay(), () -> true, () -> 0,
+        "part", new InboundDispatcher<>(engine, "list", "a.1", PROTOCOL, new PendingRequests(), () -> true, () -> 0,
             BlockBuilder.of(ActorSystem.anonymous())),
         key -> true, key -> {},
         hand -> {});

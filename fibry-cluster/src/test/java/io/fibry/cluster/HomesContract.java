@@ -230,7 +230,7 @@ abstract class HomesContract {
         var there = new Cluster.Member("b", "", Set.of("account"), Set.of(), Instant.EPOCH);
         var here = new Cluster.Member("a", "", Set.of("account"), Set.of(), Instant.EPOCH);
         var ada = accounts.actor(IntStream.range(0, 1_000).mapToObj(n -> "ada" + n)
-            .filter(key -> Keys.wish("account", Keys.part(key, PARTS), List.of(here, there)).orElseThrow().equals("b"))
+            .filter(key -> PartitionAssignment.wish("account", PartitionAssignment.part(key, PARTS), List.of(here, there)).orElseThrow().equals("b"))
             .findFirst().orElseThrow());
 
         while (!ada.ask(new Where()).equals("b")) {
@@ -294,7 +294,7 @@ abstract class HomesContract {
   void foreignWireMessagesAreIgnored() throws Exception {
     try (var a = join("a"); var foreign = network.connect(app, "foreign")) {
       var accounts = home(a);
-      int part = Keys.part("ada", PARTS);
+      int part = PartitionAssignment.part("ada", PARTS);
       byte[] give = Protocol.of(Account.class).encode(new Give(5));
       String subject = "fb." + app + ".e.account.";
 

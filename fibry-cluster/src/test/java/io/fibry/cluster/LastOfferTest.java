@@ -58,9 +58,9 @@ class LastOfferTest {
     var subjects = new Subjects("shop");
     var clock = BlockBuilder.of(scope.anonymous()).scheduler();
     var options = Cluster.Options.defaults(network).withNode("watcher");
-    var membership = new Membership(scope, engine, subjects, options, new Lives(clock, options.lease()));
+    var membership = new Membership(scope, engine, subjects, options, new HeartbeatTracker(clock, options.lease()));
     Patience.eventually(() -> offering(membership) == 2);
-    var end = Absence.of("till", new Surroundings(slow, clock, engine, subjects,
+    var end = RemoteExitWatch.of("till", new NodeContext(slow, clock, engine, subjects,
         null, membership, "watcher", null, null));
     run();
 

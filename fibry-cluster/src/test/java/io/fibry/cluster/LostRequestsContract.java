@@ -82,7 +82,7 @@ abstract class LostRequestsContract {
     var asker = join("asker");
     network.engine("asker").subscribe(new Subjects(app).ofClaims("asker"), Optional.empty(),
         wire -> {
-          claimed.addAll(Claims.ids(wire));
+          claimed.addAll(RequestClaims.ids(wire));
           claims.incrementAndGet();
         });
     return asker;

@@ -43,7 +43,7 @@ class NextOwnerTest {
   private static String nameOfHomeBefore(String other) {
     for (int i = 0;; i++) {
       var both = List.of(home("b" + i), home(other));
-      if (Keys.wish("counter", 0, both).equals(Optional.of("b" + i))) return "b" + i;
+      if (PartitionAssignment.wish("counter", 0, both).equals(Optional.of("b" + i))) return "b" + i;
     }
   }
 

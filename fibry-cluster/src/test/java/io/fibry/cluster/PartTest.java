@@ -29,14 +29,14 @@ class PartTest {
   private final ActorScope scope =
       ActorSystem.openScope("part-test", options -> options.withScheduler(new ManualScheduler()));
   private final ClusterTransport engine = MemoryNetwork.create().connect("bank", "a");
-  private final List<Part.Hand> handed = new CopyOnWriteArrayList<>();
+  private final List<PartitionGate.TransferMessage> handed = new CopyOnWriteArrayList<>();
   private final List<Pay> got = new CopyOnWriteArrayList<>();
   private volatile boolean isAlive = true; // in the eyes of others
   private volatile long epoch; // by which this node owns the part
-  private final Part<Pay> part = Part.hold(
-      new Surroundings(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
+  private final PartitionGate<Pay> part = PartitionGate.hold(
+      new NodeContext(scope, BlockBuilder.of(scope.anonymous()).scheduler(), engine, null, null, null, "a", LONG,
           null),
-      "part", new Reception<>(engine, "account", "a.1", PROTOCOL, new UnderWay(), () -> isAlive, () -> epoch,
+      "part", new InboundDispatcher<>(engine, "account", "a.1", PROTOCOL, new PendingRequests(), () -> isAlive, () -> epoch,
           BlockBuilder.of(ActorSystem.anonymous())),
       key -> true,
       key -> {}, handed::add);

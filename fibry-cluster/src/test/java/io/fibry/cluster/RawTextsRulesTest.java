@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class RawTextsRulesTest {
   /** Places at which a text is needed as it is, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
-      Map.entry("Relay.java: message", "the core shows it as a message"));
+      Map.entry("RemoteSender.java: message", "the core shows it as a message"));
 
   @Test
   void textsOfUsersAreMadeSafe() throws IOException {

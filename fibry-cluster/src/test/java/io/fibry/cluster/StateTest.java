@@ -34,7 +34,7 @@ class StateTest {
       Optional.empty());
 
   private final ManualScheduler clock = new ManualScheduler();
-  private final Lives lives = new Lives(clock, LEASE);
+  private final HeartbeatTracker lives = new HeartbeatTracker(clock, LEASE);
 
   private static ClusterTransport.Entry entry(byte[] bytes) {
     return new ClusterTransport.Entry(KEY, Optional.of(bytes), 1);

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * Changed only while the codec is made.
  */
 final class ChoiceShape implements Shape {
-  private record Form(Class<?> type, Shape shape, Function<Object, Object> today) {
+  private record ChoiceForm(Class<?> type, Shape shape, Function<Object, Object> today) {
     Object read(ItemReader in, Consumer<String> unknown) {
       return today.apply(shape.read(in, unknown));
     }
@@ -23,14 +23,14 @@ final class ChoiceShape implements Shape {
 
   private final String name;
   private final Map<Class<?>, String> names = new HashMap<>(); // names of the types that are written
-  private final Map<String, List<Form>> forms = new TreeMap<>(); // the form of today first
+  private final Map<String, List<ChoiceForm>> forms = new TreeMap<>(); // the form of today first
 
   ChoiceShape(String name) {
     this.name = name;
   }
 
   void add(Class<?> type, String typeName, Shape shape) {
-    var before = forms.putIfAbsent(typeName, new ArrayList<>(List.of(new Form(type, shape, value -> value))));
+    var before = forms.putIfAbsent(typeName, new ArrayList<>(List.of(new ChoiceForm(type, shape, value -> value))));
     if (before != null)
       throw new IllegalArgumentException(before.getFirst().type.getName() + " and " + type.getName()
           + " have the same name in bytes, '" + typeName + "'; give one another with named(..)");
@@ -48,7 +48,7 @@ final class ChoiceShape implements Shape {
         throw new IllegalArgumentException("bytes of " + type.getName() + " could be read as " + other.type.getName()
             + ", since it needs no field that they lack; give it another name with named(..)");
     }
-    same.add(new Form(type, shape, today));
+    same.add(new ChoiceForm(type, shape, today));
   }
 
   @Override
@@ -93,7 +93,7 @@ final class ChoiceShape implements Shape {
    * Returns the first form whose fields are all there; otherwise the form of today, to say which
    * field is missing.
    */
-  private static Form fitting(ItemReader in, List<Form> known) {
+  private static ChoiceForm fitting(ItemReader in, List<ChoiceForm> known) {
     var names = in.keys();
     return known.stream().filter(form -> names.containsAll(((RecordShape) form.shape).needed())).findFirst()
         .orElse(known.getFirst());

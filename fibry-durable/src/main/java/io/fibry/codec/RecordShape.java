@@ -18,12 +18,12 @@ import java.util.stream.Stream;
 
 /** A record, as a map from the names of its components. Changed only while the codec is made. */
 final class RecordShape implements Shape {
-  private record Field(String name, MethodHandle accessor, Shape shape) {}
+  private record RecordField(String name, MethodHandle accessor, Shape shape) {}
 
   private final Class<?> type;
   private final Set<String> gone; // names of fields that the type had before
   private final MethodHandle constructor; // Object[] -> Object
-  private final List<Field> fields = new ArrayList<>();
+  private final List<RecordField> fields = new ArrayList<>();
   private final Map<String, Integer> places = new HashMap<>();
 
   RecordShape(Class<?> type, Set<String> gone) {
@@ -39,7 +39,7 @@ final class RecordShape implements Shape {
           + name + "'; give one another");
     if (gone.contains(name)) throw new IllegalArgumentException(
         Shape.field(name, type) + " exists, so it is not gone; leave out evolution.ignoreRemoved(..) for it");
-    fields.add(new Field(name, accessor(component), shape));
+    fields.add(new RecordField(name, accessor(component), shape));
   }
 
   private static MethodHandle constructor(Class<?> type) {
@@ -73,7 +73,7 @@ final class RecordShape implements Shape {
 
   /** The names of the fields that must be there. */
   Set<String> needed() {
-    return fields.stream().filter(field -> field.shape.absent() == null).map(Field::name).collect(Collectors.toSet());
+    return fields.stream().filter(field -> field.shape.absent() == null).map(RecordField::name).collect(Collectors.toSet());
   }
 
   Set<String> names() {
@@ -98,7 +98,7 @@ final class RecordShape implements Shape {
     out.end();
   }
 
-  private static Object read(Object value, Field field) {
+  private static Object read(Object value, RecordField field) {
     try {
       return (Object) field.accessor.invokeExact(value);
     } catch (Throwable thrown) {
@@ -132,7 +132,7 @@ final class RecordShape implements Shape {
     in.skip();
   }
 
-  private static Object read(ItemReader in, Field field, Consumer<String> unknown) {
+  private static Object read(ItemReader in, RecordField field, Consumer<String> unknown) {
     try {
       return field.shape.read(in, unknown);
     } catch (CodecException failure) {
@@ -140,7 +140,7 @@ final class RecordShape implements Shape {
     }
   }
 
-  private Object absent(ItemReader in, Field field) {
+  private Object absent(ItemReader in, RecordField field) {
     Object absent = field.shape.absent();
     if (absent == null) throw in.failure("field " + field.name + " of " + type.getSimpleName() + " is missing");
     return absent;

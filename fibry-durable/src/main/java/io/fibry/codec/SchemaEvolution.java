@@ -20,13 +20,13 @@ import java.util.function.Function;
  * @param <T> the values
  */
 public final class SchemaEvolution<T> {
-  record Old(String name, Class<?> type, Function<Object, Object> today) {}
+  record OldForm(String name, Class<?> type, Function<Object, Object> today) {}
 
   final Map<Class<?>, String> named;
-  final List<Old> old;
+  final List<OldForm> old;
   final Map<Class<?>, Set<String>> gone;
 
-  private SchemaEvolution(Map<Class<?>, String> named, List<Old> old, Map<Class<?>, Set<String>> gone) {
+  private SchemaEvolution(Map<Class<?>, String> named, List<OldForm> old, Map<Class<?>, Set<String>> gone) {
     this.named = named;
     this.old = old;
     this.gone = gone;
@@ -52,7 +52,7 @@ public final class SchemaEvolution<T> {
     Objects.requireNonNull(now, "now");
     if (!form.isRecord()) throw new IllegalArgumentException(form.getName() + " must be a record");
     var all = new ArrayList<>(old);
-    all.add(new Old(name, form, value -> today(form, now, (O) value)));
+    all.add(new OldForm(name, form, value -> today(form, now, (O) value)));
     return new SchemaEvolution<>(named, List.copyOf(all), gone);
   }
 

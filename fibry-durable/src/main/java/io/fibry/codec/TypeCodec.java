@@ -35,7 +35,7 @@ public final class TypeCodec<T> implements Codec<T> {
     this.type = type;
     this.boxed = MethodType.methodType(type).wrap().returnType();
     this.format = format;
-    var shapes = new Shapes(forms, format);
+    var shapes = new ShapeFinder(forms, format);
     this.root = shapes.root(type);
     this.shapes = shapes.all();
     for (var old : forms.old) choice().addOld(old.name(), old.type(), shapes.old(old.type()), old.today());

@@ -28,7 +28,7 @@ import java.util.function.BiFunction;
  *
  * @param <M> messages
  */
-public sealed interface Durable<M> permits Definition {
+public sealed interface Durable<M> permits DurableDefinition {
 
   /**
    * Begins a definition.
@@ -39,7 +39,7 @@ public sealed interface Durable<M> permits Definition {
    * @return a kind without state
    */
   static <M> Builder<M> kind(String name, Class<M> messages) {
-    return Kinds.of(name, messages);
+    return DefaultDurableBuilder.of(name, messages);
   }
 
   /**
@@ -51,7 +51,7 @@ public sealed interface Durable<M> permits Definition {
    * @return a view from the first event on
    */
   static <E> EventView<E> view(String kind, Class<E> events) {
-    return Following.of(kind, Kinds.codecOf(kind, "events", events));
+    return DefaultEventView.of(kind, DefaultDurableBuilder.codecOf(kind, "events", events));
   }
 
   /**
@@ -63,7 +63,7 @@ public sealed interface Durable<M> permits Definition {
    * @return a view from the first event on
    */
   static <E> EventView<E> view(String kind, Codec<E> events) {
-    return Following.of(kind, Checked.of(events));
+    return DefaultEventView.of(kind, CheckedCodec.of(events));
   }
 
   /**

@@ -36,17 +36,17 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
 
   private final Actor<Object> front;
-  private final Kinds<M> kind;
-  private final Delivery delivery;
+  private final DefaultDurableBuilder<M> kind;
+  private final PendingDelivery delivery;
   private final String key;
   private final Exitable host; // while it lives, messages are kept
   private final byte[] received; // of the one message that is sent through this; empty if made from the message
 
-  DurableActor(Actor<Object> front, Kinds<M> kind, Delivery delivery, String key, Exitable host) {
+  DurableActor(Actor<Object> front, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key, Exitable host) {
     this(front, kind, delivery, key, host, new byte[0]);
   }
 
-  private DurableActor(Actor<Object> front, Kinds<M> kind, Delivery delivery, String key, Exitable host, byte[] bytes) {
+  private DurableActor(Actor<Object> front, DefaultDurableBuilder<M> kind, PendingDelivery delivery, String key, Exitable host, byte[] bytes) {
     this.received = bytes;
     this.front = front;
     this.kind = kind;
@@ -105,7 +105,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     } catch (TimeoutException never) {
       throw new AssertionError(never);
     } catch (StoreException | CancellationException refused) {
-      Home.of(delivery.store()).refusals().tell(id() + " does not get a message, since it could not be kept", refused);
+      StoreRegistry.of(delivery.store()).refusals().tell(id() + " does not get a message, since it could not be kept", refused);
       return false;
     }
     delivery.give(front, key, kept(waiting, message, context, false, since));
@@ -122,9 +122,9 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
     return kind.keeps() > 0 && !host.onExit().isDone();
   }
 
-  private <R> Kept<R> kept(Store.PendingMessage waiting, Object message, String context, boolean asked, long since) {
-    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(received, context), false,
-        asked ? Optional.of(new AtomicReference<>(Kept.Stage.SENT)) : Optional.empty(), since);
+  private <R> StoredMessage<R> kept(Store.PendingMessage waiting, Object message, String context, boolean asked, long since) {
+    return new StoredMessage<>(waiting.id(), waiting.due(), message, Mail.of(received, context), false,
+        asked ? Optional.of(new AtomicReference<>(StoredMessage.RequestStage.SENT)) : Optional.empty(), since);
   }
 
   /** False if too many messages wait. The message is in hand until it is given, or released. */
@@ -145,7 +145,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
         throw early;
       }
     } catch (ExecutionException failed) {
-      throw Turns.cause(failed);
+      throw TurnPipeline.cause(failed);
     } finally {
       if (!known) delivery.release(key, waiting.id()); // the store may have it all the same
     }
@@ -200,7 +200,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   /** Until it is answered. */
-  private <R> CompletableFuture<R> inHand(Kept<R> kept, Supplier<CompletableFuture<R>> sending) {
+  private <R> CompletableFuture<R> inHand(StoredMessage<R> kept, Supplier<CompletableFuture<R>> sending) {
     boolean sent = false;
     try {
       var answer = sending.get();
@@ -260,17 +260,17 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   /** Otherwise it is what the handler threw, also if that is of a request of its own. */
-  private static boolean isUnanswered(Kept<?> kept, Throwable failure) {
+  private static boolean isUnanswered(StoredMessage<?> kept, Throwable failure) {
     var stage = kept.reached().orElseThrow().get();
-    return failure instanceof RequestException none && none.request() == kept && stage != Kept.Stage.FAILED
-        || failure instanceof Exception && stage == Kept.Stage.SENT; // there is no actor
+    return failure instanceof RequestException none && none.request() == kept && stage != StoredMessage.RequestStage.FAILED
+        || failure instanceof Exception && stage == StoredMessage.RequestStage.SENT; // there is no actor
   }
 
   private static boolean isInterrupted(Throwable failure) {
     return failure instanceof CancellationException && Thread.currentThread().isInterrupted();
   }
 
-  private CancellationException interrupted(Kept<?> kept, Throwable cause) {
+  private CancellationException interrupted(StoredMessage<?> kept, Throwable cause) {
     var told = new CancellationException("interrupted while waiting for the answer of " + id() + " to "
         + delivery.how.describeRequest(kept) + ", which is stored, and is handled without being sent again");
     told.initCause(cause);
@@ -305,7 +305,7 @@ final class DurableActor<M> extends ForwardingExitable<Actor<M>> implements Acto
   }
 
   @SuppressWarnings("unchecked") // a request of the kind's messages is one
-  private <R> Kept<R> keepRequest(Request<?, R> request, Duration limit) {
+  private <R> StoredMessage<R> keepRequest(Request<?, R> request, Duration limit) {
     if (!Objects.requireNonNull(limit, "limit").isPositive()) // before it is kept
       throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     long since = System.nanoTime();

@@ -7,10 +7,10 @@ import io.fibry.spi.ForwardingExitable;
 /** Entities whose addresses keep messages. */
 final class DurableEntities<M> extends ForwardingExitable<Entities<String, M>> implements Entities<String, M> {
   private final Entities<String, Object> entities;
-  private final Kinds<M> kind;
-  private final Delivery delivery;
+  private final DefaultDurableBuilder<M> kind;
+  private final PendingDelivery delivery;
 
-  DurableEntities(Entities<String, Object> entities, Kinds<M> kind, Delivery delivery) {
+  DurableEntities(Entities<String, Object> entities, DefaultDurableBuilder<M> kind, PendingDelivery delivery) {
     this.entities = entities;
     this.kind = kind;
     this.delivery = delivery;

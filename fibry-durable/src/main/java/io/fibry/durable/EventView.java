@@ -65,7 +65,7 @@ public interface EventView<E> {
    * @return the views that were not forgotten, oldest first
    */
   static List<NamedView> views(Store store) {
-    return Views.of(store);
+    return StoredViews.of(store);
   }
 
   /**

@@ -18,7 +18,7 @@ public final class RequestStoredException extends RequestException {
     super(text, actor, request, cause, Outcome.WILL_BE_DONE);
   }
 
-  static RequestStoredException of(Store.ActorId actor, Delivery delivery, Object request, Throwable cause) {
+  static RequestStoredException of(Store.ActorId actor, PendingDelivery delivery, Object request, Throwable cause) {
     return new RequestStoredException(actor + " keeps " + delivery.how.describeRequest(request)
         + ", and handles it once without being sent it again, but does not answer: " + why(cause), actor.toString(),
         request, cause);

@@ -21,9 +21,9 @@ import java.util.function.Predicate;
  * @param <M> messages
  */
 public final class SharedStoreAccess<M> {
-  private final Definition<?, ?, M> definition;
+  private final DurableDefinition<?, ?, M> definition;
 
-  private SharedStoreAccess(Definition<?, ?, M> definition) {
+  private SharedStoreAccess(DurableDefinition<?, ?, M> definition) {
     this.definition = definition;
   }
 
@@ -36,7 +36,7 @@ public final class SharedStoreAccess<M> {
    */
   public static <M> SharedStoreAccess<M> of(Durable<M> kind) {
     return switch (Objects.requireNonNull(kind, "kind")) {
-      case Definition<?, ?, M> definition -> new SharedStoreAccess<>(definition);
+      case DurableDefinition<?, ?, M> definition -> new SharedStoreAccess<>(definition);
     };
   }
 
@@ -114,7 +114,7 @@ public final class SharedStoreAccess<M> {
    * @param due when it is due
    */
   public static void deliverPending(Store store, Store.ActorId actor, Instant due) {
-    Home.of(store).tell(Objects.requireNonNull(actor, "actor"), Objects.requireNonNull(due, "due"));
+    StoreRegistry.of(store).tell(Objects.requireNonNull(actor, "actor"), Objects.requireNonNull(due, "due"));
   }
 
   /**
@@ -126,6 +126,6 @@ public final class SharedStoreAccess<M> {
    * @return closing it ends that
    */
   public static Subscription onUnownedMessage(Store store, Consumer<Store.ActorId> reader) {
-    return Home.of(store).onElsewhere(Objects.requireNonNull(reader, "reader"));
+    return StoreRegistry.of(store).onElsewhere(Objects.requireNonNull(reader, "reader"));
   }
 }

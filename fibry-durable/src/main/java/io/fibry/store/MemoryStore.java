@@ -27,7 +27,7 @@ public final class MemoryStore implements Store {
   /**
    * The stored part of an actor: the last whole turn, the turns after it, and the waiting messages.
    */
-  private static final class Kept {
+  private static final class StoredActor {
     private final List<Turn> turns = new ArrayList<>();
     private final Map<String, PendingMessage> waiting = new LinkedHashMap<>();
     private final List<Long> places = new ArrayList<>(); // in the history
@@ -43,9 +43,9 @@ public final class MemoryStore implements Store {
   }
 
   private final InstantSource clock;
-  private final Map<ActorId, Kept> actors = new HashMap<>(); // all under this object's monitor
+  private final Map<ActorId, StoredActor> actors = new HashMap<>(); // all under this object's monitor
   private final TreeMap<Long, Turn> history = new TreeMap<>(); // by place
-  private final List<Reading> readings = new ArrayList<>(); // that are not closed
+  private final List<MemoryHistory> readings = new ArrayList<>(); // that are not closed
   private final Map<String, Duration> ages = new HashMap<>(); // by kind: older turns may go
   private final Map<ActorId, ViewOffset> views = new HashMap<>(); // that were not forgotten
   private long places; // so far
@@ -101,8 +101,8 @@ public final class MemoryStore implements Store {
     failing = writes;
   }
 
-  private Kept kept(ActorId actor) {
-    return actors.computeIfAbsent(Objects.requireNonNull(actor, "actor"), none -> new Kept());
+  private StoredActor kept(ActorId actor) {
+    return actors.computeIfAbsent(Objects.requireNonNull(actor, "actor"), none -> new StoredActor());
   }
 
   @Override
@@ -228,13 +228,13 @@ public final class MemoryStore implements Store {
 
   // ---- history
 
-  private final class Reading implements History {
+  private final class MemoryHistory implements History {
     private final String kind;
     private final Semaphore news = new Semaphore(0);
     private long at; // the place of the turn that was read last
     private volatile boolean over;
 
-    Reading(String kind, long at) {
+    MemoryHistory(String kind, long at) {
       this.kind = kind;
       this.at = at;
     }
@@ -268,12 +268,12 @@ public final class MemoryStore implements Store {
     Objects.requireNonNull(kind, "kind");
     if (!after.matches("\\d{0,18}"))
       throw new IllegalArgumentException("'" + Lines.line(after) + "' is no place in the history of " + this);
-    var reading = new Reading(kind, after.isEmpty() ? 0 : Long.parseLong(after));
+    var reading = new MemoryHistory(kind, after.isEmpty() ? 0 : Long.parseLong(after));
     readings.add(reading);
     return reading;
   }
 
-  private synchronized List<StoredTurn> past(Reading reading) {
+  private synchronized List<StoredTurn> past(MemoryHistory reading) {
     checkOpen();
     if (reading.over) throw new StoreClosedException("a history that was closed");
     var found = new ArrayList<StoredTurn>();
@@ -286,7 +286,7 @@ public final class MemoryStore implements Store {
     return found;
   }
 
-  private synchronized void end(Reading reading) {
+  private synchronized void end(MemoryHistory reading) {
     readings.remove(reading);
   }
 
@@ -300,7 +300,7 @@ public final class MemoryStore implements Store {
     actors.forEach(this::forgetOld);
   }
 
-  private void forgetOld(ActorId actor, Kept kept) {
+  private void forgetOld(ActorId actor, StoredActor kept) {
     var age = ages.get(actor.kind());
     if (age == null) return;
     var last = clock.instant().minus(age);
@@ -330,7 +330,7 @@ public final class MemoryStore implements Store {
   }
 
   /** The turn at the end has replaced those before, which go if all views have passed it. */
-  private void forgetBefore(Kept kept, long end, long passed) {
+  private void forgetBefore(StoredActor kept, long end, long passed) {
     if (end > passed) kept.ends.add(end);
     else {
       kept.ends.headSet(end, true).clear();

@@ -323,7 +323,7 @@ public interface Store extends AutoCloseable {
    * @return what was copied
    */
   default CopySummary copyTo(Store to, Consumer<CopySummary> progress) {
-    return new Copying(this, Objects.requireNonNull(to, "to"), Objects.requireNonNull(progress, "progress")).run();
+    return new StoreCopier(this, Objects.requireNonNull(to, "to"), Objects.requireNonNull(progress, "progress")).run();
   }
 
   /**

@@ -16,8 +16,8 @@ class CalendarTest {
   private final ManualScheduler clock = new ManualScheduler();
   private final AtomicLong ahead = new AtomicLong(); // of the clock, in seconds
   private final List<String> due = new ArrayList<>();
-  private final Calendar calendar =
-      new Calendar(() -> Instant.EPOCH.plusNanos(clock.nanoTime()).plusSeconds(ahead.get()), clock, due::add);
+  private final DueTimes calendar =
+      new DueTimes(() -> Instant.EPOCH.plusNanos(clock.nanoTime()).plusSeconds(ahead.get()), clock, due::add);
 
   private void add(String key, long seconds) {
     calendar.add(key, Instant.EPOCH.plusSeconds(seconds));
@@ -78,7 +78,7 @@ class CalendarTest {
   @Test
   void keyComesAtItsTimeWhenClockMovesMeanwhile() {
     var move = new AtomicLong(4);
-    var calendar = new Calendar(() -> readBeforeMove(move), clock, due::add);
+    var calendar = new DueTimes(() -> readBeforeMove(move), clock, due::add);
 
     calendar.add("a", Instant.EPOCH.plusSeconds(10));
 
@@ -89,7 +89,7 @@ class CalendarTest {
   @Test
   void keyIsDueAtOnceWhenClockMovesPastItsTime() {
     var move = new AtomicLong(10);
-    var calendar = new Calendar(() -> readBeforeMove(move), clock, due::add);
+    var calendar = new DueTimes(() -> readBeforeMove(move), clock, due::add);
 
     calendar.add("a", Instant.EPOCH.plusSeconds(10));
     calendar.add("b", Instant.EPOCH.plusSeconds(30));
@@ -102,7 +102,7 @@ class CalendarTest {
   @Test
   void sleepEndsAtItsTimeWhenClockMovesMeanwhile() {
     var move = new AtomicLong(4);
-    var calendar = new Calendar(() -> readBeforeMove(move), clock, due::add);
+    var calendar = new DueTimes(() -> readBeforeMove(move), clock, due::add);
     var ended = new CompletableFuture<Void>();
     var sleeper = Thread.ofVirtual().start(() -> {
       try {

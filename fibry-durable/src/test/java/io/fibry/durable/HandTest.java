@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /** Which requests wait for a courier. */
 class HandTest {
-  private final Hand hand = new Hand();
+  private final KeyDelivery hand = new KeyDelivery();
   private final CompletableFuture<Void> first = new CompletableFuture<>();
   private final CompletableFuture<Void> second = new CompletableFuture<>();
 

@@ -12,11 +12,11 @@ import org.junit.jupiter.api.Test;
 class RawTextsRulesTest {
   /** Places at which a text is needed as it is, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
-      Map.entry("FollowReader.java: fact", "the core shows it as a message"),
-      Map.entry("Kept.java: message", "the core shows it as a message"),
+      Map.entry("EventViewReader.java: fact", "the core shows it as a message"),
+      Map.entry("StoredMessage.java: message", "the core shows it as a message"),
       Map.entry("LogStore.java: actor", "an id, or a text of the store's"),
       Map.entry("StoreEvents.java: store", "a store, or its disk"),
-      Map.entry("Scalars.java: value", "is stored"));
+      Map.entry("ScalarShapes.java: value", "is stored"));
 
   @Test
   void textsOfUsersAreMadeSafe() throws IOException {

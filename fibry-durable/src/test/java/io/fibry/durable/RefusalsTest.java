@@ -18,7 +18,7 @@ class RefusalsTest {
   @Test
   void equalRefusalsAreLoggedOnceAMinuteWithCount() {
     var nanos = new AtomicLong(Long.MAX_VALUE - 5); // it may wrap
-    var refusals = new Refusals(nanos::get);
+    var refusals = new StoreFailureLog(nanos::get);
     try (var logged = new Logged()) {
       for (int i = 1; i <= 1_201; i++) {
         refusals.tell("turn " + i, new StoreFullException("full", null));
@@ -37,11 +37,11 @@ class RefusalsTest {
   void parkedMessagesAreLoggedOnceAMinutePerKind() {
     record Pay(int amount) {}
     var nanos = new AtomicLong();
-    var refusals = new Refusals(nanos::get);
+    var refusals = new StoreFailureLog(nanos::get);
     try (var logged = new Logged()) {
       for (int i = 1; i <= 700; i++) {
         var kept =
-            new Kept<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0], ""), false, Optional.empty(), 0);
+            new StoredMessage<>("m" + i, Instant.EPOCH, new Pay(7), Mail.of(new byte[0], ""), false, Optional.empty(), 0);
         refusals.putAside(new Store.ActorId("account", "ada"), kept, "java.io.IOException: no\nway");
         if (i == 7) refusals.putAside(new Store.ActorId("desk", "bob"), kept, "java.io.IOException: no");
         nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));

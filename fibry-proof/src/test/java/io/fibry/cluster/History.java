@@ -61,7 +61,7 @@ final class History {
 
   /** At the sender's node. */
   void died(DeadLetter letter) {
-    if (letter.message() instanceof Outbox.Lost lost && lost.tell().message() instanceof Tell tell)
+    if (letter.message() instanceof RemoteOutbox.LostMessage lost && lost.tell().message() instanceof Tell tell)
       died(tell.id(), end(lost.why()));
   }
 

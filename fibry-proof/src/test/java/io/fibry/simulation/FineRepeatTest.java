@@ -10,7 +10,7 @@ import io.fibry.fine.FineLoader;
 import io.fibry.pool.PoolRounds;
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
-import io.fibry.simulation.agent.Attach;
+import io.fibry.simulation.agent.AgentAttacher;
 import io.fibry.support.Soak;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -66,13 +66,13 @@ class FineRepeatTest {
     }
   }
 
-  private static Outcome run(Program program, Replay replay) {
-    Attach.ensure();
-    Stage.enter();
+  private static RunOutcome run(Program program, RunReplay replay) {
+    AgentAttacher.ensure();
+    SimulationCarrier.enter();
     try {
-      return Trial.of(program, FINE, replay, STEPS, Events.none(), false);
+      return ProgramRun.of(program, FINE, replay, STEPS, RunEvents.none(), false);
     } finally {
-      Stage.leave();
+      SimulationCarrier.leave();
     }
   }
 
@@ -82,10 +82,10 @@ class FineRepeatTest {
     FineAgent.require();
     long begin = Long.getLong("fibry.seed", System.currentTimeMillis() << 20);
     for (long seed = begin; seed < begin + SEEDS; seed++) {
-      run(round.program, Replay.of(seed)); // it may be the first to use some class
-      var first = run(round.program, Replay.of(seed));
+      run(round.program, RunReplay.of(seed)); // it may be the first to use some class
+      var first = run(round.program, RunReplay.of(seed));
       for (int i = 0; i < REPEATS / 2; i++) {
-        assertEquals(first.hash(), run(round.program, Replay.of(seed)).hash(), "seed " + seed);
+        assertEquals(first.hash(), run(round.program, RunReplay.of(seed)).hash(), "seed " + seed);
         assertEquals(first.hash(), run(round.program, first.replay()).hash(), "decisions of seed " + seed);
       }
     }
@@ -95,8 +95,8 @@ class FineRepeatTest {
   void firstRunEqualsSecondDespiteClassInitialization() throws ReflectiveOperationException {
     for (long seed = 1; seed <= 50; seed++) {
       var program = FineLoader.changed(Initializing.class);
-      var first = run(program, Replay.of(seed));
-      var second = run(program, Replay.of(seed));
+      var first = run(program, RunReplay.of(seed));
+      var second = run(program, RunReplay.of(seed));
 
       assertNull(first.failure());
       assertEquals(first.hash(), second.hash());

@@ -22,19 +22,19 @@ import java.util.function.Predicate;
 public final class Faults {
 
   /** @param most of what is drawn, in nanoseconds */
-  private record Odds(double probability, long most) {}
+  private record FaultOdds(double probability, long most) {}
 
-  private final Map<Fault, SplittableRandom> chances = new EnumMap<>(Fault.class);
-  private final Map<Fault, Odds> odds = new EnumMap<>(Fault.class);
-  private final Set<Fault> without; // of the run: do not strike
-  private final Set<Fault> struck = EnumSet.noneOf(Fault.class);
+  private final Map<FaultKind, SplittableRandom> chances = new EnumMap<>(FaultKind.class);
+  private final Map<FaultKind, FaultOdds> odds = new EnumMap<>(FaultKind.class);
+  private final Set<FaultKind> without; // of the run: do not strike
+  private final Set<FaultKind> struck = EnumSet.noneOf(FaultKind.class);
   private final SplittableRandom kinds; // which of them this run has
-  private final Map<Actor<?>, Place> known = new LinkedHashMap<>(); // whom messages were sent to, for kills
+  private final Map<Actor<?>, FailureDomain> known = new LinkedHashMap<>(); // whom messages were sent to, for kills
   private Predicate<Actor<?>> whom = actor -> false;
   private boolean always;
 
-  Faults(SplittableRandom chance, Set<Fault> without) {
-    for (var fault : Fault.values()) chances.put(fault, chance.split());
+  Faults(SplittableRandom chance, Set<FaultKind> without) {
+    for (var fault : FaultKind.values()) chances.put(fault, chance.split());
     this.kinds = chance.split();
     this.without = without;
   }
@@ -60,7 +60,7 @@ public final class Faults {
    */
   public Faults withKills(double probability, Predicate<Actor<?>> whom) {
     this.whom = Objects.requireNonNull(whom, "whom");
-    return ask(Fault.KILLS, probability, 1);
+    return ask(FaultKind.KILLS, probability, 1);
   }
 
   /**
@@ -72,7 +72,7 @@ public final class Faults {
    * @return this
    */
   public Faults withDelays(double probability, Duration most) {
-    return ask(Fault.DELAYS, probability, nanos(most));
+    return ask(FaultKind.DELAYS, probability, nanos(most));
   }
 
   /**
@@ -83,7 +83,7 @@ public final class Faults {
    * @return this
    */
   public Faults withStalls(double probability, Duration most) {
-    return ask(Fault.STALLS, probability, nanos(most));
+    return ask(FaultKind.STALLS, probability, nanos(most));
   }
 
   /**
@@ -94,7 +94,7 @@ public final class Faults {
    * @return this
    */
   public Faults withClockJumps(double probability, Duration most) {
-    return ask(Fault.JUMPS, probability, nanos(most));
+    return ask(FaultKind.JUMPS, probability, nanos(most));
   }
 
   /**
@@ -104,7 +104,7 @@ public final class Faults {
    * @return this
    */
   public Faults withFailedThreadStarts(double probability) {
-    return ask(Fault.THREADS, probability, 1);
+    return ask(FaultKind.THREADS, probability, 1);
   }
 
   /**
@@ -114,7 +114,7 @@ public final class Faults {
    * @return this
    */
   public Faults withSmallMailboxes(double probability) {
-    return ask(Fault.MAILBOXES, probability, 3);
+    return ask(FaultKind.MAILBOXES, probability, 3);
   }
 
   /** Ends all of them. */
@@ -122,26 +122,26 @@ public final class Faults {
     odds.clear();
   }
 
-  Faults ask(Fault fault, double probability, long most) {
+  Faults ask(FaultKind fault, double probability, long most) {
     if (!(probability >= 0 && probability <= 1)) throw new IllegalArgumentException(
         "a probability of " + probability + " for " + fault.label() + "; give one from 0 to 1");
     boolean chosen = kinds.nextBoolean() || always;
-    if (chosen) odds.put(fault, new Odds(probability, most));
+    if (chosen) odds.put(fault, new FaultOdds(probability, most));
     return this;
   }
 
   private static long nanos(Duration most) {
     if (!most.isPositive()) throw new IllegalArgumentException("at most " + most + "; give more than zero");
-    return Clock.nanos(most);
+    return SimulatedClock.nanos(most);
   }
 
   // ---- what a run asks
 
-  boolean mayStrike(Fault fault) {
+  boolean mayStrike(FaultKind fault) {
     return odds.containsKey(fault);
   }
 
-  boolean strikes(Fault fault) {
+  boolean strikes(FaultKind fault) {
     var asked = odds.get(fault);
     if (asked == null || chances.get(fault).nextDouble() >= asked.probability || without.contains(fault)) return false;
     struck.add(fault);
@@ -149,10 +149,10 @@ public final class Faults {
   }
 
   /** Perhaps all clocks, or the wall clock alone. */
-  void jump(Clock clock) {
-    if (!strikes(Fault.JUMPS)) return;
-    long nanos = amount(Fault.JUMPS);
-    switch ((int) draw(Fault.JUMPS, 3)) {
+  void jump(SimulatedClock clock) {
+    if (!strikes(FaultKind.JUMPS)) return;
+    long nanos = amount(FaultKind.JUMPS);
+    switch ((int) draw(FaultKind.JUMPS, 3)) {
       case 0 -> clock.jump(nanos, 0);
       case 1 -> clock.jump(0, nanos / 1_000_000);
       default -> clock.jump(0, -nanos / 1_000_000);
@@ -160,7 +160,7 @@ public final class Faults {
   }
 
   /** Draws a number from one to the most that the program allowed. */
-  long amount(Fault fault) {
+  long amount(FaultKind fault) {
     return 1 + chances.get(fault).nextLong(odds.get(fault).most);
   }
 
@@ -168,11 +168,11 @@ public final class Faults {
    * Draws a number from zero up to, but not including, {@code most}, even if the fault was not
    * asked for.
    */
-  long draw(Fault fault, long most) {
+  long draw(FaultKind fault, long most) {
     return chances.get(fault).nextLong(most);
   }
 
-  Set<Fault> struck() {
+  Set<FaultKind> struck() {
     return struck;
   }
 
@@ -180,10 +180,10 @@ public final class Faults {
   Actor<?> victim() {
     List<Actor<?>> some = new ArrayList<>(known.keySet());
     some.removeIf(actor -> known.get(actor).crashed || !whom.test(actor));
-    return some.isEmpty() ? null : some.get((int) draw(Fault.KILLS, some.size()));
+    return some.isEmpty() ? null : some.get((int) draw(FaultKind.KILLS, some.size()));
   }
 
-  void sentTo(Actor<?> actor, Place at) {
+  void sentTo(Actor<?> actor, FailureDomain at) {
     known.put(actor, at);
   }
 }

@@ -10,11 +10,11 @@ import java.util.List;
  * stands before the disk and not behind its lock.
  */
 final class NodeDisk implements StorageDirectory {
-  private final Run run;
-  private final Place place;
+  private final SimulationRun run;
+  private final FailureDomain place;
   private final StorageDirectory files;
 
-  NodeDisk(Run run, Place place, StorageDirectory files) {
+  NodeDisk(SimulationRun run, FailureDomain place, StorageDirectory files) {
     this.run = run;
     this.place = place;
     this.files = files;
@@ -22,7 +22,7 @@ final class NodeDisk implements StorageDirectory {
 
   private StorageDirectory begin() {
     run.point();
-    if (place.crashed) Task.stopHere();
+    if (place.crashed) SimulatedThread.stopHere();
     return files;
   }
 

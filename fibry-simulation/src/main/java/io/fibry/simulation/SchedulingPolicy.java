@@ -24,19 +24,19 @@ public enum SchedulingPolicy {
   OLDEST_FIRST;
 
   /** {@return chooses in one run} Steps are an estimate of its length. */
-  Choice choice(long seed, long steps) {
+  ThreadChooser choice(long seed, long steps) {
     long mixed = seed * 0x9E3779B97F4A7C15L + 77;
     return switch (this) {
       case MIX -> switch ((int) Math.floorMod(seed, 4L)) {
-        case 0 -> Choice.walk(mixed);
-        case 1 -> Choice.sticky(mixed);
-        case 2 -> Choice.priorities(mixed, 1, steps);
-        default -> Choice.priorities(mixed, 2, steps);
+        case 0 -> ThreadChooser.walk(mixed);
+        case 1 -> ThreadChooser.sticky(mixed);
+        case 2 -> ThreadChooser.priorities(mixed, 1, steps);
+        default -> ThreadChooser.priorities(mixed, 2, steps);
       };
-      case RANDOM_WALK -> Choice.walk(mixed);
-      case STICKY -> Choice.sticky(mixed);
-      case PRIORITIES -> Choice.priorities(mixed, 1 + (int) Math.floorMod(seed, 2L), steps);
-      case OLDEST_FIRST -> Choice.oldest();
+      case RANDOM_WALK -> ThreadChooser.walk(mixed);
+      case STICKY -> ThreadChooser.sticky(mixed);
+      case PRIORITIES -> ThreadChooser.priorities(mixed, 1 + (int) Math.floorMod(seed, 2L), steps);
+      case OLDEST_FIRST -> ThreadChooser.oldest();
     };
   }
 }

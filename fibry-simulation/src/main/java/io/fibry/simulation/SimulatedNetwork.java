@@ -18,22 +18,22 @@ public final class SimulatedNetwork {
   private static final int FIRST_PORT = 40_000;
 
   /** Two places that hear nothing of each other. */
-  private record Cut(Place one, Place other) {
-    boolean parts(Place from, Place to) {
+  private record NetworkCut(FailureDomain one, FailureDomain other) {
+    boolean parts(FailureDomain from, FailureDomain to) {
       return from == one && to == other || from == other && to == one;
     }
   }
 
-  private final Run run;
+  private final SimulationRun run;
   private final Map<Integer, SimulatedSocket> servers = new TreeMap<>(); // by port
-  private final List<Pipe> pipes = new ArrayList<>(); // that are open
-  private final Set<Cut> cuts = new HashSet<>();
+  private final List<SocketPipe> pipes = new ArrayList<>(); // that are open
+  private final Set<NetworkCut> cuts = new HashSet<>();
   private long least;
   private long more; // than the least, at most; ns
   private boolean pieces;
   private int ports = FIRST_PORT;
 
-  SimulatedNetwork(Run run) {
+  SimulatedNetwork(SimulationRun run) {
     this.run = run;
   }
 
@@ -49,8 +49,8 @@ public final class SimulatedNetwork {
   public SimulatedNetwork withLatency(Duration least, Duration most) {
     if (least.isNegative() || most.compareTo(least) < 0)
       throw new IllegalArgumentException("a latency from " + least + " to " + most + "; give the lesser one first");
-    this.least = Clock.nanos(least);
-    this.more = Clock.nanos(most) - this.least;
+    this.least = SimulatedClock.nanos(least);
+    this.more = SimulatedClock.nanos(most) - this.least;
     return this;
   }
 
@@ -71,7 +71,7 @@ public final class SimulatedNetwork {
    * @return this
    */
   public SimulatedNetwork withDisconnects(double probability) {
-    run.faults.ask(Fault.NETWORK, probability, 1);
+    run.faults.ask(FaultKind.NETWORK, probability, 1);
     return this;
   }
 
@@ -83,7 +83,7 @@ public final class SimulatedNetwork {
    * @param other node
    */
   public void partition(SimulatedNode one, SimulatedNode other) {
-    cuts.add(new Cut(one.place(), other.place()));
+    cuts.add(new NetworkCut(one.place(), other.place()));
   }
 
   /** Ends all partitions: bytes written meanwhile arrive. */
@@ -94,7 +94,7 @@ public final class SimulatedNetwork {
 
   // ---- what sockets ask
 
-  boolean isParted(Place from, Place to) {
+  boolean isParted(FailureDomain from, FailureDomain to) {
     if (from.crashed || to.crashed) return true;
     for (var cut : cuts) if (cut.parts(from, to)) return true;
     return false;
@@ -102,16 +102,16 @@ public final class SimulatedNetwork {
 
   /** In nanoseconds. */
   long withLatency() {
-    return least + (more == 0 ? 0 : run.faults.draw(Fault.NETWORK, more));
+    return least + (more == 0 ? 0 : run.faults.draw(FaultKind.NETWORK, more));
   }
 
   /** How many of some bytes arrive at once. */
   int piece(int bytes) {
-    return pieces ? 1 + (int) run.faults.draw(Fault.NETWORK, bytes) : bytes;
+    return pieces ? 1 + (int) run.faults.draw(FaultKind.NETWORK, bytes) : bytes;
   }
 
   boolean breaks() {
-    return run.faults.strikes(Fault.NETWORK);
+    return run.faults.strikes(FaultKind.NETWORK);
   }
 
   int freePort() {
@@ -132,16 +132,16 @@ public final class SimulatedNetwork {
     return servers.get(port);
   }
 
-  void add(Pipe pipe) {
+  void add(SocketPipe pipe) {
     pipes.add(pipe);
   }
 
-  void remove(Pipe pipe) {
+  void remove(SocketPipe pipe) {
     pipes.remove(pipe);
   }
 
   /** Called when the machine has restarted, without its former connections. */
-  void isBack(Place place) {
+  void isBack(FailureDomain place) {
     servers.values().removeIf(server -> server.place() == place);
     for (var pipe : List.copyOf(pipes)) if (pipe.from() == place || pipe.to() == place) pipe.breakOff();
   }

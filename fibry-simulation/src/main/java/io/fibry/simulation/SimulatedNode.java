@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SimulatedNode {
   private final Simulation simulation;
-  private final Place place;
+  private final FailureDomain place;
   private final CrashDisk files;
   private @Nullable ActorScope root; // null: no scope was opened
 
   SimulatedNode(Simulation simulation, String name, CrashDisk files) {
     this.simulation = simulation;
-    this.place = new Place(simulation.run(), name);
+    this.place = new FailureDomain(simulation.run(), name);
     this.files = files;
   }
 
@@ -99,7 +99,7 @@ public final class SimulatedNode {
     if (place.crashed) return;
     place.crashed = true;
     simulation.trace("crash of " + place.name);
-    if (simulation.run().place() == place) Task.stopHere();
+    if (simulation.run().place() == place) SimulatedThread.stopHere();
   }
 
   /**
@@ -117,7 +117,7 @@ public final class SimulatedNode {
     if (!time.isPositive()) throw new IllegalArgumentException("a pause of " + time + "; give more than zero");
     checkRuns();
     simulation.trace("pause of " + place.name + ", " + time);
-    simulation.run().pause(place, Clock.nanos(time));
+    simulation.run().pause(place, SimulatedClock.nanos(time));
   }
 
   /**
@@ -130,7 +130,7 @@ public final class SimulatedNode {
     if (!place.crashed)
       throw new IllegalStateException("node " + place.name + " has not crashed; end it by crash() first");
     simulation.run().network.isBack(place);
-    return simulation.node(place.name, files.cutPower(simulation.run().faults.draw(Fault.DISKS, Long.MAX_VALUE)));
+    return simulation.node(place.name, files.cutPower(simulation.run().faults.draw(FaultKind.DISKS, Long.MAX_VALUE)));
   }
 
   private void checkRuns() {
@@ -138,7 +138,7 @@ public final class SimulatedNode {
         "node " + place.name + " has crashed; use the one that restart() returns");
   }
 
-  Place place() {
+  FailureDomain place() {
     return place;
   }
 

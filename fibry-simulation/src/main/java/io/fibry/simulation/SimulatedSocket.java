@@ -29,20 +29,20 @@ final class SimulatedSocket extends SocketBase {
   private static final int NO_ANSWER = 120_000; // ms until a connect without a limit gives up
   private static final long EVER = Long.MAX_VALUE;
 
-  private final Run run;
+  private final SimulationRun run;
   private final SimulatedNetwork network;
   private final boolean server;
   private final Map<SocketOption<?>, Object> options = new HashMap<>();
-  private Place place;
+  private FailureDomain place;
   private boolean closed;
   private int timeout; // in ms; 0 for none
-  private @Nullable Pipe in; // the pipe from which this side reads
-  private @Nullable Pipe out;
+  private @Nullable SocketPipe in; // the pipe from which this side reads
+  private @Nullable SocketPipe out;
   private @Nullable ArrayDeque<SimulatedSocket> backlog; // of a server: the far ends that wait
   private int room; // in it
   private @Nullable Thread accepter;
 
-  SimulatedSocket(Run run, SimulatedNetwork network, boolean server) {
+  SimulatedSocket(SimulationRun run, SimulatedNetwork network, boolean server) {
     this.run = run;
     this.network = network;
     this.server = server;
@@ -50,7 +50,7 @@ final class SimulatedSocket extends SocketBase {
     this.fd = new FileDescriptor();
   }
 
-  Place place() {
+  FailureDomain place() {
     return place;
   }
 
@@ -152,8 +152,8 @@ final class SimulatedSocket extends SocketBase {
     far.address = address;
     far.localport = port;
     far.port = localport;
-    in = far.out = new Pipe(run, network, far.place, place);
-    out = far.in = new Pipe(run, network, place, far.place);
+    in = far.out = new SocketPipe(run, network, far.place, place);
+    out = far.in = new SocketPipe(run, network, place, far.place);
     return far;
   }
 

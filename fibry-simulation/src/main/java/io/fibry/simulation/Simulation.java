@@ -1,8 +1,8 @@
 package io.fibry.simulation;
 
 import io.fibry.ActorScope;
-import io.fibry.simulation.agent.Attach;
-import io.fibry.simulation.tap.Taps;
+import io.fibry.simulation.agent.AgentAttacher;
+import io.fibry.simulation.tap.MachineLookup;
 import io.fibry.test.CrashDisk;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -57,12 +57,12 @@ public final class Simulation {
     }
   }
 
-  private final Run run;
+  private final SimulationRun run;
   private final ActorScope scope;
   private final List<Thread> clients = new ArrayList<>();
   private final List<SimulatedNode> nodes = new ArrayList<>();
 
-  Simulation(Run run, ActorScope scope) {
+  Simulation(SimulationRun run, ActorScope scope) {
     this.run = run;
     this.scope = scope;
   }
@@ -91,14 +91,14 @@ public final class Simulation {
   public static Summary run(UnaryOperator<Options> options, Program program) {
     var all = Objects.requireNonNull(options.apply(Options.DEFAULT), "the changed options").withProperties();
     Objects.requireNonNull(program, "program");
-    Attach.ensure();
-    if (Taps.machine() != null)
+    AgentAttacher.ensure();
+    if (MachineLookup.machine() != null)
       throw new IllegalStateException("a simulation inside a simulation; run one after the other");
-    Stage.enter();
+    SimulationCarrier.enter();
     try {
-      return new Search(all, program).all();
+      return new SeedSearch(all, program).all();
     } finally {
-      Stage.leave();
+      SimulationCarrier.leave();
     }
   }
 
@@ -131,13 +131,13 @@ public final class Simulation {
     return client;
   }
 
-  Thread thread(String name, Place place, Callable<?> code) {
+  Thread thread(String name, FailureDomain place, Callable<?> code) {
     Objects.requireNonNull(code, "code");
     return run.start(Objects.requireNonNull(name, "name"), place, () -> {
       try {
         code.call();
       } catch (Throwable thrown) {
-        run.fail(Failure.thrown(thrown));
+        run.fail(RunFailure.thrown(thrown));
       }
     });
   }
@@ -170,7 +170,7 @@ public final class Simulation {
    * @throws InterruptedException if interrupted
    */
   public void assertEventually(String what, Duration within, BooleanSupplier fact) throws InterruptedException {
-    long end = run.clock.now() + Clock.nanos(within);
+    long end = run.clock.now() + SimulatedClock.nanos(within);
     for (long pause = 1_000; !fact.getAsBoolean(); pause = Math.min(2 * pause, 1_000_000_000)) {
       if (run.clock.now() >= end) throw new AssertionError("not within " + within + ": " + what);
       Thread.sleep(Duration.ofNanos(pause));
@@ -217,7 +217,7 @@ public final class Simulation {
     return node;
   }
 
-  Run run() {
+  SimulationRun run() {
     return run;
   }
 
@@ -237,11 +237,11 @@ public final class Simulation {
     private final SchedulingPolicy policy;
     private final boolean finePoints;
     private final boolean noDeadLetters;
-    private final @Nullable Replay replay;
+    private final @Nullable RunReplay replay;
 
     private Options(long firstSeed, int seeds, @Nullable Duration limit, long steps, SchedulingPolicy policy,
         boolean finePoints,
-        boolean noDeadLetters, @Nullable Replay replay) {
+        boolean noDeadLetters, @Nullable RunReplay replay) {
       this.firstSeed = firstSeed;
       this.seeds = seeds;
       this.limit = limit;
@@ -324,7 +324,7 @@ public final class Simulation {
      * @param replay the text that a failure printed, such as {@code 4:0=1}, or only a seed
      */
     public Options withReplay(String replay) {
-      return new Options(firstSeed, seeds, limit, steps, policy, finePoints, noDeadLetters, Replay.parse(replay));
+      return new Options(firstSeed, seeds, limit, steps, policy, finePoints, noDeadLetters, RunReplay.parse(replay));
     }
 
     private Options withProperties() {
@@ -365,7 +365,7 @@ public final class Simulation {
     }
 
     @Nullable
-    Replay replay() {
+    RunReplay replay() {
       return replay;
     }
   }

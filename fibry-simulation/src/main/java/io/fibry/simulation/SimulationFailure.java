@@ -16,7 +16,7 @@ public final class SimulationFailure extends AssertionError {
   /** The events of the run, or empty if they are not known. */
   private final String diagram;
 
-  SimulationFailure(String text, Outcome outcome, @Nullable Throwable cause) {
+  SimulationFailure(String text, RunOutcome outcome, @Nullable Throwable cause) {
     super(text, cause);
     this.seed = outcome.replay().seed();
     this.replay = outcome.replay().shortened().toString();

@@ -2,13 +2,13 @@ package io.fibry.simulation;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.simulation.tap.Taps;
+import io.fibry.simulation.tap.MachineLookup;
 
 /** Where {@link Mailbox#bounded} of users' classes arrives: a fault may make a mailbox smaller. */
 public final class SmallMailboxes {
 
   /** A machine that may give less room than was asked for. */
-  interface Room {
+  interface MailboxLimiter {
     int roomFor(int capacity);
   }
 
@@ -21,6 +21,6 @@ public final class SmallMailboxes {
    * @param overflow what a full mailbox does
    */
   public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
-    return Mailbox.bounded(Taps.machine() instanceof Room machine ? machine.roomFor(capacity) : capacity, overflow);
+    return Mailbox.bounded(MachineLookup.machine() instanceof MailboxLimiter machine ? machine.roomFor(capacity) : capacity, overflow);
   }
 }

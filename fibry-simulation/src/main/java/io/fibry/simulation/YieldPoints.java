@@ -1,6 +1,6 @@
 package io.fibry.simulation;
 
-import io.fibry.simulation.tap.Taps;
+import io.fibry.simulation.tap.MachineLookup;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +13,7 @@ public final class YieldPoints {
    * The present run, or null if there is none, or if it has no fine points. Written by the thread
    * that simulates.
    */
-  static volatile @Nullable Run run;
+  static volatile @Nullable SimulationRun run;
 
   private YieldPoints() {}
 
@@ -45,8 +45,8 @@ public final class YieldPoints {
    * Returns null if this thread does not belong to the run. Nor is its carrier, which must not
    * wait.
    */
-  private static @Nullable Run here() {
+  private static @Nullable SimulationRun here() {
     var here = run;
-    return here != null && Thread.currentThread().isVirtual() && Taps.machine() == here ? here : null;
+    return here != null && Thread.currentThread().isVirtual() && MachineLookup.machine() == here ? here : null;
   }
 }

@@ -2,8 +2,8 @@ package io.fibry.simulation;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.simulation.agent.Attach;
-import io.fibry.simulation.tap.Machine;
+import io.fibry.simulation.agent.AgentAttacher;
+import io.fibry.simulation.tap.SimulatedMachine;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +19,7 @@ class AttachJvmTest {
     public static void main(String[] args) throws Exception {
       try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
         Callable<Void> attach = () -> {
-          Attach.ensure();
+          AgentAttacher.ensure();
           return null;
         };
         for (var one : threads.invokeAll(List.of(attach, attach, attach))) one.get();
@@ -41,8 +41,8 @@ class AttachJvmTest {
   /** Uses a class of the tap too early. */
   static final class TooEarly {
     public static void main(String[] args) {
-      System.out.println(Machine.class.getClassLoader() == null);
-      Attach.ensure();
+      System.out.println(SimulatedMachine.class.getClassLoader() == null);
+      AgentAttacher.ensure();
     }
   }
 

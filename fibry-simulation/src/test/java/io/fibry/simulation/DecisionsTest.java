@@ -35,21 +35,21 @@ class DecisionsTest {
   @ParameterizedTest
   @ValueSource(strings = {"4", "4:", "4:0=1", "-7:3=1,17=2", "4:0=1!kills", "4!kills!delays", "9223372036854775807:"})
   void replayTextRoundTrips(String text) {
-    assertEquals(text, Replay.parse(text).toString());
+    assertEquals(text, RunReplay.parse(text).toString());
   }
 
   @Test
   void faultCanBeRemovedFromReplay() {
-    var replay = Replay.parse("4:0=1!kills").without(Fault.STALLS);
+    var replay = RunReplay.parse("4:0=1!kills").without(FaultKind.STALLS);
 
-    assertEquals(Set.of(Fault.KILLS, Fault.STALLS), replay.without());
+    assertEquals(Set.of(FaultKind.KILLS, FaultKind.STALLS), replay.without());
     assertEquals("4:0=1!kills!stalls", replay.toString());
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "x", "4:1", "4:1=", "4:2=1,1=1", "4!fire", "4:1=1,"})
   void invalidReplayTextIsRefused(String text) {
-    var refused = assertThrows(IllegalArgumentException.class, () -> Replay.parse(text));
+    var refused = assertThrows(IllegalArgumentException.class, () -> RunReplay.parse(text));
 
     assertTrue(refused.getMessage().startsWith("'" + text + "' is not a run of a simulation; give what a failure"),
         refused.getMessage());

@@ -153,9 +153,9 @@ class FaultsTest {
 
     simulate(sim -> {
       sim.faults().withSmallMailboxes(1);
-      if (sim.faults().mayStrike(Fault.MAILBOXES)) struck.incrementAndGet();
+      if (sim.faults().mayStrike(FaultKind.MAILBOXES)) struck.incrementAndGet();
       sim.faults().withAllKinds().withSmallMailboxes(1);
-      if (sim.faults().mayStrike(Fault.MAILBOXES)) always.incrementAndGet();
+      if (sim.faults().mayStrike(FaultKind.MAILBOXES)) always.incrementAndGet();
     });
 
     assertTrue(struck.get() > 60 && struck.get() < 150, struck + " of some 210");

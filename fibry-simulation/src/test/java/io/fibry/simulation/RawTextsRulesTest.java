@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 class RawTextsRulesTest {
   /** Places at which a text is needed as it is, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
-      Map.entry("Failure.java: cause", "for the report of a test, in full"),
-      Map.entry("Search.java: place", "a text of the simulation's, with a line for each event"),
-      Map.entry("Trace.java: message", "text(..) removes line breaks"));
+      Map.entry("RunFailure.java: cause", "for the report of a test, in full"),
+      Map.entry("SeedSearch.java: place", "a text of the simulation's, with a line for each event"),
+      Map.entry("MessageTrace.java: message", "text(..) removes line breaks"));
 
   @Test
   void userObjectTextsAreWrittenSafely() throws IOException {

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.simulation.tap.Chance;
+import io.fibry.simulation.tap.RandomTap;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.net.DatagramSocket;
@@ -132,7 +132,7 @@ class RedirectedTest {
   @Test
   void generatorsOfTheJdkAreSeededBeforeARun() throws Exception {
     Callable<List<Object>> draw = () -> {
-      Chance.reset(17);
+      RandomTap.reset(17);
       var list = new ArrayList<>(IntStream.range(0, 20).boxed().toList());
       Collections.shuffle(list);
       return List.of(new Random().nextLong(), new SplittableRandom().nextLong(), list);

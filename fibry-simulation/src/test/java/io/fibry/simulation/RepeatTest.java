@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.simulation.Simulation.Options;
 import io.fibry.simulation.Simulation.Program;
-import io.fibry.simulation.agent.Attach;
+import io.fibry.simulation.agent.AgentAttacher;
 import io.fibry.support.Patience;
 import io.fibry.support.Soak;
 import java.lang.management.ManagementFactory;
@@ -36,24 +36,24 @@ class RepeatTest {
    */
   private static final long HASH = Soak.ON ? -7_060_158_657_290_840_693L : 3_694_633_721_539_215_973L;
 
-  private static Outcome run(Program program, Replay replay, boolean traced) {
-    Attach.ensure();
-    Stage.enter();
+  private static RunOutcome run(Program program, RunReplay replay, boolean traced) {
+    AgentAttacher.ensure();
+    SimulationCarrier.enter();
     try {
-      return Trial.of(program, Options.DEFAULT, replay, STEPS, Events.none(), traced);
+      return ProgramRun.of(program, Options.DEFAULT, replay, STEPS, RunEvents.none(), traced);
     } finally {
-      Stage.leave();
+      SimulationCarrier.leave();
     }
   }
 
   @ParameterizedTest
   @EnumSource
   void repeatsAreTheSame(Programs program) {
-    run(program.program(false), Replay.of(7), false);
-    var first = run(program.program(false), Replay.of(7), false);
+    run(program.program(false), RunReplay.of(7), false);
+    var first = run(program.program(false), RunReplay.of(7), false);
 
     for (int i = 0; i < REPEATS / 2; i++) {
-      assertEquals(first.hash(), run(program.program(false), Replay.of(7), false).hash());
+      assertEquals(first.hash(), run(program.program(false), RunReplay.of(7), false).hash());
       assertEquals(first.hash(), run(program.program(false), first.replay(), i % 100 == 0).hash());
     }
   }
@@ -62,9 +62,9 @@ class RepeatTest {
   void allJavasAndMachinesHaveTheSameRuns() {
     long all = 17;
     for (var program : Programs.values()) {
-      run(program.program(false), Replay.of(0), false);
+      run(program.program(false), RunReplay.of(0), false);
       for (long seed = 1; seed <= SEEDS; seed++)
-        all = all * 31 + run(program.program(false), Replay.of(seed), false).hash();
+        all = all * 31 + run(program.program(false), RunReplay.of(seed), false).hash();
     }
 
     assertEquals(HASH, all);
@@ -82,11 +82,11 @@ class RepeatTest {
       });
       sim.join();
     };
-    for (int i = 0; i < RUNS / 5; i++) assertNotNull(run(stuck, Replay.of(i), false).failure());
+    for (int i = 0; i < RUNS / 5; i++) assertNotNull(run(stuck, RunReplay.of(i), false).failure());
     var before = instances();
     before.putAll(instances()); // and what the counts are kept in
 
-    for (int i = 0; i < RUNS; i++) run(stuck, Replay.of(i), false);
+    for (int i = 0; i < RUNS; i++) run(stuck, RunReplay.of(i), false);
 
     // some objects take two collections, and between them threads of the JVM that are late
     if (Patience.comesTrue(() -> more(before).isEmpty())) return;

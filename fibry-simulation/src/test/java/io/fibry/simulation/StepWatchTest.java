@@ -1,8 +1,8 @@
 package io.fibry.simulation;
 
-import static io.fibry.simulation.StepWatch.Verdict.COMPUTES;
-import static io.fibry.simulation.StepWatch.Verdict.GOES_ON;
-import static io.fibry.simulation.StepWatch.Verdict.WAITS;
+import static io.fibry.simulation.StepWatchdog.StepVerdict.COMPUTES;
+import static io.fibry.simulation.StepWatchdog.StepVerdict.GOES_ON;
+import static io.fibry.simulation.StepWatchdog.StepVerdict.WAITS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Test;
@@ -11,11 +11,11 @@ import org.junit.jupiter.api.Test;
 class StepWatchTest {
   private static final long SECOND = 1_000_000_000;
 
-  private final StepWatch watch = new StepWatch(10);
+  private final StepWatchdog watch = new StepWatchdog(10);
   private long processor = 77 * SECOND; // of the steps before
   private long step = 1;
 
-  private StepWatch.Verdict look(long more, boolean waiting) {
+  private StepWatchdog.StepVerdict look(long more, boolean waiting) {
     processor += more;
     return watch.look(step, processor, waiting);
   }

@@ -1,10 +1,10 @@
 package io.fibry.simulation;
 
-import io.fibry.simulation.agent.Attach;
-import io.fibry.simulation.tap.Machine;
+import io.fibry.simulation.agent.AgentAttacher;
+import io.fibry.simulation.tap.MachineLookup;
+import io.fibry.simulation.tap.SimulatedMachine;
 import io.fibry.simulation.tap.SimulationThread;
 import io.fibry.simulation.tap.SocketBase;
-import io.fibry.simulation.tap.Taps;
 import io.fibry.support.Patience;
 import java.net.SocketImpl;
 import java.util.Comparator;
@@ -23,7 +23,7 @@ import java.util.concurrent.ThreadFactory;
  * The smallest machine that simulates: threads run in the order in which they become ready, and
  * time jumps.
  */
-final class TinyMachine implements Machine, SmallMailboxes.Room {
+final class TinyMachine implements SimulatedMachine, SmallMailboxes.MailboxLimiter {
   static final long EPOCH = 1_767_225_600_000L; // the first of January 2026
   static final long ID = 4711;
 
@@ -48,7 +48,7 @@ final class TinyMachine implements Machine, SmallMailboxes.Room {
 
   /** Runs a program on a simulated thread; returns what it returns. */
   static <T> T play(Callable<T> program) throws Exception {
-    Attach.ensure();
+    AgentAttacher.ensure();
     var machine = new TinyMachine();
     var result = new CompletableFuture<T>();
     var carrier = new SimulationThread(() -> machine.loop(program, result), "carrier");
@@ -72,16 +72,16 @@ final class TinyMachine implements Machine, SmallMailboxes.Room {
 
   /** Returns the machine of this simulated thread. */
   static TinyMachine machine() {
-    return (TinyMachine) Taps.machine();
+    return (TinyMachine) MachineLookup.machine();
   }
 
   /** Whether this thread is. */
   static boolean isSimulated() {
-    return Taps.machine() != null;
+    return MachineLookup.machine() != null;
   }
 
   private <T> void loop(Callable<T> program, CompletableFuture<T> result) {
-    VirtualThreads.builder(this).name("main").start(() -> {
+    VirtualThreadInternals.builder(this).name("main").start(() -> {
       try {
         result.complete(program.call());
       } catch (Throwable failure) {
@@ -146,7 +146,7 @@ final class TinyMachine implements Machine, SmallMailboxes.Room {
 
   @Override
   public ThreadFactory threads() {
-    return VirtualThreads.builder(this).factory();
+    return VirtualThreadInternals.builder(this).factory();
   }
 
   @Override

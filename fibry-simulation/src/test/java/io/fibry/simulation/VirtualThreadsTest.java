@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.fibry.simulation.agent.Attach;
+import io.fibry.simulation.agent.AgentAttacher;
 import io.fibry.simulation.tap.JdkInternals;
 import java.lang.ref.WeakReference;
 import java.util.ArrayDeque;
@@ -23,19 +23,19 @@ class VirtualThreadsTest {
 
   @BeforeAll
   static void attach() {
-    Attach.ensure();
+    AgentAttacher.ensure();
   }
 
   @Test
   void threadIsFoundByItsRunnable() {
     var given = new ArrayDeque<Runnable>();
 
-    var first = VirtualThreads.builder(given::add).start(() -> {});
-    var second = VirtualThreads.builder(given::add).name("second").start(Thread::yield);
+    var first = VirtualThreadInternals.builder(given::add).start(() -> {});
+    var second = VirtualThreadInternals.builder(given::add).name("second").start(Thread::yield);
 
-    assertSame(first, VirtualThreads.of(given.removeFirst()));
+    assertSame(first, VirtualThreadInternals.of(given.removeFirst()));
     var runnable = given.removeFirst();
-    assertSame(second, VirtualThreads.of(runnable));
+    assertSame(second, VirtualThreadInternals.of(runnable));
     runnable.run();
     assertSame(runnable, given.removeFirst());
   }
@@ -45,35 +45,35 @@ class VirtualThreadsTest {
     assumeTrue(Runtime.version().feature() >= 24, "before, it holds its carrier");
     var given = new ConcurrentLinkedQueue<Runnable>();
     var monitors = new Object[] {new Object()};
-    VirtualThreads.builder(given::add).start(() -> hold(monitors, 0));
+    VirtualThreadInternals.builder(given::add).start(() -> hold(monitors, 0));
     given.remove().run();
     var owner = given.remove();
-    var waits = VirtualThreads.builder(given::add).start(() -> hold(monitors, 0));
+    var waits = VirtualThreadInternals.builder(given::add).start(() -> hold(monitors, 0));
 
-    assertFalse(VirtualThreads.waitsForMonitor(waits));
+    assertFalse(VirtualThreadInternals.waitsForMonitor(waits));
     given.remove().run();
-    assertTrue(VirtualThreads.waitsForMonitor(waits));
+    assertTrue(VirtualThreadInternals.waitsForMonitor(waits));
     owner.run();
-    new Sentinel().settle();
+    new MonitorBarrier().settle();
 
     given.remove().run();
-    assertFalse(VirtualThreads.waitsForMonitor(waits));
+    assertFalse(VirtualThreadInternals.waitsForMonitor(waits));
   }
 
   /** A thread that holds all monitors lets them go at once. */
   @Test
   void monitorWaitersAreReadyWhenSentinelIs() {
     assumeTrue(Runtime.version().feature() >= 24, "before, the JVM wakes no virtual thread");
-    var sentinel = new Sentinel();
+    var sentinel = new MonitorBarrier();
     for (int round = 0; round < 50; round++) {
       var given = new ConcurrentLinkedQueue<Runnable>();
       var monitors = new Object[WAITERS];
       for (int i = 0; i < WAITERS; i++) monitors[i] = new Object();
-      VirtualThreads.builder(given::add).start(() -> hold(monitors, 0));
+      VirtualThreadInternals.builder(given::add).start(() -> hold(monitors, 0));
       given.remove().run();
       var owner = given.remove();
       for (var monitor : monitors) {
-        VirtualThreads.builder(given::add).start(() -> hold(new Object[] {monitor}, 0));
+        VirtualThreadInternals.builder(given::add).start(() -> hold(new Object[] {monitor}, 0));
         given.remove().run();
       }
       assertTrue(given.isEmpty());
@@ -107,10 +107,10 @@ class VirtualThreadsTest {
 
   private static WeakReference<Thread> forgotten() {
     var given = new ArrayDeque<Runnable>();
-    var thread = VirtualThreads.builder(given::add).start(LockSupport::park);
+    var thread = VirtualThreadInternals.builder(given::add).start(LockSupport::park);
     given.remove().run();
     assertEquals(Thread.State.WAITING, thread.getState());
-    VirtualThreads.forget(thread);
+    VirtualThreadInternals.forget(thread);
     return new WeakReference<>(thread);
   }
 

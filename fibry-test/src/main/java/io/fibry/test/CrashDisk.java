@@ -24,21 +24,21 @@ import java.util.function.Consumer;
  */
 public final class CrashDisk implements StorageDirectory {
   /** The content of a file, which several names may lead to. */
-  private static final class Content {
-    private Sectors forced;
-    private Sectors now;
+  private static final class FileContent {
+    private SparseFile forced;
+    private SparseFile now;
     private final TreeMap<Integer, List<byte[]>> unforced = new TreeMap<>(); // sector -> its contents since
     private final Set<Integer> dirty = new TreeSet<>(); // sectors that the next force brings to the disk
 
-    Content(Sectors all) {
+    FileContent(SparseFile all) {
       forced = all;
       now = all.copy();
     }
   }
 
   /** A change of a name that was not forced. Null removes the name. */
-  private record Change(String name, Content content, String from) {
-    void apply(TreeMap<String, Content> names) {
+  private record NameChange(String name, FileContent content, String from) {
+    void apply(TreeMap<String, FileContent> names) {
       if (from != null && names.remove(from) != content) return; // the name that it had no longer exists
       if (content == null) names.remove(name);
       else names.put(name, content);
@@ -46,9 +46,9 @@ public final class CrashDisk implements StorageDirectory {
   }
 
   // all under this object's monitor
-  private final TreeMap<String, Content> forcedNames = new TreeMap<>();
-  private final TreeMap<String, Content> names = new TreeMap<>();
-  private final List<Change> changes = new ArrayList<>();
+  private final TreeMap<String, FileContent> forcedNames = new TreeMap<>();
+  private final TreeMap<String, FileContent> names = new TreeMap<>();
+  private final List<NameChange> changes = new ArrayList<>();
   private Consumer<String> before = operation -> {};
   private Runnable after = () -> {};
 
@@ -91,7 +91,7 @@ public final class CrashDisk implements StorageDirectory {
     return content(name).now.size();
   }
 
-  private Content content(String name) throws IOException {
+  private FileContent content(String name) throws IOException {
     var content = names.get(name);
     if (content == null) throw new FileNotFoundException(name);
     return content;
@@ -100,17 +100,17 @@ public final class CrashDisk implements StorageDirectory {
   @Override
   public synchronized void create(String name, long size) throws IOException {
     begin("create");
-    var content = new Content(Sectors.zeros(0));
-    change(new Change(name, content, null));
+    var content = new FileContent(SparseFile.zeros(0));
+    change(new NameChange(name, content, null));
     after.run();
-    content.now = Sectors.zeros(size);
-    content.forced = Sectors.zeros(size / 2);
+    content.now = SparseFile.zeros(size);
+    content.forced = SparseFile.zeros(size / 2);
     after.run();
     content.forced = content.now.copy();
     after.run();
   }
 
-  private void change(Change change) {
+  private void change(NameChange change) {
     change.apply(names);
     changes.add(change);
   }
@@ -121,7 +121,7 @@ public final class CrashDisk implements StorageDirectory {
     var content = content(name);
     var left = bytes.duplicate();
     for (long place = at; left.hasRemaining();) {
-      int sector = Sectors.sectorOf(place);
+      int sector = SparseFile.sectorOf(place);
       place += content.now.write(place, left);
       content.unforced.computeIfAbsent(sector, none -> new ArrayList<>()).add(content.now.get(sector));
       content.dirty.add(sector);
@@ -145,14 +145,14 @@ public final class CrashDisk implements StorageDirectory {
   @Override
   public synchronized void rename(String from, String to) throws IOException {
     begin("rename");
-    change(new Change(to, content(from), from));
+    change(new NameChange(to, content(from), from));
     after.run();
   }
 
   @Override
   public synchronized void delete(String name) throws IOException {
     begin("delete");
-    if (names.containsKey(name)) change(new Change(name, null, null));
+    if (names.containsKey(name)) change(new NameChange(name, null, null));
     after.run();
   }
 
@@ -215,14 +215,14 @@ public final class CrashDisk implements StorageDirectory {
       for (int i = 0; i < most; i++) use.accept(image(random::nextInt));
       return;
     }
-    for (long i = 0; i < count; i++) use.accept(image(new Digits(i)));
+    for (long i = 0; i < count; i++) use.accept(image(new DigitChooser(i)));
   }
 
   /** Chooses by the digits of a number, so that other numbers choose otherwise. */
-  private static final class Digits implements Chooser {
+  private static final class DigitChooser implements Chooser {
     private long rest;
 
-    Digits(long number) {
+    DigitChooser(long number) {
       rest = number;
     }
 
@@ -234,8 +234,8 @@ public final class CrashDisk implements StorageDirectory {
     }
   }
 
-  private List<Content> contents() {
-    var all = new ArrayList<Content>();
+  private List<FileContent> contents() {
+    var all = new ArrayList<FileContent>();
     for (var one : forcedNames.values()) if (!all.contains(one)) all.add(one);
     for (var change : changes) if (change.content != null && !all.contains(change.content)) all.add(change.content);
     return all;
@@ -249,15 +249,15 @@ public final class CrashDisk implements StorageDirectory {
   private CrashDisk image(Chooser chooser) {
     var left = new TreeMap<>(forcedNames);
     for (var change : changes) if (chooser.choose(2) == 1) change.apply(left);
-    var kept = new IdentityHashMap<Content, Content>();
-    for (var content : contents()) kept.put(content, new Content(left(content, chooser)));
+    var kept = new IdentityHashMap<FileContent, FileContent>();
+    for (var content : contents()) kept.put(content, new FileContent(left(content, chooser)));
     var image = new CrashDisk();
     left.forEach((name, content) -> image.forcedNames.put(name, kept.get(content)));
     image.names.putAll(image.forcedNames);
     return image;
   }
 
-  private static Sectors left(Content content, Chooser chooser) {
+  private static SparseFile left(FileContent content, Chooser chooser) {
     var left = content.forced.copy();
     content.unforced.forEach((sector, versions) -> {
       int version = chooser.choose(versions.size() + 1);
@@ -278,7 +278,7 @@ public final class CrashDisk implements StorageDirectory {
     replace(name, changed);
   }
 
-  private void replace(String name, Sectors all) {
+  private void replace(String name, SparseFile all) {
     var content = names.get(name);
     content.now = all;
     content.forced = all.copy();

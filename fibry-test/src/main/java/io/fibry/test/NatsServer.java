@@ -198,7 +198,7 @@ public final class NatsServer implements AutoCloseable {
       Files.deleteIfExists(output()); // so that its last words are of this start
       process = new ProcessBuilder(program(), "-c", configuration().toString()).redirectErrorStream(true)
           .redirectOutput(output().toFile()).start();
-      Orphans.add(process);
+      OrphanServers.add(process);
       awaitUp();
       up = true;
       return this;
@@ -239,12 +239,12 @@ public final class NatsServer implements AutoCloseable {
   }
 
   @FunctionalInterface
-  private interface Check {
+  private interface ServerCheck {
     boolean passes() throws IOException, InterruptedException;
   }
 
   /** The patience begins again as long as the server works, since a busy machine delays it. */
-  private void await(String otherwise, Check check) {
+  private void await(String otherwise, ServerCheck check) {
     long end = System.nanoTime() + PATIENCE.toNanos();
     for (var worked = Duration.ZERO; !passesUninterrupted(check);) {
       if (!process.isAlive()) throw ended();
@@ -256,7 +256,7 @@ public final class NatsServer implements AutoCloseable {
     }
   }
 
-  private static boolean passesUninterrupted(Check check) {
+  private static boolean passesUninterrupted(ServerCheck check) {
     try {
       if (passes(check)) return true;
       TimeUnit.MILLISECONDS.sleep(5);
@@ -272,7 +272,7 @@ public final class NatsServer implements AutoCloseable {
     return text.contains("address already in use") ? new PortTakenException(text) : new IllegalStateException(text);
   }
 
-  private static boolean passes(Check check) throws InterruptedException {
+  private static boolean passes(ServerCheck check) throws InterruptedException {
     try {
       return check.passes();
     } catch (IOException notYet) {
@@ -372,7 +372,7 @@ public final class NatsServer implements AutoCloseable {
   }
 
   /** Servers that a process leaves behind when it ends. */
-  private static final class Orphans {
+  private static final class OrphanServers {
     private static final List<Process> ALL = new ArrayList<>();
 
     static {
@@ -383,7 +383,7 @@ public final class NatsServer implements AutoCloseable {
       }, "nats-servers"));
     }
 
-    private Orphans() {}
+    private OrphanServers() {}
 
     static void add(Process process) {
       synchronized (ALL) {

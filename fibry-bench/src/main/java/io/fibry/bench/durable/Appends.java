@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Durable appends of 200 bytes by 1 and by 1,024 virtual threads. Our store's journal writes all
- * waiting appends as one frame; other stores stand behind a {@link Committer} that groups appends
+ * waiting appends as one frame; other stores stand behind a {@link GroupCommitter} that groups appends
  * in the same way.
  */
 final class Appends {
@@ -47,15 +47,15 @@ final class Appends {
 
   private Appends() {}
 
-  static Question question() {
-    return Question.of("durable-appends",
+  static DurableQuestion question() {
+    return DurableQuestion.of("durable-appends",
         "durable appends of 200 bytes, by so many virtual threads (size); one thread commits all that waits",
         () -> measure(List.of(ROCKSDB, SQLITE, MVSTORE)), beside(1.5, 3, ROCKSDB), beside(4, 6, SQLITE),
         beside(8, 12, MVSTORE));
   }
 
-  private static Promise beside(double must, double aim, Peer peer) {
-    return Promise.atLeast(must, aim, "appends by 1,024 threads, beside " + peer.name, OURS, peer.name)
+  private static FigureBudget beside(double must, double aim, Peer peer) {
+    return FigureBudget.atLeast(must, aim, "appends by 1,024 threads, beside " + peer.name, OURS, peer.name)
         .withSize(Askers.many());
   }
 
@@ -69,10 +69,10 @@ final class Appends {
     }
   }
 
-  static List<Figures> measure(List<Peer> peers) throws Exception {
+  static List<RoundFigures> measure(List<Peer> peers) throws Exception {
     peers.forEach(Peer::checkJar);
     var sides = new ArrayList<Side>();
-    try (var folder = Folder.create()) {
+    try (var folder = TemporaryFolder.create()) {
       try {
         sides.add(ours(folder.path().resolve("ours")));
         for (var peer : peers) sides.add(theirs(peer, Files.createDirectory(folder.path().resolve(peer.name))));
@@ -154,6 +154,6 @@ final class Appends {
   }
 
   private static Side theirs(Peer peer, Path folder) throws Exception {
-    return Side.of(peer.name, Committer.start(peer.opener.open(folder)));
+    return Side.of(peer.name, GroupCommitter.start(peer.opener.open(folder)));
   }
 }

@@ -2,7 +2,7 @@ package io.fibry.bench.durable;
 
 import io.fibry.bench.ChildJvm;
 import io.fibry.bench.report.Result;
-import io.fibry.bench.report.Row;
+import io.fibry.bench.report.ResultRow;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,7 +19,7 @@ public final class DurableBudgets {
 
   private DurableBudgets() {}
 
-  static List<Question> questions() {
+  static List<DurableQuestion> questions() {
     return List.of(OneAsker.question(), ManyAskers.question(), Appends.question(), OpenedStore.question(),
         PassivatedKeys.question(), Stalls.question(), PlainRequests.question());
   }
@@ -35,17 +35,17 @@ public final class DurableBudgets {
     System.exit(ask(asked.isEmpty() ? questions() : asked.stream().map(DurableBudgets::question).toList()) ? 0 : 1);
   }
 
-  private static Question question(String name) {
+  private static DurableQuestion question(String name) {
     return questions().stream().filter(question -> question.name().equals(name)).findFirst()
         .orElseThrow(() -> new IllegalArgumentException(
-            "no question '" + name + "'; there are " + questions().stream().map(Question::name).toList()));
+            "no question '" + name + "'; there are " + questions().stream().map(DurableQuestion::name).toList()));
   }
 
   /** Returns false if a promise is broken. */
-  static boolean ask(List<Question> questions) throws Exception {
+  static boolean ask(List<DurableQuestion> questions) throws Exception {
     System.out.println("JDK " + Runtime.version() + ", " + Runtime.getRuntime().availableProcessors() + " processors");
     boolean kept = true;
-    var judged = new ArrayList<Row>();
+    var judged = new ArrayList<ResultRow>();
     for (var question : questions) {
       long began = System.nanoTime();
       System.out.printf(Locale.ROOT, "%n%s: %s%n", question.name(), question.title());
@@ -67,9 +67,9 @@ public final class DurableBudgets {
     return kept;
   }
 
-  private static void print(Row row) {
+  private static void print(ResultRow row) {
     System.out.printf(Locale.ROOT, "  %-55s %10s %-6s (%s..%s)  %s%n",
         row.side() + (row.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d", row.size())),
-        Row.readable(row.median()), row.unit(), Row.readable(row.least()), Row.readable(row.most()), row.reference());
+        ResultRow.readable(row.median()), row.unit(), ResultRow.readable(row.least()), ResultRow.readable(row.most()), row.reference());
   }
 }

@@ -22,29 +22,29 @@ final class ManyAskers {
 
   private ManyAskers() {}
 
-  static Question question() {
-    return Question.of("durable-many",
+  static DurableQuestion question() {
+    return DurableQuestion.of("durable-many",
         "1,024 threads that ask durable actors, on a disk where each force takes 2 ms", ManyAskers::measure,
-        Promise.atLeast(300, 600, "1,024 actors, an asker each, forces of 2 ms", EACH, PreparedFile.SIDE),
-        Promise.atLeast(0.7, 1, "one actor, 1,024 askers, forces of 2 ms", HOT, EACH),
-        Promise.atLeast(200, 330, "one actor, 1,024 askers, forces of 2 ms", HOT, ONE_BY_ONE));
+        FigureBudget.atLeast(300, 600, "1,024 actors, an asker each, forces of 2 ms", EACH, PreparedFile.SIDE),
+        FigureBudget.atLeast(0.7, 1, "one actor, 1,024 askers, forces of 2 ms", HOT, EACH),
+        FigureBudget.atLeast(200, 330, "one actor, 1,024 askers, forces of 2 ms", HOT, ONE_BY_ONE));
   }
 
-  static List<Figures> measure() throws Exception {
-    try (var folder = Folder.create();
+  static List<RoundFigures> measure() throws Exception {
+    try (var folder = TemporaryFolder.create();
         var file = PreparedFile.on(slow(folder.path().resolve("file")));
         var store = FolderStore.open(slow(folder.path().resolve("store")), options -> options);
         var scope = ActorSystem.openScope("many")) {
       int askers = Askers.many();
-      var counters = actors("counter-", Counter.COUNTER, askers, scope, store);
-      var senders = actors("keeper-", Counter.KEEPER, askers, scope, store).stream().map(Counter.Sender::new).toList();
-      var hot = Counter.COUNTER.newActor(scope.named("hot"), store);
-      var oneByOne = Counter.ONE_BY_ONE.newActor(scope.named("one-by-one"), store);
+      var counters = actors("counter-", CountingActors.COUNTER, askers, scope, store);
+      var senders = actors("keeper-", CountingActors.KEEPER, askers, scope, store).stream().map(CountingActors.Sender::new).toList();
+      var hot = CountingActors.COUNTER.newActor(scope.named("hot"), store);
+      var oneByOne = CountingActors.ONE_BY_ONE.newActor(scope.named("one-by-one"), store);
       return new Rounds()
           .side(PreparedFile.SIDE, Askers.UNIT, file::rate)
-          .side(EACH, Askers.UNIT, () -> Askers.rate(askers, number -> counters.get(number).ask(new Counter.Count())))
-          .side(HOT, Askers.UNIT, () -> Askers.rate(askers, number -> hot.ask(new Counter.Count())))
-          .side(ONE_BY_ONE, Askers.UNIT, () -> Askers.rate(askers, number -> oneByOne.ask(new Counter.Count())))
+          .side(EACH, Askers.UNIT, () -> Askers.rate(askers, number -> counters.get(number).ask(new CountingActors.Count())))
+          .side(HOT, Askers.UNIT, () -> Askers.rate(askers, number -> hot.ask(new CountingActors.Count())))
+          .side(ONE_BY_ONE, Askers.UNIT, () -> Askers.rate(askers, number -> oneByOne.ask(new CountingActors.Count())))
           .side("fibry, an actor for each, messages are kept", Askers.UNIT,
               () -> Askers.rateOf(askers, (number, end) -> senders.get(number).send(end)))
           .run();

@@ -11,28 +11,28 @@ final class OneAsker {
 
   private OneAsker() {}
 
-  static Question question() {
-    return Question.of("durable-one",
+  static DurableQuestion question() {
+    return DurableQuestion.of("durable-one",
         "one thread and one actor, on the disk of this machine: requests, messages that are kept, and what the disk "
             + "can do",
         OneAsker::measure,
-        Promise.atLeast(0.5, 0.8, "one asker, one actor", ASKED, PreparedFile.SIDE));
+        FigureBudget.atLeast(0.5, 0.8, "one asker, one actor", ASKED, PreparedFile.SIDE));
   }
 
-  static List<Figures> measure() throws Exception {
-    try (var folder = Folder.create();
+  static List<RoundFigures> measure() throws Exception {
+    try (var folder = TemporaryFolder.create();
         var file = PreparedFile.on(StorageDirectory.open(folder.path().resolve("file")));
         var store = FolderStore.open(folder.path().resolve("store"));
         var scope = ActorSystem.openScope("one")) {
-      var counter = Counter.COUNTER.newActor(scope.named("counter"), store);
-      var sender = new Counter.Sender(Counter.KEEPER.newActor(scope.named("keeper"), store));
-      var inMemory = Counter.inMemory(scope.anonymous());
+      var counter = CountingActors.COUNTER.newActor(scope.named("counter"), store);
+      var sender = new CountingActors.Sender(CountingActors.KEEPER.newActor(scope.named("keeper"), store));
+      var inMemory = CountingActors.inMemory(scope.anonymous());
       return new Rounds()
           .side(PreparedFile.SIDE, Askers.UNIT, file::rate)
-          .side(ASKED, Askers.UNIT, () -> Askers.rate(1, one -> counter.ask(new Counter.Count())))
+          .side(ASKED, Askers.UNIT, () -> Askers.rate(1, one -> counter.ask(new CountingActors.Count())))
           .side("fibry, a message is kept", Askers.UNIT, () -> Askers.rateOf(1, (one, end) -> sender.send(end)))
           .side("fibry, an actor in memory is asked", Askers.UNIT,
-              () -> Askers.rate(1, one -> inMemory.ask(new Counter.Count())))
+              () -> Askers.rate(1, one -> inMemory.ask(new CountingActors.Count())))
           .run();
     }
   }

@@ -20,15 +20,15 @@ final class OpenedStore {
 
   private OpenedStore() {}
 
-  static Question question() {
-    return Question.of("durable-opening",
+  static DurableQuestion question() {
+    return DurableQuestion.of("durable-opening",
         "to open a store with a million turns of 256 bytes, ten of each actor; all its files are in memory",
-        OpenedStore::measure, Promise.atLeast(0.3, 0.5, "opening", OPENED, READ));
+        OpenedStore::measure, FigureBudget.atLeast(0.3, 0.5, "opening", OPENED, READ));
   }
 
   /** {@code -Dsize} turns. */
-  static List<Figures> measure() throws Exception {
-    try (var folder = Folder.create()) {
+  static List<RoundFigures> measure() throws Exception {
+    try (var folder = TemporaryFolder.create()) {
       fill(folder.path(), Integer.getInteger("size", 1_000_000) / EACH);
       List<Path> logs;
       try (var files = Files.list(folder.path())) {

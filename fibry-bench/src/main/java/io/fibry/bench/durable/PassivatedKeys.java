@@ -22,21 +22,21 @@ final class PassivatedKeys {
 
   private PassivatedKeys() {}
 
-  static Question question() {
-    return Question.of("durable-heap",
+  static DurableQuestion question() {
+    return DurableQuestion.of("durable-heap",
         "heap of each of a million keys of durable actors, none of which is alive; their state is a number",
-        PassivatedKeys::measure, Promise.atMost(64, 48, "heap of a passivated key", PASSIVATED, "")).inOneProcess();
+        PassivatedKeys::measure, FigureBudget.atMost(64, 48, "heap of a passivated key", PASSIVATED, "")).inOneProcess();
   }
 
   /** {@code -Dsize} keys. */
-  static List<Figures> measure() throws Exception {
+  static List<RoundFigures> measure() throws Exception {
     int keys = Integer.getInteger("size", 1_000_000);
     double byHand = byHand(keys);
-    try (var folder = Folder.create()) {
+    try (var folder = TemporaryFolder.create()) {
       double passivated = passivated(keys, folder.path());
       double opened = opened(keys, folder.path());
-      return List.of(Figures.of(PASSIVATED, UNIT, passivated), Figures.of(OPENED, UNIT, opened),
-          Figures.of(BY_HAND, UNIT, byHand));
+      return List.of(RoundFigures.of(PASSIVATED, UNIT, passivated), RoundFigures.of(OPENED, UNIT, opened),
+          RoundFigures.of(BY_HAND, UNIT, byHand));
     }
   }
 
@@ -56,12 +56,12 @@ final class PassivatedKeys {
   private static double passivated(int keys, Path folder) throws Exception {
     try (var store = FolderStore.open(folder);
         var scope = ActorSystem.openScope("keys");
-        var counters = Counter.COUNTER.entities(scope.anonymous(), store, IDLE);
+        var counters = CountingActors.COUNTER.entities(scope.anonymous(), store, IDLE);
         var askers = Executors.newVirtualThreadPerTaskExecutor()) {
-      counters.actor("first").ask(new Counter.Count()); // makes what all share
+      counters.actor("first").ask(new CountingActors.Count()); // makes what all share
       long before = Heap.used();
       var all = IntStream.range(0, ASKERS).mapToObj(first -> askers.submit(() -> {
-        for (int i = first; i < keys; i += ASKERS) counters.actor(key(i)).ask(new Counter.Count());
+        for (int i = first; i < keys; i += ASKERS) counters.actor(key(i)).ask(new CountingActors.Count());
         return null;
       })).toList();
       for (Future<?> one : all) one.get();

@@ -24,12 +24,12 @@ final class PlainRequests {
 
   private PlainRequests() {}
 
-  static Question question() {
-    return Question.of("durable-plain", "a request to an actor in memory, on one carrier", PlainRequests::measure,
-        Promise.atMost(1.1, 1, "a request to an actor in memory", WITH, WITHOUT));
+  static DurableQuestion question() {
+    return DurableQuestion.of("durable-plain", "a request to an actor in memory, on one carrier", PlainRequests::measure,
+        FigureBudget.atMost(1.1, 1, "a request to an actor in memory", WITH, WITHOUT));
   }
 
-  static List<Figures> measure() throws Exception {
+  static List<RoundFigures> measure() throws Exception {
     var durable = where(Durable.class);
     if (durable.equals(where(ActorSystem.class)))
       throw new IllegalStateException("fibry-durable is in one file with the library, " + durable
@@ -47,14 +47,14 @@ final class PlainRequests {
         .collect(Collectors.joining(File.pathSeparator));
   }
 
-  private static Figures inProcess(String side, String classPath) throws IOException, InterruptedException {
-    try (var folder = Folder.create()) {
+  private static RoundFigures inProcess(String side, String classPath) throws IOException, InterruptedException {
+    try (var folder = TemporaryFolder.create()) {
       var loaded = folder.path().resolve("loaded");
       var flags = List.of("-Djdk.virtualThreadScheduler.parallelism=1", "-Xlog:class+load:file=" + loaded,
           "-Drounds=" + Rounds.count(), "-Dseconds=" + Askers.time() / 1e9, "-cp", classPath);
       double[] nanos = ChildJvm.figures(flags, InProcess.class);
       checkNotLoaded(loaded);
-      return Figures.of(side, "ns", Arrays.stream(nanos).boxed().toArray(Double[]::new));
+      return RoundFigures.of(side, "ns", Arrays.stream(nanos).boxed().toArray(Double[]::new));
     }
   }
 

@@ -30,7 +30,7 @@ final class Rounds {
   }
 
   /** Each round begins with another side. */
-  List<Figures> run() throws Exception {
+  List<RoundFigures> run() throws Exception {
     var turns = new ArrayList<>(sides);
     for (int round = -Math.min(WARM_UP, count()); round < count(); round++) {
       for (var side : turns) {
@@ -40,6 +40,6 @@ final class Rounds {
       }
       turns.add(turns.removeFirst());
     }
-    return sides.stream().map(side -> new Figures(side.name, side.unit, side.size, side.took)).toList();
+    return sides.stream().map(side -> new RoundFigures(side.name, side.unit, side.size, side.took)).toList();
   }
 }

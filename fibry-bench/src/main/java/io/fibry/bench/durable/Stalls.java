@@ -20,34 +20,34 @@ final class Stalls {
 
   private Stalls() {}
 
-  static Question question() {
-    return Question.of("durable-stalls",
+  static DurableQuestion question() {
+    return DurableQuestion.of("durable-stalls",
         "how much longer than 1 ms a virtual thread sleeps at worst, while 1,024 others ask an actor each",
         Stalls::measure,
-        Promise.atMost(2, 1, "longest stall of other virtual threads", DURABLE, IN_MEMORY));
+        FigureBudget.atMost(2, 1, "longest stall of other virtual threads", DURABLE, IN_MEMORY));
   }
 
-  static List<Figures> measure() throws Exception {
-    try (var folder = Folder.create();
+  static List<RoundFigures> measure() throws Exception {
+    try (var folder = TemporaryFolder.create();
         var store = FolderStore.open(folder.path());
         var scope = ActorSystem.openScope("stalls")) {
       var numbers = IntStream.range(0, Askers.many());
       var durable =
-          numbers.mapToObj(number -> Counter.COUNTER.newActor(scope.named("counter-" + number), store)).toList();
-      var inMemory = durable.stream().map(same -> Counter.inMemory(scope.anonymous())).toList();
+          numbers.mapToObj(number -> CountingActors.COUNTER.newActor(scope.named("counter-" + number), store)).toList();
+      var inMemory = durable.stream().map(same -> CountingActors.inMemory(scope.anonymous())).toList();
       return new Rounds().side(DURABLE, "ms", () -> longest(durable)).side(IN_MEMORY, "ms", () -> longest(inMemory))
           .run();
     }
   }
 
-  private static double longest(List<Actor<Counter.Count>> asked) throws Exception {
+  private static double longest(List<Actor<CountingActors.Count>> asked) throws Exception {
     var over = new AtomicBoolean();
     var longest = new AtomicLong();
     var sleeper = Thread.startVirtualThread(() -> {
       do longest.accumulateAndGet(nap(), Math::max);
       while (!over.get());
     });
-    Askers.rate(asked.size(), number -> asked.get(number).ask(new Counter.Count()));
+    Askers.rate(asked.size(), number -> asked.get(number).ask(new CountingActors.Count()));
     over.set(true);
     sleeper.join();
     return (longest.get() - NAP) / 1e6;

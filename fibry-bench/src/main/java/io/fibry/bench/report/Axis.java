@@ -12,8 +12,8 @@ record Axis(double from, double to, boolean logarithmic, List<Double> ticks) {
   private static final int STEPS = 6; // at most, from zero
   private static final int FEW_DECADES = 3; // where 2 and 5 are labelled too
 
-  static Axis ofFigures(List<Row> rows) {
-    var figures = rows.stream().mapToDouble(Row::median).summaryStatistics();
+  static Axis ofFigures(List<ResultRow> rows) {
+    var figures = rows.stream().mapToDouble(ResultRow::median).summaryStatistics();
     return ofFigures(figures.getMin(), figures.getMax());
   }
 
@@ -23,7 +23,7 @@ record Axis(double from, double to, boolean logarithmic, List<Double> ticks) {
   }
 
   /** With a label at each size. */
-  static Axis ofSizes(List<Row> rows) {
+  static Axis ofSizes(List<ResultRow> rows) {
     var ticks = rows.stream().map(row -> (double) row.size()).distinct().sorted().toList();
     return new Axis(ticks.getFirst(), ticks.getLast(), areFarApart(ticks.getFirst(), ticks.getLast()), ticks);
   }

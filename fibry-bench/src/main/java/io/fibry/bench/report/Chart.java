@@ -34,20 +34,20 @@ final class Chart {
     return svg.with(title, y);
   }
 
-  private static Panel panel(Result result, List<Row> rows) {
-    return rows.stream().map(Row::side).distinct().count() < rows.size() ? new Lines(result, rows)
-        : new Bars(result, rows);
+  private static Panel panel(Result result, List<ResultRow> rows) {
+    return rows.stream().map(ResultRow::side).distinct().count() < rows.size() ? new LinePanel(result, rows)
+        : new BarPanel(result, rows);
   }
 
   /** Units that begin with the same word share an axis. */
-  private static Iterable<List<Row>> rowsByUnit(Result result) {
+  private static Iterable<List<ResultRow>> rowsByUnit(Result result) {
     return result.rows().stream().filter(row -> Double.isFinite(row.median()))
         .collect(Collectors.groupingBy(row -> row.unit().split(" ")[0], LinkedHashMap::new, Collectors.toList()))
         .values();
   }
 
   /** What an axis shows. */
-  static String label(List<Row> rows, Axis axis) {
+  static String label(List<ResultRow> rows, Axis axis) {
     return unit(rows.getFirst().unit()) + (rows.getFirst().moreIsBetter() ? "; more is better" : "; less is better")
         + (axis.logarithmic() ? "; logarithmic scale" : "");
   }

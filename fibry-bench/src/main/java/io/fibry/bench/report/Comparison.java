@@ -49,7 +49,7 @@ record Comparison(Pattern question, String title, List<Side> sides, List<String>
             + "; say in Comparisons whose it is, and what"));
   }
 
-  boolean isBase(Row row) {
+  boolean isBase(ResultRow row) {
     return bases.contains(row.side());
   }
 
@@ -57,7 +57,7 @@ record Comparison(Pattern question, String title, List<Side> sides, List<String>
    * Returns the row with which this row is compared: the base of its unit and size. Throws unless
    * there is one.
    */
-  Row base(Row row, List<Row> rows) {
+  ResultRow base(ResultRow row, List<ResultRow> rows) {
     if (isBase(row)) return row;
     var found = rows.stream()
         .filter(other -> isBase(other) && other.unit().equals(row.unit()) && other.size() == row.size()).toList();

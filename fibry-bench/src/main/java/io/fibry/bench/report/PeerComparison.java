@@ -51,7 +51,7 @@ final class PeerComparison {
     return text.toString();
   }
 
-  private static Row ours(Result result) {
+  private static ResultRow ours(Result result) {
     return result.base(result.rows().getFirst());
   }
 
@@ -59,12 +59,12 @@ final class PeerComparison {
     var cost = result.rows().stream().filter(row -> sides.contains(row.side()))
         .mapToDouble(row -> row.costAgainst(ours(result))).min();
     if (cost.isEmpty()) return "";
-    String text = Row.readable(cost.getAsDouble());
-    return cost.getAsDouble() < Loss.LEVEL ? "**" + text + "**" : text;
+    String text = ResultRow.readable(cost.getAsDouble());
+    return cost.getAsDouble() < RatioLoss.LEVEL ? "**" + text + "**" : text;
   }
 
-  private static String figure(Row row) {
-    return Row.readable(row.median()) + " " + row.unit().replace("/op", "") + ", `" + row.side().replace("fibry, ", "")
+  private static String figure(ResultRow row) {
+    return ResultRow.readable(row.median()) + " " + row.unit().replace("/op", "") + ", `" + row.side().replace("fibry, ", "")
         + "`";
   }
 

@@ -61,8 +61,8 @@ public final class Report {
   private static String block(String name, List<Result> all, Map<String, String> shown) {
     return switch (name) {
       case "peers" -> PeerComparison.summary(all, shown);
-      case "losses" -> Loss.table(all, shown);
-      case "lost" -> Loss.count(all);
+      case "losses" -> RatioLoss.table(all, shown);
+      case "lost" -> RatioLoss.count(all);
       case "machines" -> "Run on " + all.stream().filter(result -> !result.machine().isBlank())
           .map(Result::environment).distinct().collect(Collectors.joining("; ")) + ".\n";
       default -> all.stream().filter(result -> result.question().equals(name)).findFirst().map(ResultTable::of)

@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param title the measured quantity, in words
  */
 public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY) String title, String jdk,
-    int processors, String machine, String date, List<Row> rows) {
+    int processors, String machine, String date, List<ResultRow> rows) {
   private static final Set<String> PROMISES = Set.of("budgets", "budgets-durable");
   static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
@@ -26,7 +26,7 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     rows = List.copyOf(rows);
   }
 
-  public static Result here(String question, String title, List<Row> rows) {
+  public static Result here(String question, String title, List<ResultRow> rows) {
     return new Result(question, title, Runtime.version().toString(), Runtime.getRuntime().availableProcessors(),
         machineHere(), LocalDate.now().toString(), rows);
   }
@@ -70,12 +70,12 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     return Comparisons.of(question);
   }
 
-  Side side(Row row) {
+  Side side(ResultRow row) {
     return comparison().side(row.side());
   }
 
   /** Returns the row with which a row is compared. */
-  Row base(Row row) {
+  ResultRow base(ResultRow row) {
     return comparison().base(row, rows);
   }
 

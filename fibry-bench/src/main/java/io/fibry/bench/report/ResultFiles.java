@@ -76,7 +76,7 @@ public final class ResultFiles {
   // of the other parameters
 
   private static List<Result> jmh(JsonNode runs, String date) {
-    var rows = new LinkedHashMap<String, List<Row>>();
+    var rows = new LinkedHashMap<String, List<ResultRow>>();
     var first = new LinkedHashMap<String, JsonNode>();
     for (var run : elements(runs)) {
       var parameters = parameters(run);
@@ -97,7 +97,7 @@ public final class ResultFiles {
         .map(entry -> result(entry.getKey(), first.get(entry.getKey()), date, entry.getValue())).toList();
   }
 
-  private static void add(String question, String side, JsonNode run, JsonNode metric, Map<String, List<Row>> rows,
+  private static void add(String question, String side, JsonNode run, JsonNode metric, Map<String, List<ResultRow>> rows,
       Map<String, JsonNode> first) {
     rows.computeIfAbsent(question, none -> new ArrayList<>()).add(row(side, metric));
     first.putIfAbsent(question, run);
@@ -113,14 +113,14 @@ public final class ResultFiles {
     return run.get("benchmark").asString().replaceAll(".*\\.(\\w+)\\.\\w+$", "$1");
   }
 
-  private static Row row(String side, JsonNode metric) {
+  private static ResultRow row(String side, JsonNode metric) {
     double[] rounds = elements(metric.get("rawData")).stream().flatMap(fork -> elements(fork).stream())
         .mapToDouble(JsonNode::asDouble).toArray();
     if (rounds.length == 0) rounds = new double[] {metric.get("score").asDouble()};
-    return Row.of(side, metric.get("scoreUnit").asString(), "", rounds);
+    return ResultRow.of(side, metric.get("scoreUnit").asString(), "", rounds);
   }
 
-  private static Result result(String question, JsonNode run, String date, List<Row> rows) {
+  private static Result result(String question, JsonNode run, String date, List<ResultRow> rows) {
     String title = "`" + type(run) + "`" + question.substring(("jmh-" + type(run)).length()).replace('-', ' ') + "; "
         + Math.max(1, run.get("primaryMetric").get("rawData").size()) + " forks of "
         + run.get("measurementIterations").asInt() + " iterations";
@@ -137,7 +137,7 @@ public final class ResultFiles {
     return programs.entrySet().stream().map(program -> {
       var first = program.getValue().getFirst();
       var rows = program.getValue().stream()
-          .map(side -> new Row(side.get("side").asString(), side.path("unit").asString("ms"),
+          .map(side -> new ResultRow(side.get("side").asString(), side.path("unit").asString("ms"),
               side.get("median").asDouble(), side.get("least").asDouble(), side.get("most").asDouble(), "", 0))
           .toList();
       return new Result("savina-" + program.getKey(), first.path("size").asString(""), first.get("jdk").asString(),

@@ -21,10 +21,10 @@ final class ResultTable {
     for (var row : result.rows()) {
       text.append("| ").append(escaped(row.side())).append(" |");
       if (sized) text.append(String.format(Locale.ROOT, " %,d |", row.size()));
-      text.append(' ').append(Row.readable(row.median())).append(" | ")
-          .append(row.least() == row.most() ? "" : Row.readable(row.least()) + ".." + Row.readable(row.most()))
+      text.append(' ').append(ResultRow.readable(row.median())).append(" | ")
+          .append(row.least() == row.most() ? "" : ResultRow.readable(row.least()) + ".." + ResultRow.readable(row.most()))
           .append(" | ").append(escaped(row.unit())).append(" |");
-      if (!promise) text.append(' ').append(Row.readable(row.costAgainst(result.base(row)))).append(" |");
+      if (!promise) text.append(' ').append(ResultRow.readable(row.costAgainst(result.base(row)))).append(" |");
       if (referenced) text.append(' ').append(escaped(row.reference())).append(" |");
       text.append('\n');
     }

@@ -3,7 +3,7 @@ package io.fibry.bench.savina;
 import io.fibry.Actor;
 import io.fibry.ActorContext;
 import io.fibry.Request;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.SplittableRandom;
@@ -24,13 +24,13 @@ final class Banking {
 
   private Banking() {}
 
-  static Program program(int accounts, int payments) {
-    return Program.of("bank-transaction", Program.size(accounts, "accounts, ") + Program.size(payments, "transactions"),
+  static SavinaProgram program(int accounts, int payments) {
+    return SavinaProgram.of("bank-transaction", SavinaProgram.size(accounts, "accounts, ") + SavinaProgram.size(payments, "transactions"),
         accounts * START,
-        new Side("fibry", round -> fibry(accounts, payments, round)),
-        new Side("fibry-messages", round -> fibryMessages(accounts, payments, round)),
-        new Side("pekko", round -> pekko(accounts, payments, round)),
-        new Side("queues", round -> queues(accounts, payments, round)));
+        new ProgramSide("fibry", round -> fibry(accounts, payments, round)),
+        new ProgramSide("fibry-messages", round -> fibryMessages(accounts, payments, round)),
+        new ProgramSide("pekko", round -> pekko(accounts, payments, round)),
+        new ProgramSide("queues", round -> queues(accounts, payments, round)));
   }
 
   /** The payments; the same on all sides. */

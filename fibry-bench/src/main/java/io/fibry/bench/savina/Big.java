@@ -2,7 +2,7 @@ package io.fibry.bench.savina;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import java.util.ArrayList;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
@@ -17,13 +17,13 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 final class Big {
   private Big() {}
 
-  static Program program(int workers, int pings) {
-    return Program.of("big", Program.size(workers, "workers, ") + Program.size(pings, "pings each"),
+  static SavinaProgram program(int workers, int pings) {
+    return SavinaProgram.of("big", SavinaProgram.size(workers, "workers, ") + SavinaProgram.size(pings, "pings each"),
         (long) workers * pings,
-        new Side("fibry", round -> fibry(Round.FIBERS, workers, pings, round)),
-        new Side("fibry-pool", round -> fibry(Round.POOL, workers, pings, round)),
-        new Side("pekko", round -> pekko(workers, pings, round)),
-        new Side("queues", round -> queues(workers, pings, round)));
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, workers, pings, round)),
+        new ProgramSide("fibry-pool", round -> fibry(Round.POOL, workers, pings, round)),
+        new ProgramSide("pekko", round -> pekko(workers, pings, round)),
+        new ProgramSide("queues", round -> queues(workers, pings, round)));
   }
 
   private sealed interface Message {

@@ -4,7 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.Request;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -20,14 +20,14 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 final class Chameneos {
   private Chameneos() {}
 
-  static Program program(int creatures, int meetings) {
-    return Program.of("chameneos", Program.size(creatures, "chameneos, ") + Program.size(meetings, "meetings"),
+  static SavinaProgram program(int creatures, int meetings) {
+    return SavinaProgram.of("chameneos", SavinaProgram.size(creatures, "chameneos, ") + SavinaProgram.size(meetings, "meetings"),
         2L * meetings,
-        new Side("fibry", round -> fibry(creatures, meetings, round)),
-        new Side("fibry-messages", round -> messages(Round.FIBERS, creatures, meetings, round)),
-        new Side("fibry-pool", round -> messages(Round.POOL, creatures, meetings, round)),
-        new Side("pekko", round -> pekko(creatures, meetings, round)),
-        new Side("queues", round -> queues(creatures, meetings, round)));
+        new ProgramSide("fibry", round -> fibry(creatures, meetings, round)),
+        new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, creatures, meetings, round)),
+        new ProgramSide("fibry-pool", round -> messages(Round.POOL, creatures, meetings, round)),
+        new ProgramSide("pekko", round -> pekko(creatures, meetings, round)),
+        new ProgramSide("queues", round -> queues(creatures, meetings, round)));
   }
 
   private enum Colour {

@@ -3,7 +3,7 @@ package io.fibry.bench.savina;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.Request;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.LinkedTransferQueue;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -13,12 +13,12 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 final class Counting {
   private Counting() {}
 
-  static Program program(int times) {
-    return Program.of("counting", Program.size(times, "increments"), times,
-        new Side("fibry", round -> fibry(Round.FIBERS, times, round)),
-        new Side("fibry-pool", round -> fibry(Round.POOL, times, round)),
-        new Side("pekko", round -> pekko(times, round)),
-        new Side("queues", round -> queues(times, round)));
+  static SavinaProgram program(int times) {
+    return SavinaProgram.of("counting", SavinaProgram.size(times, "increments"), times,
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, times, round)),
+        new ProgramSide("fibry-pool", round -> fibry(Round.POOL, times, round)),
+        new ProgramSide("pekko", round -> pekko(times, round)),
+        new ProgramSide("queues", round -> queues(times, round)));
   }
 
   private static final class Count {

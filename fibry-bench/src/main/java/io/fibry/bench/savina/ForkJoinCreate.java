@@ -1,7 +1,7 @@
 package io.fibry.bench.savina;
 
 import io.fibry.ActorBuilder;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import java.util.concurrent.LinkedTransferQueue;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
@@ -10,12 +10,12 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 final class ForkJoinCreate {
   private ForkJoinCreate() {}
 
-  static Program program(int actors) {
-    return Program.of("fork-join-create", Program.size(actors, "actors"), (long) actors * (actors - 1) / 2,
-        new Side("fibry", round -> fibry(Round.FIBERS, actors, round)),
-        new Side("fibry-pool", round -> fibry(Round.POOL, actors, round)),
-        new Side("pekko", round -> pekko(actors, round)),
-        new Side("queues", round -> queues(actors, round)));
+  static SavinaProgram program(int actors) {
+    return SavinaProgram.of("fork-join-create", SavinaProgram.size(actors, "actors"), (long) actors * (actors - 1) / 2,
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, actors, round)),
+        new ProgramSide("fibry-pool", round -> fibry(Round.POOL, actors, round)),
+        new ProgramSide("pekko", round -> pekko(actors, round)),
+        new ProgramSide("queues", round -> queues(actors, round)));
   }
 
   /** What Savina computes. */

@@ -2,7 +2,7 @@ package io.fibry.bench.savina;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import java.util.ArrayList;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedTransferQueue;
@@ -16,13 +16,13 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 final class ForkJoinThroughput {
   private ForkJoinThroughput() {}
 
-  static Program program(int actors, int messages) {
-    return Program.of("fork-join-throughput",
-        Program.size(actors, "actors, ") + Program.size(messages, "messages each"), (long) actors * messages,
-        new Side("fibry", round -> fibry(Round.FIBERS, actors, messages, round)),
-        new Side("fibry-pool", round -> fibry(Round.POOL, actors, messages, round)),
-        new Side("pekko", round -> pekko(actors, messages, round)),
-        new Side("queues", round -> queues(actors, messages, round)));
+  static SavinaProgram program(int actors, int messages) {
+    return SavinaProgram.of("fork-join-throughput",
+        SavinaProgram.size(actors, "actors, ") + SavinaProgram.size(messages, "messages each"), (long) actors * messages,
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, actors, messages, round)),
+        new ProgramSide("fibry-pool", round -> fibry(Round.POOL, actors, messages, round)),
+        new ProgramSide("pekko", round -> pekko(actors, messages, round)),
+        new ProgramSide("queues", round -> queues(actors, messages, round)));
   }
 
   /** The work of one actor. */

@@ -4,7 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.Request;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedTransferQueue;
@@ -19,14 +19,14 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 final class Philosophers {
   private Philosophers() {}
 
-  static Program program(int seats, int meals) {
-    return Program.of("philosophers", Program.size(seats, "philosophers, ") + Program.size(meals, "meals each"),
+  static SavinaProgram program(int seats, int meals) {
+    return SavinaProgram.of("philosophers", SavinaProgram.size(seats, "philosophers, ") + SavinaProgram.size(meals, "meals each"),
         (long) seats * meals,
-        new Side("fibry", round -> fibry(seats, meals, round)),
-        new Side("fibry-messages", round -> messages(Round.FIBERS, seats, meals, round)),
-        new Side("fibry-pool", round -> messages(Round.POOL, seats, meals, round)),
-        new Side("pekko", round -> pekko(seats, meals, round)),
-        new Side("queues", round -> queues(seats, meals, round)));
+        new ProgramSide("fibry", round -> fibry(seats, meals, round)),
+        new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, seats, meals, round)),
+        new ProgramSide("fibry-pool", round -> messages(Round.POOL, seats, meals, round)),
+        new ProgramSide("pekko", round -> pekko(seats, meals, round)),
+        new ProgramSide("queues", round -> queues(seats, meals, round)));
   }
 
   /** The forks; the same on all sides. */

@@ -3,7 +3,7 @@ package io.fibry.bench.savina;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.LinkedTransferQueue;
 import org.apache.pekko.actor.typed.ActorRef;
@@ -16,13 +16,13 @@ final class PingPong {
 
   private enum Pong { PONG }
 
-  static Program program(int times) {
-    return Program.of("ping-pong", Program.size(times, "pings"), times,
-        new Side("fibry", round -> fibry(times, round)),
-        new Side("fibry-messages", round -> messages(Round.FIBERS, times, round)),
-        new Side("fibry-pool", round -> messages(Round.POOL, times, round)),
-        new Side("pekko", round -> pekko(times, round)),
-        new Side("queues", round -> queues(times, round)));
+  static SavinaProgram program(int times) {
+    return SavinaProgram.of("ping-pong", SavinaProgram.size(times, "pings"), times,
+        new ProgramSide("fibry", round -> fibry(times, round)),
+        new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, times, round)),
+        new ProgramSide("fibry-pool", round -> messages(Round.POOL, times, round)),
+        new ProgramSide("pekko", round -> pekko(times, round)),
+        new ProgramSide("queues", round -> queues(times, round)));
   }
 
   private enum Ping { PING }

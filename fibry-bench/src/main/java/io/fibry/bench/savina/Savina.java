@@ -28,7 +28,7 @@ public final class Savina {
   private static final int ROUNDS = Integer.getInteger("rounds", 7);
   private static final Path FILE = Path.of("target", "savina.json");
 
-  static final List<Program> PROGRAMS = List.of(
+  static final List<SavinaProgram> PROGRAMS = List.of(
       PingPong.program(1_000_000),
       Counting.program(5_000_000),
       ThreadRing.program(100, 1_000_000),
@@ -58,7 +58,7 @@ public final class Savina {
     var lines = new ArrayList<String>();
     for (var program : programs) {
       var took = measure(program);
-      well &= took.keySet().containsAll(program.sides().stream().map(Program.Side::name).toList());
+      well &= took.keySet().containsAll(program.sides().stream().map(SavinaProgram.ProgramSide::name).toList());
       took.forEach((side, processes) -> {
         print(side, processes, took.get(program.sides().getFirst().name()));
         lines.add(json(program, side, sorted(processes)));
@@ -70,15 +70,15 @@ public final class Savina {
     System.exit(well ? 0 : 1);
   }
 
-  private static Program program(String name) {
+  private static SavinaProgram program(String name) {
     return PROGRAMS.stream().filter(program -> program.name().equals(name)).findFirst()
         .orElseThrow(() -> new IllegalArgumentException(
-            "no program '" + name + "'; there are " + PROGRAMS.stream().map(Program::name).toList()));
+            "no program '" + name + "'; there are " + PROGRAMS.stream().map(SavinaProgram::name).toList()));
   }
 
   // ---- in the child; each round begins with another side
 
-  private static void takeTurns(Program program) {
+  private static void takeTurns(SavinaProgram program) {
     var sides = new ArrayList<>(program.sides());
     for (int round = -WARM_UP; round < ROUNDS; round++) {
       for (var side : List.copyOf(sides)) {
@@ -99,7 +99,7 @@ public final class Savina {
   // ---- in the parent
 
   /** The milliseconds of each side that never failed, process by process. */
-  private static Map<String, List<double[]>> measure(Program program) throws IOException, InterruptedException {
+  private static Map<String, List<double[]>> measure(SavinaProgram program) throws IOException, InterruptedException {
     System.out.print("\n" + program.name() + ", " + program.size() + " ");
     var processes = new ArrayList<List<String>>();
     for (int i = 0; i < PROCESSES; i++) processes.add(inProcess(program));
@@ -121,7 +121,7 @@ public final class Savina {
         .mapToDouble(line -> Double.parseDouble(line.substring(start.length()))).sorted().toArray();
   }
 
-  private static List<String> inProcess(Program program) throws IOException, InterruptedException {
+  private static List<String> inProcess(SavinaProgram program) throws IOException, InterruptedException {
     var command = ChildJvm.command(List.of(),
         List.of("-Drounds=" + ROUNDS, "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow"),
         Savina.class, "--process", program.name());
@@ -160,7 +160,7 @@ public final class Savina {
     System.out.println();
   }
 
-  private static String json(Program program, String side, double[] sorted) {
+  private static String json(SavinaProgram program, String side, double[] sorted) {
     return String.format(Locale.ROOT,
         "  {\"jdk\": \"%s\", \"processors\": %d, \"program\": \"%s\", \"size\": \"%s\", \"side\": \"%s\", "
             + "\"unit\": \"ms\", \"median\": %.3f, \"least\": %.3f, \"most\": %.3f}",

@@ -1,7 +1,7 @@
 package io.fibry.bench.savina;
 
 import io.fibry.ActorBuilder;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -17,13 +17,13 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 final class Sieve {
   private Sieve() {}
 
-  static Program program(int most, int room) {
-    return Program.of("sieve", "primes to " + Program.size(most, "in filters of ") + Program.size(room, "each"),
+  static SavinaProgram program(int most, int room) {
+    return SavinaProgram.of("sieve", "primes to " + SavinaProgram.size(most, "in filters of ") + SavinaProgram.size(room, "each"),
         primes(most),
-        new Side("fibry", round -> fibry(Round.FIBERS, most, room, round)),
-        new Side("fibry-pool", round -> fibry(Round.POOL, most, room, round)),
-        new Side("pekko", round -> pekko(most, room, round)),
-        new Side("queues", round -> queues(most, room, round)));
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, most, room, round)),
+        new ProgramSide("fibry-pool", round -> fibry(Round.POOL, most, room, round)),
+        new ProgramSide("pekko", round -> pekko(most, room, round)),
+        new ProgramSide("queues", round -> queues(most, room, round)));
   }
 
   private static int primes(int most) {

@@ -3,7 +3,7 @@ package io.fibry.bench.savina;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import java.util.ArrayList;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -21,13 +21,13 @@ final class Skynet {
 
   private Skynet() {}
 
-  static Program program(int leaves) {
-    return Program.of("skynet", Program.size(leaves, "leaves"), (long) leaves * (leaves - 1) / 2,
-        new Side("fibry", round -> round.done(Round.FIBERS.newActorWithReturn(Skynet::sum).ask(new Range(0, leaves)))),
-        new Side("fibry-messages", round -> messages(Round.FIBERS, leaves, round)),
-        new Side("fibry-pool", round -> messages(Round.POOL, leaves, round)),
-        new Side("pekko", round -> pekko(leaves, round)),
-        new Side("queues", round -> queues(leaves, round)));
+  static SavinaProgram program(int leaves) {
+    return SavinaProgram.of("skynet", SavinaProgram.size(leaves, "leaves"), (long) leaves * (leaves - 1) / 2,
+        new ProgramSide("fibry", round -> round.done(Round.FIBERS.newActorWithReturn(Skynet::sum).ask(new Range(0, leaves)))),
+        new ProgramSide("fibry-messages", round -> messages(Round.FIBERS, leaves, round)),
+        new ProgramSide("fibry-pool", round -> messages(Round.POOL, leaves, round)),
+        new ProgramSide("pekko", round -> pekko(leaves, round)),
+        new ProgramSide("queues", round -> queues(leaves, round)));
   }
 
   private record Range(long first, int size) {

@@ -2,7 +2,7 @@ package io.fibry.bench.savina;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.bench.savina.Program.Side;
+import io.fibry.bench.savina.SavinaProgram.ProgramSide;
 import java.util.ArrayList;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedTransferQueue;
@@ -15,12 +15,12 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 final class ThreadRing {
   private ThreadRing() {}
 
-  static Program program(int members, int hops) {
-    return Program.of("thread-ring", Program.size(members, "actors, ") + Program.size(hops, "hops"), hops % members,
-        new Side("fibry", round -> fibry(Round.FIBERS, members, hops, round)),
-        new Side("fibry-pool", round -> fibry(Round.POOL, members, hops, round)),
-        new Side("pekko", round -> pekko(members, hops, round)),
-        new Side("queues", round -> queues(members, hops, round)));
+  static SavinaProgram program(int members, int hops) {
+    return SavinaProgram.of("thread-ring", SavinaProgram.size(members, "actors, ") + SavinaProgram.size(hops, "hops"), hops % members,
+        new ProgramSide("fibry", round -> fibry(Round.FIBERS, members, hops, round)),
+        new ProgramSide("fibry-pool", round -> fibry(Round.POOL, members, hops, round)),
+        new ProgramSide("pekko", round -> pekko(members, hops, round)),
+        new ProgramSide("queues", round -> queues(members, hops, round)));
   }
 
   private static void fibry(ActorBuilder<Object> actors, int members, int hops, Round round) {

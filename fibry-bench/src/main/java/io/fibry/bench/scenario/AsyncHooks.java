@@ -6,7 +6,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.bench.ChildJvm;
 import io.fibry.bench.PoissonArrivals;
-import io.fibry.bench.report.Row;
+import io.fibry.bench.report.ResultRow;
 import io.fibry.flow.HookedFunction;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
@@ -49,8 +49,8 @@ public final class AsyncHooks {
   private static void measure(Experiment experiment, String side, String where, int hooks, String published)
       throws Exception {
     double[] figures = ChildJvm.figures(List.of("-Dseconds=" + SECOND / 1e9), AsyncHooks.class, where, hooks);
-    experiment.add(Row.of(side, "hooks/s", published, figures[0]));
-    experiment.add(Row.of(side + ", most memory of the process", "MB", "", figures[1]));
+    experiment.add(ResultRow.of(side, "hooks/s", published, figures[0]));
+    experiment.add(ResultRow.of(side + ", most memory of the process", "MB", "", figures[1]));
   }
 
   private static void run(String where, int hooks) throws Exception {

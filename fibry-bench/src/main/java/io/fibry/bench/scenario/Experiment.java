@@ -1,7 +1,7 @@
 package io.fibry.bench.scenario;
 
 import io.fibry.bench.report.Result;
-import io.fibry.bench.report.Row;
+import io.fibry.bench.report.ResultRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +17,7 @@ final class Experiment {
   private final String question;
   private final String title;
   private final List<Side> sides = new ArrayList<>();
-  private final List<Row> rows = new ArrayList<>();
+  private final List<ResultRow> rows = new ArrayList<>();
 
   interface Trial {
     double run() throws Exception;
@@ -84,19 +84,19 @@ final class Experiment {
   }
 
   private void tell(Side side) {
-    add(Row.of(side.name, side.unit, side.reference, side.took.stream().mapToDouble(Double::doubleValue).toArray())
+    add(ResultRow.of(side.name, side.unit, side.reference, side.took.stream().mapToDouble(Double::doubleValue).toArray())
         .withSize(side.size));
   }
 
   /** Adds a row that was measured elsewhere. */
-  void add(Row row) {
+  void add(ResultRow row) {
     rows.add(row);
     var base = rows.stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).findFirst()
         .orElseThrow();
     System.out.printf(Locale.ROOT, "%-52s %12s %-8s %26s %8sx  %s%n",
         row.side() + (row.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d", row.size())),
-        Row.readable(row.median()), row.unit(),
-        "(" + Row.readable(row.least()) + ".." + Row.readable(row.most()) + ")", Row.readable(row.costAgainst(base)),
+        ResultRow.readable(row.median()), row.unit(),
+        "(" + ResultRow.readable(row.least()) + ".." + ResultRow.readable(row.most()) + ")", ResultRow.readable(row.costAgainst(base)),
         row.reference());
   }
 

@@ -2,7 +2,7 @@ package io.fibry.bench.scenario;
 
 import io.fibry.Sink;
 import io.fibry.bench.ChildJvm;
-import io.fibry.bench.report.Row;
+import io.fibry.bench.report.ResultRow;
 import io.fibry.stereotype.Stereotypes;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,10 +39,10 @@ public final class LiveActors {
           ChildJvm.figures(List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), LiveActors.class, "keep",
               actors);
       experiment
-          .add(Row.of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "",
+          .add(ResultRow.of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "",
               figures[0]).withSize(actors));
-      experiment.add(Row.of("fibry, to create one", "ns each", "", figures[1]).withSize(actors));
-      experiment.add(Row.of("fibry, to have it work once", "ns each", "", figures[2]).withSize(actors));
+      experiment.add(ResultRow.of("fibry, to create one", "ns each", "", figures[1]).withSize(actors));
+      experiment.add(ResultRow.of("fibry, to have it work once", "ns each", "", figures[2]).withSize(actors));
     }
     int heap = Integer.getInteger("heap", 1_024);
     experiment.write();
@@ -60,8 +60,8 @@ public final class LiveActors {
    * Its JVM ends at the first OutOfMemoryError of the heap. A virtual thread that throws this error
    * before it runs says nothing, and would be waited for without end.
    */
-  private static Row filled(String side, int heap, String which, String published) throws Exception {
-    return Row.of(side, "live", published,
+  private static ResultRow filled(String side, int heap, String which, String published) throws Exception {
+    return ResultRow.of(side, "live", published,
         ChildJvm.figures(List.of("-Xmx" + heap + "m", "-XX:+ExitOnOutOfMemoryError", "-Dthreads=" + THREADS),
             LiveActors.class, which));
   }

@@ -7,7 +7,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.bench.ChildJvm;
-import io.fibry.bench.report.Row;
+import io.fibry.bench.report.ResultRow;
 import io.fibry.bench.savina.PekkoSystem;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,9 +53,9 @@ public final class ScopedActors {
           ChildJvm.run(List.of(), List.of("-Drounds=" + Experiment.ROUNDS), ScopedActors.class, inChild.toArray())
               .iterator();
       for (var side : SIDES.subList(from, from + each)) {
-        heap.add(Row.of(side, "B each", "", ChildJvm.numbers(told.next())));
-        made.add(Row.of(side, "ns each", "", ChildJvm.numbers(told.next())));
-        ended.add(Row.of(side, "ns each", "", ChildJvm.numbers(told.next())));
+        heap.add(ResultRow.of(side, "B each", "", ChildJvm.numbers(told.next())));
+        made.add(ResultRow.of(side, "ns each", "", ChildJvm.numbers(told.next())));
+        ended.add(ResultRow.of(side, "ns each", "", ChildJvm.numbers(told.next())));
       }
     }
     heap.write();

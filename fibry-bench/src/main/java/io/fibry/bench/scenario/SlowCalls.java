@@ -2,7 +2,7 @@ package io.fibry.bench.scenario;
 
 import io.fibry.ActorSystem;
 import io.fibry.bench.ChildJvm;
-import io.fibry.bench.report.Row;
+import io.fibry.bench.report.ResultRow;
 import io.fibry.net.HttpExchange;
 import io.fibry.pool.Pools;
 import io.fibry.stereotype.Stereotypes;
@@ -64,7 +64,7 @@ public final class SlowCalls {
       var parts = line.split("\\|");
       String published = processors > 1 || callers > 1 ? ""
           : parts[1].contains("sequence, blocking") ? "164 ms" : parts[1].contains("parallel") ? "10.7 ms" : "";
-      experiment.add(Row.of(parts[1], "ms", published,
+      experiment.add(ResultRow.of(parts[1], "ms", published,
           ChildJvm.numbers(parts[2])));
     }
     experiment.write();

@@ -3,7 +3,7 @@ package io.fibry.bench.scenario;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.Strategy;
-import io.fibry.bench.report.Row;
+import io.fibry.bench.report.ResultRow;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -47,7 +47,7 @@ public final class SqlOverload {
         "answers in time per second, of a capacity of %.0f; 4 connections, 3 queries per request; the size is the "
             + "step, with a load of %s times the capacity",
         CAPACITY, Arrays.toString(LOADS)));
-    var latency = new ArrayList<Row>();
+    var latency = new ArrayList<ResultRow>();
     ramp(experiment, latency, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms",
         actors(Strategy.FIBER, Mailbox.bounded(1_000, Overflow.REJECT).withMaxWait(Duration.ofMillis(100))), seconds,
         "a service that refuses keeps serving at capacity");
@@ -67,14 +67,14 @@ public final class SqlOverload {
     latencies.write();
   }
 
-  private static void ramp(Experiment experiment, List<Row> latency, String side, Service service, double seconds,
+  private static void ramp(Experiment experiment, List<ResultRow> latency, String side, Service service, double seconds,
       String published) throws Exception {
     try (service.end; var clients = new OpenLoopClients(service.served)) {
       clients.load(0.5 * CAPACITY, Math.min(1, seconds)); // warm-up
       for (int i = 0; i < LOADS.length; i++) {
         var seen = clients.load(LOADS[i] * CAPACITY, seconds);
-        experiment.add(Row.of(side, "answers/s", i == 4 ? published : "", seen.goodput()).withSize(i + 1));
-        if (seen.goodput() > 0) latency.add(Row.of(side, "ms", "", seen.slowest()).withSize(i + 1));
+        experiment.add(ResultRow.of(side, "answers/s", i == 4 ? published : "", seen.goodput()).withSize(i + 1));
+        if (seen.goodput() > 0) latency.add(ResultRow.of(side, "ms", "", seen.slowest()).withSize(i + 1));
       }
     }
   }

@@ -25,7 +25,7 @@ class DurableBudgetsTest {
         "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC").forEach(System::setProperty);
   }
 
-  private static Question question(String name) {
+  private static DurableQuestion question(String name) {
     return DurableBudgets.questions().stream().filter(question -> question.name().equals(name)).findFirst()
         .orElseThrow();
   }
@@ -57,8 +57,8 @@ class DurableBudgetsTest {
     var figures = Appends.measure(List.of(Appends.MVSTORE));
 
     assertEquals(List.of("fibry, a folder", "fibry, a folder", "mvstore", "mvstore"),
-        figures.stream().map(Figures::side).toList());
-    assertEquals(List.of(1L, 8L, 1L, 8L), figures.stream().map(Figures::size).toList());
+        figures.stream().map(RoundFigures::side).toList());
+    assertEquals(List.of(1L, 8L, 1L, 8L), figures.stream().map(RoundFigures::size).toList());
     assertTrue(figures.stream().allMatch(one -> one.median() > 0), figures.toString());
     question("durable-appends").result(List.of(figures)).checkSides();
   }
@@ -95,13 +95,13 @@ class DurableBudgetsTest {
 
   // ---- the judge
 
-  private static List<Figures> process(double ours, double theirs) {
-    return List.of(Figures.of("ours", "ops/s", ours), Figures.of("theirs", "ops/s", theirs));
+  private static List<RoundFigures> process(double ours, double theirs) {
+    return List.of(RoundFigures.of("ours", "ops/s", ours), RoundFigures.of("theirs", "ops/s", theirs));
   }
 
   @Test
   void medianProcessIsJudged() {
-    var promise = Promise.atLeast(2, 4, "appends", "ours", "theirs");
+    var promise = FigureBudget.atLeast(2, 4, "appends", "ours", "theirs");
 
     var row = promise.judge(List.of(process(90, 10), process(10, 10), process(30, 10)));
 
@@ -114,19 +114,19 @@ class DurableBudgetsTest {
 
   @Test
   void promiseIsBrokenOutsideItsBound() {
-    assertTrue(Promise.atLeast(2, 4, "", "", "").isKept(2));
-    assertFalse(Promise.atLeast(2, 4, "", "", "").isKept(1.9));
-    assertTrue(Promise.atMost(64, 48, "", "", "").isKept(64));
-    assertFalse(Promise.atMost(64, 48, "", "", "").isKept(65));
+    assertTrue(FigureBudget.atLeast(2, 4, "", "", "").isKept(2));
+    assertFalse(FigureBudget.atLeast(2, 4, "", "", "").isKept(1.9));
+    assertTrue(FigureBudget.atMost(64, 48, "", "", "").isKept(64));
+    assertFalse(FigureBudget.atMost(64, 48, "", "", "").isKept(65));
     assertEquals("at most 64.0, aim 48.0: BROKEN",
-        Promise.atMost(64, 48, "heap", "ours", "").judge(List.of(process(65, 0))).reference());
+        FigureBudget.atMost(64, 48, "heap", "ours", "").judge(List.of(process(65, 0))).reference());
   }
 
   @Test
   void figuresRoundTripThroughTheirLine() {
-    var figures = new Figures("fibry, a side", "ops/s", 1_024, List.of(1.5, 2e9, 3.0));
+    var figures = new RoundFigures("fibry, a side", "ops/s", 1_024, List.of(1.5, 2e9, 3.0));
 
-    assertEquals(figures, Figures.ofLine(figures.line()));
+    assertEquals(figures, RoundFigures.ofLine(figures.line()));
     assertEquals(3.0, figures.median());
   }
 }

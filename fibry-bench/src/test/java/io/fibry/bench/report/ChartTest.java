@@ -17,15 +17,15 @@ class ChartTest {
   private static final double OF_TEXT = 4.5; // the contrasts that WCAG asks for
   private static final double OF_MARKS = 3;
 
-  private static Row row(String side, String unit, double median, long size) {
-    return Row.of(side, unit, "", median).withSize(size);
+  private static ResultRow row(String side, String unit, double median, long size) {
+    return ResultRow.of(side, unit, "", median).withSize(size);
   }
 
-  private static Row row(String side, double nanos) {
+  private static ResultRow row(String side, double nanos) {
     return row(side, "ns/op", nanos, 0);
   }
 
-  private static String chart(String question, Row... rows) {
+  private static String chart(String question, ResultRow... rows) {
     return Chart.svg(new Result(question, "", "25", 2, "", "2026-11-20", List.of(rows)));
   }
 

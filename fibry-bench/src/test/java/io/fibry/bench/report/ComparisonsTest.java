@@ -18,11 +18,11 @@ class ComparisonsTest {
   private static final Path PAGES = Path.of("../docs/benchmarks");
   private static final Path DATA = PAGES.resolve("data");
 
-  private static Row row(String side, double nanos) {
-    return Row.of(side, "ns/op", "", nanos);
+  private static ResultRow row(String side, double nanos) {
+    return ResultRow.of(side, "ns/op", "", nanos);
   }
 
-  private static Result result(String question, Row... rows) {
+  private static Result result(String question, ResultRow... rows) {
     return new Result(question, "", "25", 2, "", "2026-11-20", List.of(rows));
   }
 
@@ -46,7 +46,7 @@ class ComparisonsTest {
 
   @Test
   void sideBetterThanBaseIsListed() {
-    var losses = Loss.table(List.of(pipeline()), Map.of());
+    var losses = RatioLoss.table(List.of(pipeline()), Map.of());
 
     assertEquals("""
         | question | side | what it is | cost |
@@ -57,7 +57,7 @@ class ComparisonsTest {
 
   @Test
   void betterReferenceIsListed() {
-    var losses = Loss.table(List.of(result("jmh-OneToOne-message", row("fibry, fiber", 40), row("jctools", 30))),
+    var losses = RatioLoss.table(List.of(result("jmh-OneToOne-message", row("fibry, fiber", 40), row("jctools", 30))),
         Map.of());
 
     assertTrue(losses.contains("| OneToOne-message | jctools | "), losses);
@@ -68,8 +68,8 @@ class ComparisonsTest {
     var pools = List.of(result("jmh-PoolTasks-work-1000", row("byKey", 600), row("fibers", 800),
         row("executorService", 900)));
 
-    assertEquals("", Loss.table(pools, Map.of()));
-    assertTrue(Loss.count(pools).startsWith("Another side is better in [0 of 1 figures]("), Loss.count(pools));
+    assertEquals("", RatioLoss.table(pools, Map.of()));
+    assertTrue(RatioLoss.count(pools).startsWith("Another side is better in [0 of 1 figures]("), RatioLoss.count(pools));
   }
 
   @Test

@@ -121,8 +121,8 @@ class ReportTest {
         + "20.0 ns, `forkjoin` |\n"), summary);
   }
 
-  private static Row row(String side, double nanos) {
-    return Row.of(side, "ns/op", "", nanos);
+  private static ResultRow row(String side, double nanos) {
+    return ResultRow.of(side, "ns/op", "", nanos);
   }
 
   @Test
@@ -243,7 +243,7 @@ class ReportTest {
   @Test
   void resultSurvivesItsFile(@TempDir Path folder) throws Exception {
     var result = Result.here("question", "a title",
-        List.of(Row.of("fibry", "ms", "", 3, 1, 2), Row.of("other", "ms", "7", 4).withSize(10)));
+        List.of(ResultRow.of("fibry", "ms", "", 3, 1, 2), ResultRow.of("other", "ms", "7", 4).withSize(10)));
 
     result.write(folder);
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class SavinaTest {
-  private static final List<Program> SMALL = List.of(
+  private static final List<SavinaProgram> SMALL = List.of(
       PingPong.program(100),
       Counting.program(1_000),
       ThreadRing.program(10, 1_001),
@@ -32,18 +32,18 @@ class SavinaTest {
 
   @ParameterizedTest(name = "{0} {1}")
   @MethodSource("sides")
-  void everySideComputesTheResult(String program, String name, Program small, Program.Side side) throws Exception {
+  void everySideComputesTheResult(String program, String name, SavinaProgram small, SavinaProgram.ProgramSide side) throws Exception {
     assertTrue(small.nanos(side) > 0);
   }
 
   @Test
   void everyProgramIsTested() {
-    assertEquals(Savina.PROGRAMS.stream().map(Program::name).toList(), SMALL.stream().map(Program::name).toList());
+    assertEquals(Savina.PROGRAMS.stream().map(SavinaProgram::name).toList(), SMALL.stream().map(SavinaProgram::name).toList());
   }
 
   @Test
   void wrongResultIsAFailure() {
-    var wrong = Program.of("wrong", "size", 1, new Program.Side("side", round -> round.done(2)));
+    var wrong = SavinaProgram.of("wrong", "size", 1, new SavinaProgram.ProgramSide("side", round -> round.done(2)));
 
     var failure = assertThrows(IllegalStateException.class, () -> wrong.nanos(wrong.sides().getFirst()));
 
@@ -52,7 +52,7 @@ class SavinaTest {
 
   @Test
   void exceptionOfASideIsAFailure() {
-    var broken = Program.of("broken", "size", 1, new Program.Side("side", round -> {
+    var broken = SavinaProgram.of("broken", "size", 1, new SavinaProgram.ProgramSide("side", round -> {
       throw new UnsupportedOperationException("broken");
     }));
 

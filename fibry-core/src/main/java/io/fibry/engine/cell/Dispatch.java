@@ -38,7 +38,7 @@ import java.util.concurrent.locks.LockSupport;
  * actor could then have a new right, which a late repetition of the failed start would overwrite.
  *
  * <p>Where not even a timer can be set (at the end of a stack, or without memory), a plain
- * assignment leaves the right to run in {@code cell.stranded}. {@code Threads.rescue} or the next
+ * assignment leaves the right to run in {@code cell.stranded}. {@code EngineThreads.rescue} or the next
  * sender then tries again. A method that "throws nothing once entered" does so itself; where it
  * could not be entered, its caller must.
  *

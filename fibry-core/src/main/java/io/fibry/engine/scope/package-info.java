@@ -1,5 +1,5 @@
 /**
  * Which actors a scope owns, and how they end. Makes them by {@code engine.actor}, knows them as
- * {@code engine.cell}. Begin with {@link io.fibry.engine.scope.Members}.
+ * {@code engine.cell}. Begin with {@link io.fibry.engine.scope.ScopeState}.
  */
 package io.fibry.engine.scope;

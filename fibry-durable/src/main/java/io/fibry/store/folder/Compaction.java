@@ -30,19 +30,19 @@ final class Compaction {
 
   private final StorageDirectory disk;
   private final int size;
-  private final Index index;
+  private final LogIndex index;
   private final Executor maker;
   private final NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
   private final Supplier<CompletableFuture<Void>> forced; // done when all that the index knows is on disk
-  private final Supplier<Pace> paces; // of passes
+  private final Supplier<DiskThrottle> paces; // of passes
   private final ReentrantLock files = new ReentrantLock(); // by who replaces some, or reads all
   private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // under this object's monitor
-  private Pace pace; // of the pass; written and read under the monitor, as the next two
+  private DiskThrottle pace; // of the pass; written and read under the monitor, as the next two
   private long due; // segments that got full, for a pass
   private boolean closed;
 
-  Compaction(StorageDirectory disk, int size, Index index, NavigableMap<Long, Segment> full,
-      Supplier<CompletableFuture<Void>> forced, Executor maker, Supplier<Pace> paces) {
+  Compaction(StorageDirectory disk, int size, LogIndex index, NavigableMap<Long, Segment> full,
+      Supplier<CompletableFuture<Void>> forced, Executor maker, Supplier<DiskThrottle> paces) {
     this.disk = disk;
     this.size = size;
     this.index = index;
@@ -77,7 +77,7 @@ final class Compaction {
     if (begins) begin(List.copyOf(full.values()), pace, true);
   }
 
-  private void begin(List<Segment> segments, Pace ofPass, boolean isFull) {
+  private void begin(List<Segment> segments, DiskThrottle ofPass, boolean isFull) {
     try {
       pass = CompletableFuture.runAsync(() -> run(segments, ofPass, isFull), maker);
     } catch (Throwable noThread) {
@@ -85,18 +85,18 @@ final class Compaction {
     }
   }
 
-  private void run(List<Segment> segments, Pace ofPass, boolean isFull) {
+  private void run(List<Segment> segments, DiskThrottle ofPass, boolean isFull) {
     try {
-      var living = new Living(disk, index, ofPass);
-      var rewriting = new Rewriting();
+      var living = new LiveRecordReader(disk, index, ofPass);
+      var rewriting = new SegmentRewriter();
       for (var segment : segments) {
         if (isClosed()) return;
         ofPass.begin();
-        var content = Rewriting.Content.of(segment, living);
+        var content = SegmentRewriter.SegmentContent.of(segment, living);
         boolean stays = isFull && content.seal().whole();
         if (stays || !rewriting.fits(content, size)) {
           end(rewriting, living);
-          rewriting = new Rewriting();
+          rewriting = new SegmentRewriter();
         }
         if (!stays) rewriting.add(content);
       }
@@ -112,7 +112,7 @@ final class Compaction {
     return closed;
   }
 
-  private void end(Rewriting rewriting, Living living) throws IOException {
+  private void end(SegmentRewriter rewriting, LiveRecordReader living) throws IOException {
     if (rewriting.isVain()) return;
     try {
       var event = StoreEvents.beginCompaction();
@@ -124,7 +124,7 @@ final class Compaction {
           before, disk.size(rewriting.segment().name()));
     } catch (Throwable failure) {
       if (rewriting.isUnsure()) stop();
-      delete(rewriting.segment().name() + NewFile.UNREADY, failure);
+      delete(rewriting.segment().name() + AtomicFile.UNREADY, failure);
       throw failure;
     }
   }
@@ -137,12 +137,12 @@ final class Compaction {
     }
   }
 
-  interface Use {
+  interface FileAction {
     void run() throws IOException;
   }
 
   /** No file is replaced or deleted meanwhile, except by the given code. */
-  void whileFilesStay(Use use) throws IOException {
+  void whileFilesStay(FileAction use) throws IOException {
     files.lock();
     try {
       use.run();
@@ -158,7 +158,7 @@ final class Compaction {
   }
 
   private void failed(Throwable failure) {
-    Journal.log(() -> LoggerFactory.getLogger(Compaction.class).warn("{} keeps what is dead until {}", disk,
+    LogWriter.log(() -> LoggerFactory.getLogger(Compaction.class).warn("{} keeps what is dead until {}", disk,
         isClosed() ? "it is opened again" : "the next segment is full", failure));
   }
 

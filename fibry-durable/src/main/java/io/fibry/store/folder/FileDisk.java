@@ -33,7 +33,7 @@ final class FileDisk implements StorageDirectory {
   private FileDisk(Path folder, FolderLock lock) {
     this.folder = folder;
     this.lock = lock;
-    this.attributes = NewFolder.ownersOnly(folder, "rw-------");
+    this.attributes = PrivateFolder.ownersOnly(folder, "rw-------");
   }
 
   /**
@@ -42,7 +42,7 @@ final class FileDisk implements StorageDirectory {
    * @throws io.fibry.store.StoreInUseException if it is locked
    */
   static FileDisk open(Path folder) throws IOException {
-    NewFolder.make(folder);
+    PrivateFolder.make(folder);
     return new FileDisk(folder, FolderLock.toWrite(folder));
   }
 
@@ -132,7 +132,7 @@ final class FileDisk implements StorageDirectory {
 
   @Override
   public void syncDirectory() throws IOException {
-    NewFolder.force(folder);
+    PrivateFolder.force(folder);
   }
 
   @Override

@@ -69,11 +69,11 @@ final class FolderLock implements AutoCloseable {
     return locked(folder, FolderLock::readable);
   }
 
-  private interface Locking {
+  private interface LockAttempt {
     FolderLock lock(Path folder, Path real) throws IOException;
   }
 
-  private static FolderLock locked(Path folder, Locking locking) throws IOException {
+  private static FolderLock locked(Path folder, LockAttempt locking) throws IOException {
     var real = folder.toRealPath();
     if (!OPEN.add(real)) throw inUse(folder, " by this process");
     try {
@@ -87,7 +87,7 @@ final class FolderLock implements AutoCloseable {
   private static FolderLock writable(Path folder, Path real) throws IOException {
     var file = FileChannel.open(folder.resolve(FILE),
         Set.of(StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE),
-        NewFolder.ownersOnly(folder, "rw-------"));
+        PrivateFolder.ownersOnly(folder, "rw-------"));
     try {
       if (!tryLock(file, false)) throw inUse(folder, holder(file));
       var owner = (ProcessHandle.current().pid() + " " + UUID.randomUUID()).getBytes(StandardCharsets.US_ASCII);
@@ -158,7 +158,7 @@ final class FolderLock implements AutoCloseable {
     try {
       if (Objects.equals(fileKey, fileKey())) return;
     } catch (NoSuchFileException deleted) {
-      throw new TakenException(folder + " is not locked any more, because somebody deleted " + FILE + ". " + STOPS);
+      throw new FolderTakenException(folder + " is not locked any more, because somebody deleted " + FILE + ". " + STOPS);
     }
     throw taken(" by process " + process(Files.readAllBytes(folder.resolve(FILE))));
   }
@@ -167,8 +167,8 @@ final class FolderLock implements AutoCloseable {
     return file.isEmpty() ? null : Files.readAttributes(folder.resolve(FILE), BasicFileAttributes.class).fileKey();
   }
 
-  private TakenException taken(String by) {
-    return new TakenException(folder + " was locked" + by + ", because somebody deleted " + FILE
+  private FolderTakenException taken(String by) {
+    return new FolderTakenException(folder + " was locked" + by + ", because somebody deleted " + FILE
         + ", or code of this process opened and closed it. " + STOPS);
   }
 

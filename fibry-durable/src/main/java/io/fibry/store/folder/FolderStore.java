@@ -85,7 +85,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    */
   public static StoreCheck check(Path folder) {
     try (var disk = FileDisk.reading(Objects.requireNonNull(folder, "folder"))) {
-      return Survey.of(disk);
+      return SalvagePlan.of(disk);
     } catch (IOException failure) {
       throw new UncheckedIOException(folder + " cannot be read as a store: " + Lines.thrown(failure), failure);
     }
@@ -107,7 +107,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     Objects.requireNonNull(folder, "folder");
     Objects.requireNonNull(to, "to");
     try (var disk = FileDisk.reading(folder); var target = FileDisk.open(to)) {
-      return Salvage.run(disk, target);
+      return LogSalvage.run(disk, target);
     } catch (IOException failure) {
       throw new UncheckedIOException(
           "what is whole in " + folder + " cannot be written to " + to + ": " + Lines.thrown(failure),

@@ -19,8 +19,8 @@ import java.util.List;
  * @param forced the number of the last frame that was on disk when this one was written
  * @param time in milliseconds since 1970
  */
-record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> records) {
-  enum Kind {
+record Frame(long number, long forced, long time, FrameKind kind, List<ByteBuffer> records) {
+  enum FrameKind {
     RECORDS,
     /** The store was closed. */
     CLOSED,
@@ -29,7 +29,7 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
   }
 
   /** Where a frame is: each place gives another crc. */
-  record Place(long store, int segment, int offset) {}
+  record FramePosition(long store, int segment, int offset) {}
 
   /**
    * A whole frame, of which the records were not read.
@@ -37,7 +37,7 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
    * @param records how many it has
    * @param size in bytes
    */
-  record Head(long number, long forced, long time, Kind kind, int records, int size) {}
+  record FrameHeader(long number, long forced, long time, FrameKind kind, int records, int size) {}
 
   private static final int LEAD = 8; // bytes before those that the length counts
   private static final int FIXED = 28; // bytes of the fixed fields that the length counts
@@ -46,10 +46,10 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
   static final int SMALLEST = (int) size(0, 0);
 
   static Frame ofRecords(long number, long forced, long time, List<ByteBuffer> records) {
-    return new Frame(number, forced, time, Kind.RECORDS, records);
+    return new Frame(number, forced, time, FrameKind.RECORDS, records);
   }
 
-  static Frame ofEnd(long number, long forced, long time, Kind kind) {
+  static Frame ofEnd(long number, long forced, long time, FrameKind kind) {
     return new Frame(number, forced, time, kind, List.of());
   }
 
@@ -76,17 +76,17 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
     return size(records.size(), records.stream().mapToLong(ByteBuffer::remaining).sum());
   }
 
-  ByteBuffer bytes(Place place) {
+  ByteBuffer bytes(FramePosition place) {
     var out = ByteBuffer.allocate(Math.toIntExact(size()));
     out.position(LEAD).putLong(number).putLong(forced).putLong(time);
-    out.putInt(kind == Kind.RECORDS ? records.size() : -kind.ordinal());
+    out.putInt(kind == FrameKind.RECORDS ? records.size() : -kind.ordinal());
     for (var one : records) out.putInt(one.remaining()).put(one.duplicate());
     int length = out.position() - LEAD;
     return out.putInt(0, length).putInt(4, crc(place, length, out.slice(LEAD, length))).clear();
   }
 
   /** Returns null if no whole frame begins at the buffer's position, which is not moved. */
-  static Frame of(Place place, ByteBuffer file) {
+  static Frame of(FramePosition place, ByteBuffer file) {
     var head = head(place, file);
     if (head == null) return null;
     var records = new ArrayList<ByteBuffer>();
@@ -100,7 +100,7 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
   }
 
   /** Likewise. */
-  static Head head(Place place, ByteBuffer file) {
+  static FrameHeader head(FramePosition place, ByteBuffer file) {
     int start = file.position();
     if (file.remaining() < LEAD + FIXED) return null;
     int length = file.getInt(start);
@@ -110,11 +110,11 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
     int next = start + (int) aligned(LEAD + (long) length);
     for (int i = end; i < next; i++) if (file.get(i) != 0) return null;
     int records = file.getInt(start + RECORDS - Integer.BYTES);
-    return new Head(file.getLong(start + LEAD), file.getLong(start + LEAD + 8), file.getLong(start + LEAD + 16),
-        records > 0 ? Kind.RECORDS : Kind.values()[-records], Math.max(0, records), next - start);
+    return new FrameHeader(file.getLong(start + LEAD), file.getLong(start + LEAD + 8), file.getLong(start + LEAD + 16),
+        records > 0 ? FrameKind.RECORDS : FrameKind.values()[-records], Math.max(0, records), next - start);
   }
 
-  private static int crc(Place place, int length, ByteBuffer content) {
+  private static int crc(FramePosition place, int length, ByteBuffer content) {
     return Checksum.of(ByteBuffer.allocate(20).putLong(place.store).putInt(place.segment).putInt(place.offset)
         .putInt(length).flip(), content);
   }

@@ -21,39 +21,39 @@ final class LogHistory implements Store.History {
   private static final int AT_ONCE = 1 << 18; // bytes
 
   /** Where a turn is: frames keep their order, though not their number. */
-  record Place(long frame, long number, String key) {
-    static final Place BEGINNING = new Place(0, 0, "");
+  record HistoryPosition(long frame, long number, String key) {
+    static final HistoryPosition BEGINNING = new HistoryPosition(0, 0, "");
 
     @Override
     public String toString() {
       return frame + "." + number + "." + key;
     }
 
-    static Place of(String text, String kind) {
+    static HistoryPosition of(String text, String kind) {
       if (text.isEmpty()) return BEGINNING;
       if (!text.matches("\\d{1,18}\\.\\d{1,18}\\.(?s:.+)"))
         throw new IllegalArgumentException("'" + Lines.line(text) + "' is no place in the history of " + kind);
       var parts = text.split("\\.", 3);
-      return new Place(Long.parseLong(parts[0]), Long.parseLong(parts[1]), parts[2]);
+      return new HistoryPosition(Long.parseLong(parts[0]), Long.parseLong(parts[1]), parts[2]);
     }
   }
 
   private final LogStore store;
   private final StorageDirectory disk;
-  private final Index index;
-  private final Log log;
+  private final LogIndex index;
+  private final SegmentLog log;
   private final long id; // of the store
   private final String kind;
   private final Semaphore news = new Semaphore(0); // given by the journal's thread, and by those who close
   private volatile boolean closed;
-  private Place last; // the turn that was answered last
+  private HistoryPosition last; // the turn that was answered last
   private long seen; // the frame that was read last
   private long moves = -1; // the moves of the index when the two fields below were found; -1 if they are to be found
   private int segment; // where the next frame is
   private int offset;
   private boolean again; // whether returned turns may come again, since files have moved
 
-  LogHistory(LogStore store, StorageDirectory disk, Index index, Log log, long id, String kind, Place after) {
+  LogHistory(LogStore store, StorageDirectory disk, LogIndex index, SegmentLog log, long id, String kind, HistoryPosition after) {
     this.store = store;
     this.disk = disk;
     this.index = index;
@@ -121,7 +121,7 @@ final class LogHistory implements Store.History {
     var file = log.full().higherEntry(seen);
     segment = file != null ? file.getValue().number() : newest == null ? 1 : newest.getValue().number() + 1;
     offset = Segment.HEADER;
-    again = last != Place.BEGINNING;
+    again = last != HistoryPosition.BEGINNING;
     moves = index.moves();
   }
 
@@ -130,11 +130,11 @@ final class LogHistory implements Store.History {
     var bytes = bytes(AT_ONCE);
     int begun = offset;
     while (seen < until) {
-      var frame = Frame.of(new Frame.Place(id, segment, offset), bytes.position(offset - begun));
+      var frame = Frame.of(new Frame.FramePosition(id, segment, offset), bytes.position(offset - begun));
       if (frame == null && offset > begun) return found; // the rest comes next time
       if (frame == null) frame = large(bytes);
       offset += (int) frame.size();
-      if (frame.kind() == Frame.Kind.SEALED) {
+      if (frame.kind() == Frame.FrameKind.SEALED) {
         moves = -1; // the next one may stand for several
         seen = Math.max(seen, frame.number());
         return found;
@@ -155,7 +155,7 @@ final class LogHistory implements Store.History {
   private Frame large(ByteBuffer beginning) throws IOException {
     long size = beginning.limit() < Frame.SMALLEST ? 0 : Frame.sizeFrom(beginning.getInt(0));
     var frame = size <= AT_ONCE || size > log.most() ? null
-        : Frame.of(new Frame.Place(id, segment, offset), bytes((int) size));
+        : Frame.of(new Frame.FramePosition(id, segment, offset), bytes((int) size));
     if (frame == null) throw new StoreDamagedException(store + ": " + Segment.nameOf(segment) + " is damaged at "
         + offset + ", where the history of " + kind + " goes on; put back a copy of the file");
     return frame;
@@ -165,17 +165,17 @@ final class LogHistory implements Store.History {
     int begun = found.size();
     int answered = -1;
     for (var record : frame.records()) {
-      var stored = Stored.of(record);
-      if (stored.type() == Stored.Type.MESSAGE || stored.type() == Stored.Type.SNAPSHOT
+      var stored = LogRecord.of(record);
+      if (stored.type() == LogRecord.RecordType.MESSAGE || stored.type() == LogRecord.RecordType.SNAPSHOT
           || !stored.actor().kind().equals(kind))
         continue;
-      var place = new Place(frame.number(), stored.number(), stored.actor().key());
+      var place = new HistoryPosition(frame.number(), stored.number(), stored.actor().key());
       if (place.number == last.number && place.key.equals(last.key)) answered = found.size();
       found.add(new Store.StoredTurn(place.toString(), place.key, place.number, Instant.ofEpochMilli(stored.millis()),
-          stored.type() == Stored.Type.WHOLE, stored.body()));
+          stored.type() == LogRecord.RecordType.WHOLE, stored.body()));
     }
     if (again && answered >= 0) found.subList(begun, answered + 1).clear();
     again = false;
-    if (!found.isEmpty()) last = Place.of(found.getLast().offset(), kind);
+    if (!found.isEmpty()) last = HistoryPosition.of(found.getLast().offset(), kind);
   }
 }

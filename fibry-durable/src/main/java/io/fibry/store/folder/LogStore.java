@@ -38,43 +38,43 @@ final class LogStore extends FolderStore {
   private static final int GLANCE = 1024; // read at once: most records are smaller
 
   private final MeasuredDisk disk;
-  private final Index index;
+  private final LogIndex index;
   private final LongAdder turns = new LongAdder();
   private final LongAdder refused = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final InstantSource clock;
   private final List<LogHistory> histories = new CopyOnWriteArrayList<>(); // that are open; few
   private long id;
-  private Spares spares;
+  private SegmentPreallocator spares;
   private Compaction compaction;
-  private Log log;
-  private Journal journal;
+  private SegmentLog log;
+  private LogWriter journal;
 
   private LogStore(MeasuredDisk disk, InstantSource clock) {
     this.disk = disk;
     this.clock = clock;
-    this.index = new Index(this::toString, this::actor, clock);
+    this.index = new LogIndex(this::toString, this::actor, clock);
   }
 
   static LogStore open(StorageDirectory files, Options options) throws IOException {
     StoreEvents.prepare();
     var disk = MeasuredDisk.of(files);
     var store = new LogStore(disk, options.clock());
-    store.id = Identity.open(disk, options.segmentBytes());
-    store.spares = new Spares(disk, threads("fibry-segments"), options.segmentBytes(), System::nanoTime);
-    try (var indexing = new Indexing(store.index)) {
-      store.log = Log.open(disk, store.id, store.spares, indexing);
+    store.id = StoreIdFile.open(disk, options.segmentBytes());
+    store.spares = new SegmentPreallocator(disk, threads("fibry-segments"), options.segmentBytes(), System::nanoTime);
+    try (var indexing = new IndexBuilder(store.index)) {
+      store.log = SegmentLog.open(disk, store.id, store.spares, indexing);
       indexing.end();
     }
     store.index.check();
     store.compaction = new Compaction(disk, options.segmentBytes(), store.index, store.log.full(),
         () -> store.journal.forced(), threads("fibry-compaction"),
-        () -> new Pace(System::nanoTime, LockSupport::parkNanos));
+        () -> new DiskThrottle(System::nanoTime, LockSupport::parkNanos));
     store.log.onSealed(store.compaction::sealed);
     store.log.onForce(store::wakeHistories);
     store.journal =
-        Journal.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.syncInterval()),
-            Journal.QUIET, options.maxPendingBytes());
+        LogWriter.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.syncInterval()),
+            LogWriter.QUIET, options.maxPendingBytes());
     store.spares.onFull(store.compaction::full); // may begin a pass at once, which asks the journal for a force
     return store;
   }
@@ -99,7 +99,7 @@ final class LogStore extends FolderStore {
   }
 
   /** If the use fails, the life is over. */
-  private <T> T beginLife(ActorId actor, Function<Where.Life, T> use) {
+  private <T> T beginLife(ActorId actor, Function<ActorLocation.ActorLife, T> use) {
     checkOpen();
     var life = index.begin(actor);
     boolean begun = false;
@@ -113,7 +113,7 @@ final class LogStore extends FolderStore {
     }
   }
 
-  private LoadedActor loaded(ActorId actor, Where.Life life) {
+  private LoadedActor loaded(ActorId actor, ActorLocation.ActorLife life) {
     var where = life.where();
     var bodies = index.whileNothingMoves(() -> {
       var all = new ArrayList<byte[]>();
@@ -149,7 +149,7 @@ final class LogStore extends FolderStore {
     return stored(actor, segment, offset, stored -> stored.actor().equals(actor)).body();
   }
 
-  private Stored stored(Object actor, int segment, int offset, Predicate<Stored> expected) {
+  private LogRecord stored(Object actor, int segment, int offset, Predicate<LogRecord> expected) {
     String name = Segment.nameOf(segment);
     try {
       var stored = stored(name, offset);
@@ -168,17 +168,17 @@ final class LogStore extends FolderStore {
   }
 
   /** Returns null if the record is damaged. */
-  private Stored stored(String name, int offset) throws IOException {
+  private LogRecord stored(String name, int offset) throws IOException {
     var record = ByteBuffer.allocate(GLANCE);
     disk.read(name, offset, record);
     int length = record.flip().remaining() < Integer.BYTES ? -1 : record.getInt();
-    if (length < 0 || length > Journal.MOST_RECORD) return null;
+    if (length < 0 || length > LogWriter.MOST_RECORD) return null;
     if (length > record.remaining()) {
       record = ByteBuffer.allocate(length);
       disk.read(name, offset + Integer.BYTES, record);
       record.flip();
     }
-    return record.remaining() < length ? null : Stored.checked(record.slice(record.position(), length));
+    return record.remaining() < length ? null : LogRecord.checked(record.slice(record.position(), length));
   }
 
   // ---- what waits
@@ -190,7 +190,7 @@ final class LogStore extends FolderStore {
         .stream().map(one -> message(actor, one)).toList());
   }
 
-  private PendingMessage message(ActorId actor, Where.Waits place) {
+  private PendingMessage message(ActorId actor, ActorLocation.MessageLocation place) {
     var sent = stored(actor, place.segment(), place.offset(),
         stored -> stored.sends().size() > place.index() && stored.sends().get(place.index()).to().equals(actor)).sends()
         .get(place.index());
@@ -237,7 +237,7 @@ final class LogStore extends FolderStore {
   public History history(String kind, String after) {
     checkOpen();
     Objects.requireNonNull(kind, "kind");
-    var history = new LogHistory(this, disk, index, log, id, kind, LogHistory.Place.of(after, kind));
+    var history = new LogHistory(this, disk, index, log, id, kind, LogHistory.HistoryPosition.of(after, kind));
     histories.add(history);
     return history;
   }
@@ -277,13 +277,13 @@ final class LogStore extends FolderStore {
   }
 
   private CompletableFuture<Void> add(Turn turn, boolean snapshot) {
-    var record = Stored.bytes(turn, snapshot);
+    var record = LogRecord.bytes(turn, snapshot);
     checkSize(record, "a turn of ", turn.actor());
     if (spares.isFull() && turn.number() == 1 && !snapshot && nothingWaits(turn.actor()))
       return refuse(spares.refusal(turn.actor() + " is not begun"));
     var life = index.enter(turn, snapshot);
     if (life == null) return refuse(new StaleLifeException(turn));
-    return add(new UnderWay.OfTurn(this, record, life, turn, snapshot), turn.actor());
+    return add(new PendingRecord.PendingTurnRecord(this, record, life, turn, snapshot), turn.actor());
   }
 
   private boolean nothingWaits(ActorId actor) {
@@ -292,12 +292,12 @@ final class LogStore extends FolderStore {
 
   @Override
   public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
-    var record = Stored.bytes(message, clock.millis());
+    var record = LogRecord.bytes(message, clock.millis());
     checkSize(record, "a message for ", message.to());
     if (spares.isFull()) return refuse(spares.refusal("a message for " + message.to() + " is not kept"));
     var where = index.reserve(message, most);
     if (where == null) return CompletableFuture.completedFuture(false);
-    return add(new UnderWay.OfMessage(this, record, where, message), message.to());
+    return add(new PendingRecord.PendingMessageRecord(this, record, where, message), message.to());
   }
 
   private void checkSize(ByteBuffer record, String what, ActorId actor) {
@@ -310,7 +310,7 @@ final class LogStore extends FolderStore {
     return CompletableFuture.failedFuture(why);
   }
 
-  private <T> CompletableFuture<T> add(UnderWay<T> entry, ActorId actor) {
+  private <T> CompletableFuture<T> add(PendingRecord<T> entry, ActorId actor) {
     boolean added = false;
     try {
       journal.add(entry);
@@ -327,13 +327,13 @@ final class LogStore extends FolderStore {
     }
   }
 
-  void rest(Where where) {
+  void rest(ActorLocation where) {
     index.rest(where);
   }
 
   void put(PendingMessage message, int segment, int offset, int place) {
     var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // as it is read
-    index.put(message.to(), message.id(), new Where.Waits(due, segment, offset, place));
+    index.put(message.to(), message.id(), new ActorLocation.MessageLocation(due, segment, offset, place));
   }
 
   /** How far a view has read, if the turn is one of its actor. */
@@ -370,7 +370,7 @@ final class LogStore extends FolderStore {
     try {
       compaction.whileFilesStay(() -> {
         force();
-        Backup.run(disk, to, id, log.full(), log.forced(), this::checkOpen);
+        LogBackup.run(disk, to, id, log.full(), log.forced(), this::checkOpen);
       });
     } catch (IOException failure) {
       throw new UncheckedIOException(this + " could not be copied to " + to + ": " + Lines.thrown(failure), failure);

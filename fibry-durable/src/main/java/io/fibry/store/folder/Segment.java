@@ -82,13 +82,13 @@ record Segment(long store, int first, int number, boolean compact) {
     return new Segment(store, number + 1);
   }
 
-  Frame.Place place(int offset) {
-    return new Frame.Place(store, number, offset);
+  Frame.FramePosition place(int offset) {
+    return new Frame.FramePosition(store, number, offset);
   }
 
   /** When it answers, the segment is on disk. */
   void make(StorageDirectory disk, int size) throws IOException {
-    NewFile.make(disk, name(), size, header(size));
+    AtomicFile.make(disk, name(), size, header(size));
   }
 
   ByteBuffer header(int size) {

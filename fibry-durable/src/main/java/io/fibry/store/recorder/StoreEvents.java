@@ -19,11 +19,11 @@ import jdk.jfr.Timespan;
  */
 public final class StoreEvents {
   private static final boolean PRESENT = present();
-  private static final Commit COMMIT = PRESENT ? new Commit() : null;
-  private static final Load LOAD = PRESENT ? new Load() : null;
-  private static final Compaction COMPACTION = PRESENT ? new Compaction() : null;
-  private static final Full FULL = PRESENT ? new Full() : null;
-  private static final Broken BROKEN = PRESENT ? new Broken() : null;
+  private static final CommitEvent COMMIT = PRESENT ? new CommitEvent() : null;
+  private static final LoadEvent LOAD = PRESENT ? new LoadEvent() : null;
+  private static final CompactionEvent COMPACTION = PRESENT ? new CompactionEvent() : null;
+  private static final StoreFullEvent FULL = PRESENT ? new StoreFullEvent() : null;
+  private static final StoreBrokenEvent BROKEN = PRESENT ? new StoreBrokenEvent() : null;
 
   private StoreEvents() {}
 
@@ -47,7 +47,7 @@ public final class StoreEvents {
   /** Returns null if commits are not recorded. */
   public static Object beginCommit() {
     if (COMMIT == null || !COMMIT.isEnabled()) return null;
-    var event = new Commit();
+    var event = new CommitEvent();
     event.begin();
     event.began = System.nanoTime();
     return event;
@@ -56,7 +56,7 @@ public final class StoreEvents {
   /** Called when the commit is written; a force follows. */
   public static void written(Object begun) {
     if (begun == null) return;
-    var event = (Commit) begun;
+    var event = (CommitEvent) begun;
     event.written = System.nanoTime();
     event.write = event.written - event.began;
     event.end();
@@ -65,13 +65,13 @@ public final class StoreEvents {
   /** Called when the written bytes are on disk. */
   public static void forced(Object begun) {
     if (begun == null) return;
-    var event = (Commit) begun;
+    var event = (CommitEvent) begun;
     event.force = System.nanoTime() - event.written;
     event.end();
   }
 
   public static void endCommit(Object begun, Object store, String segment, int records, long bytes) {
-    var event = (Commit) begun;
+    var event = (CommitEvent) begun;
     if (!event.shouldCommit()) return;
     event.store = store.toString();
     event.segment = segment;
@@ -85,14 +85,14 @@ public final class StoreEvents {
   /** Returns null if loads are not recorded. */
   public static Object beginLoad() {
     if (LOAD == null || !LOAD.isEnabled()) return null;
-    var event = new Load();
+    var event = new LoadEvent();
     event.begin();
     return event;
   }
 
   /** With as many turns as were read, of so many bytes. */
   public static void endLoad(Object begun, String kind, String key, int turns, long bytes) {
-    var event = (Load) begun;
+    var event = (LoadEvent) begun;
     event.end();
     if (!event.shouldCommit()) return;
     event.kind = kind;
@@ -107,14 +107,14 @@ public final class StoreEvents {
   /** Returns null if compactions are not recorded. */
   public static Object beginCompaction() {
     if (COMPACTION == null || !COMPACTION.isEnabled()) return null;
-    var event = new Compaction();
+    var event = new CompactionEvent();
     event.begin();
     return event;
   }
 
   /** So many files became this one. */
   public static void endCompaction(Object begun, Object store, String segment, int files, long before, long after) {
-    var event = (Compaction) begun;
+    var event = (CompactionEvent) begun;
     event.store = store.toString();
     event.segment = segment;
     event.files = files;
@@ -126,7 +126,7 @@ public final class StoreEvents {
   /** The disk refused a file. */
   public static void full(Object store, String segment, long size, Throwable refusal) {
     if (FULL == null || !FULL.isEnabled()) return;
-    var event = new Full();
+    var event = new StoreFullEvent();
     event.store = store.toString();
     event.segment = segment;
     event.size = size;
@@ -136,7 +136,7 @@ public final class StoreEvents {
 
   public static void broken(Object store, String what, Throwable failure) {
     if (BROKEN == null || !BROKEN.isEnabled()) return;
-    var event = new Broken();
+    var event = new StoreBrokenEvent();
     event.store = store.toString();
     event.what = what;
     event.failure = text(failure);
@@ -164,7 +164,7 @@ public final class StoreEvents {
   @Label("Commit")
   @Description("Turns and messages that were written to a store and forced to disk together")
   @Threshold("20 ms")
-  private static final class Commit extends StoreEvent {
+  private static final class CommitEvent extends StoreEvent {
     private transient long began;
     private transient long written;
 
@@ -192,7 +192,7 @@ public final class StoreEvents {
   @Category("Fibry")
   @Threshold("20 ms")
   @StackTrace(false)
-  private static final class Load extends Event {
+  private static final class LoadEvent extends Event {
     @Label("Kind")
     String kind;
     @Label("Key")
@@ -208,7 +208,7 @@ public final class StoreEvents {
   @Name("fibry.Compaction")
   @Label("Compaction")
   @Description("Full files of a store were rewritten as one, without what is dead")
-  private static final class Compaction extends StoreEvent {
+  private static final class CompactionEvent extends StoreEvent {
     @Label("Segment")
     @Description("The file that was made")
     String segment;
@@ -226,7 +226,7 @@ public final class StoreEvents {
   @Name("fibry.StoreFull")
   @Label("Store Full")
   @Description("A disk refused the next file of a store, which tries again each second")
-  private static final class Full extends StoreEvent {
+  private static final class StoreFullEvent extends StoreEvent {
     @Label("Segment")
     String segment;
     @Label("Size")
@@ -239,7 +239,7 @@ public final class StoreEvents {
   @Name("fibry.StoreBroken")
   @Label("Store Broken")
   @Description("A disk failed, and the store takes nothing more until it is opened again")
-  private static final class Broken extends StoreEvent {
+  private static final class StoreBrokenEvent extends StoreEvent {
     @Label("What")
     String what;
     @Label("Failure")

@@ -129,7 +129,7 @@ class BackupTest {
           long[] least = LongStream.range(0, WRITERS).map(writer -> told.get((int) writer)).toArray();
           try (var copy = disks.open("copy" + i)) {
             store.backup(copy);
-            assertTrue(Survey.of(copy).isWhole());
+            assertTrue(SalvagePlan.of(copy).isWhole());
             if (last) assertFalse(hasFirstFile(copy)); // files have been rewritten
           }
           check(disks.open("copy" + i), least);

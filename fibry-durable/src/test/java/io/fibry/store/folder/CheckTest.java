@@ -123,7 +123,7 @@ class CheckTest {
     fill(2);
     var log = data().resolve("00000001.log");
     byte[] bytes = Files.readAllBytes(log);
-    int end = Opening.lastNonZero(ByteBuffer.wrap(bytes)) / 8 * 8 + 8;
+    int end = LogReader.lastNonZero(ByteBuffer.wrap(bytes)) / 8 * 8 + 8;
     bytes[end] = 1;
     Files.write(log, bytes);
 
@@ -170,7 +170,7 @@ class CheckTest {
     fill(400);
     var logs = files(data()).keySet().stream().filter(Segment::isName).toList();
     Files.delete(data().resolve(logs.get(1)));
-    Files.delete(data().resolve(Identity.NAME));
+    Files.delete(data().resolve(StoreIdFile.NAME));
 
     var found = FolderStore.salvage(data(), home.resolve("new"));
 

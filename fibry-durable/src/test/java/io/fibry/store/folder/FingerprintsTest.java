@@ -26,7 +26,7 @@ class FingerprintsTest {
     var bytes = new byte[length + 2];
     for (int i = 0; i < length; i++) bytes[i + 1] = (byte) i;
 
-    var print = new Fingerprints(0x0706050403020100L, 0x0f0e0d0c0b0a0908L).of(bytes, 1, length);
+    var print = new FingerprintHasher(0x0706050403020100L, 0x0f0e0d0c0b0a0908L).of(bytes, 1, length);
 
     var both = ByteBuffer.allocate(16).order(ByteOrder.LITTLE_ENDIAN).putLong(print.high()).putLong(print.low());
     assertEquals(expected, HexFormat.of().formatHex(both.array()));
@@ -34,20 +34,20 @@ class FingerprintsTest {
 
   @Test
   void actorFingerprintMatchesItsRecords() {
-    var fingerprints = Fingerprints.random();
+    var fingerprints = FingerprintHasher.random();
     var actor = new Store.ActorId("account", "Grace's 2nd, \u00e4\u4e2d");
     var turn = new Store.Turn(actor, 1, 1, Instant.EPOCH, true, new byte[9], List.of(), List.of());
     var print = new long[2];
 
-    new Skimmed(Stored.bytes(turn, false).array(), 0).print(fingerprints, print);
+    new RecordHeader(LogRecord.bytes(turn, false).array(), 0).print(fingerprints, print);
 
     assertEquals(fingerprints.of(actor), new Fingerprint(print[0], print[1]));
-    assertNotEquals(fingerprints.of(actor), Fingerprints.random().of(actor));
+    assertNotEquals(fingerprints.of(actor), FingerprintHasher.random().of(actor));
   }
 
   @Test
   void kindAndKeyAreSeparatedInFingerprint() {
-    var fingerprints = Fingerprints.random();
+    var fingerprints = FingerprintHasher.random();
 
     assertNotEquals(fingerprints.of(new Store.ActorId("ab", "c")), fingerprints.of(new Store.ActorId("a", "bc")));
   }

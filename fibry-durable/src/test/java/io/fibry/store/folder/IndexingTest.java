@@ -39,7 +39,7 @@ class IndexingTest {
     for (var frame : log) each(frame, expected);
 
     var index = index();
-    try (var indexing = new Indexing(index, chunk)) {
+    try (var indexing = new IndexBuilder(index, chunk)) {
       for (var frame : log) indexing.read(frame.place, Frame.head(frame.place, frame.bytes), frame.bytes);
       indexing.end();
     }
@@ -51,13 +51,13 @@ class IndexingTest {
   @Test
   void indexingFailureReachesReadingThread() {
     var damage = new StoreDamagedException("an actor cannot be read");
-    var index = new Index(() -> "a store", (print, place) -> {
+    var index = new LogIndex(() -> "a store", (print, place) -> {
       throw damage;
     }, InstantSource.system());
-    try (var indexing = new Indexing(index, 1)) {
+    try (var indexing = new IndexBuilder(index, 1)) {
       var failure = assertThrows(StoreDamagedException.class, () -> {
         for (int number = 1; number < 10_000; number += 2) { // each second one is missing, so its actor is read
-          var frame = new Written(new Frame.Place(1, 1, Segment.HEADER), List.of(turn(id(1), number)));
+          var frame = new Written(new Frame.FramePosition(1, 1, Segment.HEADER), List.of(turn(id(1), number)));
           indexing.read(frame.place, Frame.head(frame.place, frame.bytes), frame.bytes);
         }
       });
@@ -66,8 +66,8 @@ class IndexingTest {
     }
   }
 
-  private Index index() {
-    return new Index(() -> "a store", (print, place) -> places.get(place), InstantSource.system());
+  private LogIndex index() {
+    return new LogIndex(() -> "a store", (print, place) -> places.get(place), InstantSource.system());
   }
 
   private static Store.ActorId id(int actor) {
@@ -81,15 +81,15 @@ class IndexingTest {
   // ---- a log
 
   private static final class Written {
-    final Frame.Place place;
+    final Frame.FramePosition place;
     final ByteBuffer bytes;
     final List<ByteBuffer> records;
 
-    Written(Frame.Place place, List<Store.Turn> turns) {
-      this(turns.stream().map(turn -> Stored.bytes(turn, false)).toList(), place);
+    Written(Frame.FramePosition place, List<Store.Turn> turns) {
+      this(turns.stream().map(turn -> LogRecord.bytes(turn, false)).toList(), place);
     }
 
-    Written(List<ByteBuffer> records, Frame.Place place) {
+    Written(List<ByteBuffer> records, Frame.FramePosition place) {
       this.place = place;
       this.records = records;
       this.bytes = Frame.ofRecords(1, 0, 0, records).bytes(place);
@@ -105,11 +105,11 @@ class IndexingTest {
       for (int left = random.nextInt(1, 8); left > 0; left--) {
         var id = id(random.nextInt(1 + random.nextInt(ACTORS))); // some often
         var record = record(id);
-        places.put(Where.place(1, at), id);
+        places.put(ActorLocation.place(1, at), id);
         at = Frame.next(at, record);
         records.add(record);
       }
-      var frame = new Written(records, new Frame.Place(1, 1, offset));
+      var frame = new Written(records, new Frame.FramePosition(1, 1, offset));
       log.add(frame);
       offset += frame.bytes.remaining();
     }
@@ -117,11 +117,11 @@ class IndexingTest {
   }
 
   private ByteBuffer record(Store.ActorId id) {
-    if (random.nextInt(8) == 0) return Stored.bytes(message(id), 0);
+    if (random.nextInt(8) == 0) return LogRecord.bytes(message(id), 0);
     boolean snapshot = last.containsKey(id) && random.nextInt(8) == 0;
     long number = snapshot ? last.get(id) : last.merge(id, 1L, Long::sum);
     var sends = random.nextInt(6) == 0 ? List.of(message(id(random.nextInt(ACTORS)))) : List.<Store.PendingMessage>of();
-    return Stored.bytes(new Store.Turn(id, 1, number, Instant.EPOCH, !snapshot && random.nextInt(3) == 0, new byte[8],
+    return LogRecord.bytes(new Store.Turn(id, 1, number, Instant.EPOCH, !snapshot && random.nextInt(3) == 0, new byte[8],
         snapshot ? List.of() : done(id), snapshot ? List.of() : sends), snapshot);
   }
 
@@ -139,15 +139,15 @@ class IndexingTest {
 
   // ---- what is known
 
-  private static void each(Written frame, Index index) {
+  private static void each(Written frame, LogIndex index) {
     int at = frame.place.offset() + Frame.RECORDS;
     for (var record : frame.records) {
-      index.put(Stored.of(record), frame.place.segment(), at);
+      index.put(LogRecord.of(record), frame.place.segment(), at);
       at = Frame.next(at, record);
     }
   }
 
-  private static String known(Index index, Store.ActorId id) {
+  private static String known(LogIndex index, Store.ActorId id) {
     String known = index.wake(id,
         where -> where.last() + " " + where.first() + " " + Arrays.toString(where.places()) + " " + where.waiting());
     index.awake(id).ifPresent(index::rest);

@@ -48,7 +48,7 @@ class LastFrameTest {
     return !frames.isEmpty() && frames.getLast().records() == 0;
   }
 
-  private static List<Frame.Head> frames(CrashDisk disk) {
+  private static List<Frame.FrameHeader> frames(CrashDisk disk) {
     try {
       return frames(disk, LOG);
     } catch (IOException failure) {
@@ -56,9 +56,9 @@ class LastFrameTest {
     }
   }
 
-  private static List<Frame.Head> frames(CrashDisk disk, String name) throws IOException {
-    var all = new ArrayList<Frame.Head>();
-    var segment = new Segment(Identity.read(disk), Segment.numberOf(name));
+  private static List<Frame.FrameHeader> frames(CrashDisk disk, String name) throws IOException {
+    var all = new ArrayList<Frame.FrameHeader>();
+    var segment = new Segment(StoreIdFile.read(disk), Segment.numberOf(name));
     var file = segment.read(disk);
     int at = Segment.HEADER;
     for (var frame = Frame.head(segment.place(at), file.position(at)); frame != null; frame = Frame.head(
@@ -69,8 +69,8 @@ class LastFrameTest {
     return all;
   }
 
-  private static int begin(List<Frame.Head> frames, int index) {
-    return Segment.HEADER + frames.subList(0, index).stream().mapToInt(Frame.Head::size).sum();
+  private static int begin(List<Frame.FrameHeader> frames, int index) {
+    return Segment.HEADER + frames.subList(0, index).stream().mapToInt(Frame.FrameHeader::size).sum();
   }
 
   private static void assertNoFlipIsSilent(CrashDisk left) throws IOException {
@@ -86,7 +86,7 @@ class LastFrameTest {
           + " was on disk, and is no longer whole; frame " + frames.getLast().number() + " at "
           + (begin + frames.get(last).size()) + " is whole. Nothing was changed; put back a copy of the file",
           failure.getMessage());
-      var check = Survey.of(copy);
+      var check = SalvagePlan.of(copy);
       assertFalse(check.isWhole(), check::toString);
       assertTrue(check.doubt().isEmpty(), check::toString);
     }
@@ -139,7 +139,7 @@ class LastFrameTest {
     left.write(LOG, begin + size, ByteBuffer.allocate(frames.getLast().size()));
     left.flipBit(LOG, 8 * (begin + 4));
 
-    var check = Survey.of(left);
+    var check = SalvagePlan.of(left);
 
     assertTrue(check.isWhole(), check::toString);
     assertTrue(check.toString().startsWith("a simulated disk is whole up to its end, which is in doubt: 1 actors, "),
@@ -152,7 +152,7 @@ class LastFrameTest {
       assertEquals(1, store.load(ADA).lastTurn());
       assertEquals(List.of("00000001-" + begin + ".torn"), store.health().tornFiles());
     }
-    assertTrue(Survey.of(left).doubt().isEmpty());
+    assertTrue(SalvagePlan.of(left).doubt().isEmpty());
   }
 
   @Test
@@ -204,14 +204,14 @@ class LastFrameTest {
         Patience.eventually(() -> isLastMarked(disk));
       }
     }
-    assertTrue(Survey.of(disk).isWhole());
+    assertTrue(SalvagePlan.of(disk).isWhole());
   }
 
   private static boolean isLastMarked(CrashDisk disk) {
     try {
       for (var name : disk.names().reversed()) {
-        var frames = Segment.isName(name) ? frames(disk, name) : List.<Frame.Head>of();
-        if (!frames.isEmpty()) return frames.getLast().records() == 0 && frames.getLast().kind() == Frame.Kind.RECORDS;
+        var frames = Segment.isName(name) ? frames(disk, name) : List.<Frame.FrameHeader>of();
+        if (!frames.isEmpty()) return frames.getLast().records() == 0 && frames.getLast().kind() == Frame.FrameKind.RECORDS;
       }
       return false;
     } catch (IOException failure) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class PaceTest {
   private final List<Long> rests = new ArrayList<>();
   private long nanos = -5; // where System.nanoTime begins is not said
-  private final Pace pace = new Pace(() -> nanos, this::sleep);
+  private final DiskThrottle pace = new DiskThrottle(() -> nanos, this::sleep);
 
   private void sleep(long time) {
     rests.add(time);
@@ -24,9 +24,9 @@ class PaceTest {
   @Test
   void paceRestsThreeTimesTheWorkAfterEachMebibyte() {
     pace.begin();
-    work(Pace.STEP - 1, 10);
+    work(DiskThrottle.STEP - 1, 10);
     work(1, 20);
-    work(3 * Pace.STEP, 7);
+    work(3 * DiskThrottle.STEP, 7);
 
     assertEquals(List.of(90L, 21L), rests);
   }
@@ -34,7 +34,7 @@ class PaceTest {
   @Test
   void waitingTimeDoesNotCountAsWork() {
     pace.begin();
-    work(Pace.STEP - 1, 10);
+    work(DiskThrottle.STEP - 1, 10);
     nanos += 1_000_000;
     pace.begin();
     work(1, 20);
@@ -44,27 +44,27 @@ class PaceTest {
 
   @Test
   void earlyEndingSleepIsResumed() {
-    var late = new Pace(() -> nanos, time -> sleep((time + 1) / 2));
+    var late = new DiskThrottle(() -> nanos, time -> sleep((time + 1) / 2));
     late.begin();
     nanos += 4;
-    late.worked(Pace.STEP);
+    late.worked(DiskThrottle.STEP);
 
     assertEquals(List.of(6L, 3L, 2L, 1L), rests);
   }
 
   @Test
   void hurryEndsRestAndPreventsFurtherRests() {
-    var hurried = new ArrayList<Pace>();
-    var busy = new Pace(() -> nanos, time -> {
+    var hurried = new ArrayList<DiskThrottle>();
+    var busy = new DiskThrottle(() -> nanos, time -> {
       sleep(1);
       hurried.getFirst().hurry();
     });
     hurried.add(busy);
     busy.begin();
     nanos += 10;
-    busy.worked(Pace.STEP);
+    busy.worked(DiskThrottle.STEP);
     nanos += 10;
-    busy.worked(Pace.STEP);
+    busy.worked(DiskThrottle.STEP);
 
     assertEquals(List.of(1L), rests);
   }

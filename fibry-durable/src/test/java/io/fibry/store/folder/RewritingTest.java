@@ -33,8 +33,8 @@ class RewritingTest {
   private Path folder;
   private FaultyDisk faulty;
   private StorageDirectory disk;
-  private Index index;
-  private Log log;
+  private LogIndex index;
+  private SegmentLog log;
   private Compaction compaction;
   private final Queue<Runnable> passes = new ArrayDeque<>(); // that are due
   private final Map<Integer, Long> last = new HashMap<>(); // turns of each actor
@@ -49,11 +49,11 @@ class RewritingTest {
   void open() throws IOException {
     faulty = new FaultyDisk(folder);
     disk = faulty.disk();
-    long id = Identity.open(disk, SEGMENT);
-    index = new Index(folder::toString, (print, place) -> null, () -> now);
-    log = Log.open(disk, id, new Spares(disk, Runnable::run, SEGMENT, System::nanoTime), new Indexing(index));
+    long id = StoreIdFile.open(disk, SEGMENT);
+    index = new LogIndex(folder::toString, (print, place) -> null, () -> now);
+    log = SegmentLog.open(disk, id, new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime), new IndexBuilder(index));
     compaction = new Compaction(disk, SEGMENT, index, log.full(), this::force,
-        passes::add, () -> new Pace(() -> nanos++, this::rest));
+        passes::add, () -> new DiskThrottle(() -> nanos++, this::rest));
     log.onSealed(compaction::sealed);
   }
 
@@ -90,7 +90,7 @@ class RewritingTest {
 
   private boolean isMade() {
     try {
-      return disk.names().stream().anyMatch(name -> name.endsWith(NewFile.UNREADY));
+      return disk.names().stream().anyMatch(name -> name.endsWith(AtomicFile.UNREADY));
     } catch (IOException failure) {
       throw new AssertionError(failure);
     }
@@ -106,10 +106,10 @@ class RewritingTest {
   }
 
   private void write(int actor, long number, boolean snapshot) {
-    var record = Stored.bytes(new Store.Turn(id(actor), 1, number, Instant.EPOCH, actor < STATES, new byte[BODY],
+    var record = LogRecord.bytes(new Store.Turn(id(actor), 1, number, Instant.EPOCH, actor < STATES, new byte[BODY],
         List.of(), List.of()), snapshot);
     var place = log.append(List.of(record), 0);
-    index.put(Stored.of(record), place.segment(), place.offset() + Frame.RECORDS);
+    index.put(LogRecord.of(record), place.segment(), place.offset() + Frame.RECORDS);
   }
 
   /** Until so many files have got full. */
@@ -132,7 +132,7 @@ class RewritingTest {
       for (long place : where.places()) {
         var record = ByteBuffer.allocate(2 * BODY);
         disk.read(Segment.nameOf((int) (place >> Integer.SIZE)), (int) place, record);
-        var stored = Stored.checked(record.flip().slice(Integer.BYTES, record.getInt(0)));
+        var stored = LogRecord.checked(record.flip().slice(Integer.BYTES, record.getInt(0)));
         assertEquals(id(actor), stored.actor());
         assertEquals(++number, stored.number());
       }
@@ -146,7 +146,7 @@ class RewritingTest {
     runPass();
 
     assertEquals(1, compact());
-    assertTrue(rests >= 5 * SEGMENT / Pace.STEP / 2, () -> rests + " rests");
+    assertTrue(rests >= 5 * SEGMENT / DiskThrottle.STEP / 2, () -> rests + " rests");
     assertEquals(1, log.full().size());
   }
 
@@ -208,7 +208,7 @@ class RewritingTest {
 
     var file = log.full().firstEntry().getValue().read(disk);
     assertTrue(file.limit() > STATES * BODY);
-    assertTrue(Opening.lastNonZero(file) < file.limit() - STATES / 2 * BODY);
+    assertTrue(LogReader.lastNonZero(file) < file.limit() - STATES / 2 * BODY);
     checkIndex();
   }
 

@@ -20,7 +20,7 @@ class SparesTest {
     var nanos = new AtomicLong(-5); // where System.nanoTime begins is not said
     var faulty = new FaultyDisk(folder);
     try (var disk = faulty.disk(); var logged = new Logged()) {
-      var spares = new Spares(disk, Runnable::run, 4096, nanos::get);
+      var spares = new SegmentPreallocator(disk, Runnable::run, 4096, nanos::get);
       var next = new Segment(1, 2);
       faulty.fail("create");
 

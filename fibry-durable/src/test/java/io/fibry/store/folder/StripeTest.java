@@ -22,7 +22,7 @@ class StripeTest {
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final SplittableRandom random = new SplittableRandom(seed);
-  private final Stripe stripe = new Stripe(8);
+  private final IndexStripe stripe = new IndexStripe(8);
   private final Map<Integer, List<Long>> model = new HashMap<>(); // places
   private final Map<Integer, Long> last = new HashMap<>();
   private final Map<Integer, Long> first = new HashMap<>();
@@ -48,11 +48,11 @@ class StripeTest {
 
   @Test
   void stripeTooSmallToGrowIsRefused() {
-    var failure = assertThrows(IllegalArgumentException.class, () -> new Stripe(3));
+    var failure = assertThrows(IllegalArgumentException.class, () -> new IndexStripe(3));
     assertEquals("3 slots cannot grow by a quarter; give 4 or more", failure.getMessage());
-    var least = new Stripe(4);
+    var least = new IndexStripe(4);
     for (int actor = 1; actor <= ACTORS; actor++)
-      assertTrue(least.read(actor, -1, 1, Stored.Type.TURN, Where.place(1, actor)));
+      assertTrue(least.read(actor, -1, 1, LogRecord.RecordType.TURN, ActorLocation.place(1, actor)));
 
     assertEquals(LongStream.rangeClosed(1, ACTORS).boxed().toList(),
         least.known().resting().stream().map(one -> one.print().high()).toList());
@@ -63,7 +63,7 @@ class StripeTest {
     return new Fingerprint(actor, (long) (actor % 7) << 61 | actor);
   }
 
-  private void wake(int actor, Consumer<Where> use) {
+  private void wake(int actor, Consumer<ActorLocation> use) {
     stripe.rest(stripe.wake(print(actor), new Store.ActorId("a", "" + actor), where -> {
       use.accept(where);
       return where;
@@ -72,8 +72,8 @@ class StripeTest {
 
   private void add(int actor, boolean whole, boolean opening) {
     long number = last.merge(actor, 1L, Long::sum);
-    long place = Where.place(1, (int) ++places);
-    var type = whole ? Stored.Type.WHOLE : Stored.Type.TURN;
+    long place = ActorLocation.place(1, (int) ++places);
+    var type = whole ? LogRecord.RecordType.WHOLE : LogRecord.RecordType.TURN;
     if (!opening || !stripe.read(print(actor).high(), print(actor).low(), number, type, place))
       wake(actor, where -> where.add(number, type, 1, (int) places));
     var all = model.computeIfAbsent(actor, none -> new ArrayList<>());
@@ -86,8 +86,8 @@ class StripeTest {
 
   private void snapshot(int actor) {
     if (!model.containsKey(actor)) return;
-    long place = Where.place(1, (int) ++places);
-    wake(actor, where -> where.add(last.get(actor), Stored.Type.SNAPSHOT, 1, (int) places));
+    long place = ActorLocation.place(1, (int) ++places);
+    wake(actor, where -> where.add(last.get(actor), LogRecord.RecordType.SNAPSHOT, 1, (int) places));
     model.put(actor, new ArrayList<>(List.of(place)));
   }
 
@@ -95,11 +95,11 @@ class StripeTest {
   private void move() {
     var all = model.values().stream().flatMap(List::stream).sorted().toList();
     var moved = new HashMap<Long, Long>();
-    var moves = new Moves(1, 1);
+    var moves = new Relocations(1, 1);
     int begin = random.nextInt(all.size());
     int offset = all.get(begin).intValue() + random.nextInt(50);
     for (long place : all.subList(begin, all.size())) {
-      moved.put(place, Where.place(1, offset));
+      moved.put(place, ActorLocation.place(1, offset));
       moves.add(place, List.of(), offset++);
     }
     places = Math.max(places, offset);
@@ -113,11 +113,11 @@ class StripeTest {
       assertEquals(last.getOrDefault(actor, 0L), where.last(), "seed " + seed);
     });
     for (long place : model.getOrDefault(actor, List.of()))
-      assertTrue(stripe.has(print(actor), 0, Stored.Type.SNAPSHOT, place, false), "seed " + seed);
+      assertTrue(stripe.has(print(actor), 0, LogRecord.RecordType.SNAPSHOT, place, false), "seed " + seed);
     long begin = first.getOrDefault(actor, 0L);
     if (!model.containsKey(actor)) return;
-    assertTrue(stripe.has(print(actor), begin, Stored.Type.TURN, -1, false), "seed " + seed);
-    assertTrue(!stripe.has(print(actor), begin - 1, Stored.Type.TURN, -1, false), "seed " + seed);
+    assertTrue(stripe.has(print(actor), begin, LogRecord.RecordType.TURN, -1, false), "seed " + seed);
+    assertTrue(!stripe.has(print(actor), begin - 1, LogRecord.RecordType.TURN, -1, false), "seed " + seed);
   }
 
   private static List<Long> boxed(long[] all) {

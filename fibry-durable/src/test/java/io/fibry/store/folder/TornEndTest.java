@@ -38,8 +38,8 @@ class TornEndTest {
   private static int lastWithRecords(long store, ByteBuffer log) {
     int last = 0;
     int at = Segment.HEADER;
-    for (var frame = Frame.head(new Frame.Place(store, 1, at), log.position(at)); frame != null; frame = Frame.head(
-        new Frame.Place(store, 1, at), log.position(at))) {
+    for (var frame = Frame.head(new Frame.FramePosition(store, 1, at), log.position(at)); frame != null; frame = Frame.head(
+        new Frame.FramePosition(store, 1, at), log.position(at))) {
       if (frame.records() > 0) last = at;
       at += frame.size();
     }
@@ -56,7 +56,7 @@ class TornEndTest {
       append(store, life, 2);
       log = Files.readAllBytes(whole.resolve(LOG));
     }
-    byte[] id = Files.readAllBytes(whole.resolve(Identity.NAME));
+    byte[] id = Files.readAllBytes(whole.resolve(StoreIdFile.NAME));
     int begin = lastWithRecords(ByteBuffer.wrap(id).getLong(12), ByteBuffer.wrap(log));
     int end = begin + (int) Frame.sizeFrom(ByteBuffer.wrap(log).getInt(begin));
 
@@ -65,8 +65,8 @@ class TornEndTest {
       byte[] torn = log.clone();
       Arrays.fill(torn, cut, torn.length, (byte) 0);
       Files.write(folder.resolve(LOG), torn);
-      Files.write(folder.resolve(Identity.NAME), id);
-      int last = Opening.lastNonZero(ByteBuffer.wrap(torn));
+      Files.write(folder.resolve(StoreIdFile.NAME), id);
+      int last = LogReader.lastNonZero(ByteBuffer.wrap(torn));
       boolean blank = last < begin;
       try (var store = open(folder)) {
         assertEquals(1, store.load(ADA).lastTurn());
@@ -89,7 +89,7 @@ class TornEndTest {
     newer(folder.resolve(LOG), Segment.HEADER);
     assertRefused(folder, LOG + " is damaged: it has format 2; this version reads format 1");
 
-    newer(folder.resolve(Identity.NAME), 24);
+    newer(folder.resolve(StoreIdFile.NAME), 24);
     assertRefused(folder, " has format 2; this version reads format 1");
   }
 

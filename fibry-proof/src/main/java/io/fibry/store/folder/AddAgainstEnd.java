@@ -15,11 +15,11 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(expect = FORBIDDEN, desc = "it is lost, or told twice")
 @State
 public class AddAgainstEnd {
-  private final Inbox<String> inbox = new Inbox<>();
+  private final JournalQueue<String> inbox = new JournalQueue<>();
 
   @Actor
   public void sender(ZZ_Result result) {
-    result.r1 = inbox.add("entry") == Inbox.Next.REFUSE;
+    result.r1 = inbox.add("entry") == JournalQueue.SenderAction.REFUSE;
   }
 
   @Actor

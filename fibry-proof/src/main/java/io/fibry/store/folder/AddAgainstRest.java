@@ -15,11 +15,11 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(id = "false, true", expect = FORBIDDEN, desc = "an entry is slept through")
 @State
 public class AddAgainstRest {
-  private final Inbox<String> inbox = new Inbox<>();
+  private final JournalQueue<String> inbox = new JournalQueue<>();
 
   @Actor
   public void sender(ZZ_Result result) {
-    result.r1 = inbox.add("entry") == Inbox.Next.WAKE;
+    result.r1 = inbox.add("entry") == JournalQueue.SenderAction.WAKE;
   }
 
   @Actor

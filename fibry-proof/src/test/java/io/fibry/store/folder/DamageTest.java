@@ -25,19 +25,19 @@ class DamageTest {
     write(disk).close(0);
   }
 
-  private Log write(CrashDisk to) throws IOException {
+  private SegmentLog write(CrashDisk to) throws IOException {
     var log = open(to, new ArrayList<>());
     for (int i = 0; i < 24; i++) append(log, i + "x".repeat(i * 17 % 300));
     return log;
   }
 
-  private void append(Log log, String record) throws IOException {
+  private void append(SegmentLog log, String record) throws IOException {
     log.append(List.of(ByteBuffer.wrap(record.getBytes())), 0);
     log.force();
     given.add(record);
   }
 
-  private static Log open(CrashDisk disk, List<String> found) throws IOException {
+  private static SegmentLog open(CrashDisk disk, List<String> found) throws IOException {
     return TextLog.open(disk, SEGMENT, System::nanoTime, found);
   }
 

@@ -34,7 +34,7 @@ class JournalTest {
   private static final long DAY = 86_400_000_000_000L; // ns
 
   /** Its text, and whether it is stored. */
-  private static final class Noted implements Journal.Entry {
+  private static final class Noted implements LogWriter.LogEntry {
     private final ByteBuffer record;
     private final CompletableFuture<Void> fate = new CompletableFuture<>();
 
@@ -69,15 +69,15 @@ class JournalTest {
 
   private final AtomicLong nanos = new AtomicLong();
 
-  private Journal open(StorageDirectory disk, List<String> found) throws IOException {
+  private LogWriter open(StorageDirectory disk, List<String> found) throws IOException {
     return open(disk, DAY, found);
   }
 
-  private Journal open(StorageDirectory disk, long quiet, List<String> found) throws IOException {
-    return Journal.open(TextLog.open(disk, SEGMENT, nanos::get, found), System::currentTimeMillis, 0, quiet, ROOM);
+  private LogWriter open(StorageDirectory disk, long quiet, List<String> found) throws IOException {
+    return LogWriter.open(TextLog.open(disk, SEGMENT, nanos::get, found), System::currentTimeMillis, 0, quiet, ROOM);
   }
 
-  private static Noted add(Journal journal, String text) throws InterruptedException {
+  private static Noted add(LogWriter journal, String text) throws InterruptedException {
     var entry = new Noted(text);
     journal.add(entry);
     return entry;
@@ -115,7 +115,7 @@ class JournalTest {
     }
   }
 
-  private static Void send(Journal journal, int sender, int count, SplittableRandom random) throws Exception {
+  private static Void send(LogWriter journal, int sender, int count, SplittableRandom random) throws Exception {
     for (int k = 0; k < count; k++) {
       var entry = add(journal, sender + ":" + k + ":" + "x".repeat(random.nextInt(100)));
       if (random.nextInt(10) == 0) entry.fate.get();
@@ -339,8 +339,8 @@ class JournalTest {
     }
   }
 
-  private Journal openWithPause(StorageDirectory disk) throws IOException {
-    return Journal.open(TextLog.open(disk, SEGMENT, nanos::get, new ArrayList<>()), System::currentTimeMillis, DAY,
+  private LogWriter openWithPause(StorageDirectory disk) throws IOException {
+    return LogWriter.open(TextLog.open(disk, SEGMENT, nanos::get, new ArrayList<>()), System::currentTimeMillis, DAY,
         DAY, ROOM);
   }
 

@@ -58,10 +58,10 @@ class KillAndRotTest {
     assertTrue(missing > 0, () -> "no commit was in doubt, seed " + seed);
   }
 
-  private static Log open(CrashDisk disk, List<String> found) throws IOException {
-    var spares = new Spares(disk, Runnable::run, SEGMENT, System::nanoTime);
-    return Log.open(disk, Identity.open(disk, SEGMENT), spares, (place, frame, file) -> Frame.of(place, file).records()
-        .forEach(record -> found.add(new String(Stored.of(record).body()))));
+  private static SegmentLog open(CrashDisk disk, List<String> found) throws IOException {
+    var spares = new SegmentPreallocator(disk, Runnable::run, SEGMENT, System::nanoTime);
+    return SegmentLog.open(disk, StoreIdFile.open(disk, SEGMENT), spares, (place, frame, file) -> Frame.of(place, file).records()
+        .forEach(record -> found.add(new String(LogRecord.of(record).body()))));
   }
 
   /** The kill comes behind a random step. */
@@ -78,7 +78,7 @@ class KillAndRotTest {
       String text = told.given.size() + ":" + "x".repeat(random.nextInt(700));
       told.given.add(text);
       var turn = new Store.Turn(ADA, 1, told.given.size(), Instant.EPOCH, false, text.getBytes(), List.of(), List.of());
-      log.append(List.of(Stored.bytes(turn, false)), steps);
+      log.append(List.of(LogRecord.bytes(turn, false)), steps);
       told.proved = told.told;
       if (random.nextInt(8) == 0) return; // before the force
       log.force();
@@ -104,16 +104,16 @@ class KillAndRotTest {
 
   private static int used(CrashDisk disk, String name) {
     try {
-      return Opening.lastNonZero(new Segment(0, Segment.numberOf(name)).read(disk)) + 1;
+      return LogReader.lastNonZero(new Segment(0, Segment.numberOf(name)).read(disk)) + 1;
     } catch (IOException failure) {
       throw new AssertionError(failure);
     }
   }
 
   private void check(CrashDisk left, Told told, boolean power, boolean rots) throws IOException {
-    var check = Survey.of(left);
+    var check = SalvagePlan.of(left);
     var found = new ArrayList<String>();
-    Log log;
+    SegmentLog log;
     try {
       log = open(left, found);
     } catch (StoreDamagedException damaged) {

@@ -152,7 +152,7 @@ class PowerCutTest {
     told = given.size();
   }
 
-  private void append(Log log, int size) throws IOException {
+  private void append(SegmentLog log, int size) throws IOException {
     int number = given.size();
     String one = number + ":" + "x".repeat(size);
     String two = number + 1 + ":";
@@ -161,7 +161,7 @@ class PowerCutTest {
     log.append(List.of(ByteBuffer.wrap(one.getBytes()), ByteBuffer.wrap(two.getBytes())), number);
   }
 
-  private static Log open(CrashDisk disk, List<String> found) throws IOException {
+  private static SegmentLog open(CrashDisk disk, List<String> found) throws IOException {
     return TextLog.open(disk, SEGMENT, System::nanoTime, found);
   }
 

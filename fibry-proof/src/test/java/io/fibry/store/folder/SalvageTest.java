@@ -74,7 +74,7 @@ class SalvageTest {
   }
 
   private static boolean isDamaged(CrashDisk copy, String what) throws IOException {
-    var found = Survey.of(copy);
+    var found = SalvagePlan.of(copy);
     if (!found.isWhole()) checkSaved(copy, found, what);
     boolean opened = false;
     try {
@@ -90,7 +90,7 @@ class SalvageTest {
   /** The first turns of each actor; and all that is missing is told. */
   private static void checkSaved(CrashDisk damaged, StoreCheck found, String what) throws IOException {
     var saved = CrashDisk.empty();
-    Salvage.run(damaged, saved);
+    LogSalvage.run(damaged, saved);
     try (var store = open(saved)) {
       for (var id : ACTORS) {
         var loaded = store.load(id);

@@ -10,10 +10,10 @@ final class TextLog {
   private TextLog() {}
 
   /** Adds the present texts to a list. */
-  static Log open(StorageDirectory disk, int segment, LongSupplier nanoTime, List<String> found) throws IOException {
-    long store = Identity.open(disk, segment);
-    var spares = new Spares(disk, Runnable::run, segment, nanoTime);
-    return Log.open(disk, store, spares, (place, frame, file) -> Frame.of(place, file).records()
+  static SegmentLog open(StorageDirectory disk, int segment, LongSupplier nanoTime, List<String> found) throws IOException {
+    long store = StoreIdFile.open(disk, segment);
+    var spares = new SegmentPreallocator(disk, Runnable::run, segment, nanoTime);
+    return SegmentLog.open(disk, store, spares, (place, frame, file) -> Frame.of(place, file).records()
         .forEach(record -> found.add(StandardCharsets.UTF_8.decode(record.duplicate()).toString())));
   }
 }

@@ -23,7 +23,7 @@ public final class Agent {
   private static final List<String> PACKAGES = List.of("java.lang", "java.net", "java.util", "java.util.concurrent",
       "jdk.internal.misc", "jdk.internal.vm", "sun.net");
   /** Classes of the tap, which are initialised in this order before anything is redirected. */
-  private static final List<String> TAPS = List.of("Taps", "Clocks", "Chance", "Threads", "Pools", "Delays", "Sockets");
+  private static final List<String> TAPS = List.of("MachineLookup", "ClockTap", "RandomTap", "ThreadTap", "PoolTap", "DelayTap", "SocketTap");
 
   /** Packages of the core that a simulation uses, and that its module hides from all others. */
   private static final List<String> SEAM = List.of("io.fibry.engine.scope", "io.fibry.engine.world");
@@ -41,13 +41,13 @@ public final class Agent {
   }
 
   /**
-   * A failure does not end the program: {@link Attach#ensure} throws it in the programs that
+   * A failure does not end the program: {@link AgentAttacher#ensure} throws it in the programs that
    * simulate.
    */
   private static synchronized void start(Instrumentation jvm) {
     if (READY.equals(System.getProperty(STATE))) return;
     try {
-      var redirects = Redirects.of(Redirects.TABLE, Runtime.version().feature());
+      var redirects = RedirectTable.of(RedirectTable.TABLE, Runtime.version().feature());
       open(jvm);
       redirect(jvm, redirects);
       ModuleLayer.boot().findModule("io.fibry").ifPresent(core -> connect(jvm, core));
@@ -64,7 +64,7 @@ public final class Agent {
     var packages = PACKAGES.stream().collect(Collectors.toMap(name -> name, name -> Set.of(boot)));
     jvm.redefineModule(Object.class.getModule(), Set.of(), Map.of(), packages, Set.of(), Map.of());
     for (var name : TAPS) Class.forName(TAP + name, true, null);
-    Class.forName(TAP + "Delays$Of" + (Runtime.version().feature() < 25 ? "21" : "25"), true, null);
+    Class.forName(TAP + "DelayTap$Of" + (Runtime.version().feature() < 25 ? "21" : "25"), true, null);
   }
 
   /**
@@ -90,12 +90,12 @@ public final class Agent {
     }
   }
 
-  private static void redirect(Instrumentation jvm, Redirects redirects) throws UnmodifiableClassException {
-    var transformer = new Transformer(redirects);
+  private static void redirect(Instrumentation jvm, RedirectTable redirects) throws UnmodifiableClassException {
+    var transformer = new RedirectTransformer(redirects);
     jvm.addTransformer(transformer, true);
     var loaded = Arrays.stream(jvm.getAllLoadedClasses())
         .filter(type -> jvm.isModifiableClass(type) && !type.isArray() && !type.isHidden())
-        .filter(type -> Transformer.isChanged(type.getClassLoader(), type.getName().replace('.', '/')));
+        .filter(type -> RedirectTransformer.isChanged(type.getClassLoader(), type.getName().replace('.', '/')));
     jvm.retransformClasses(loaded.toArray(Class<?>[]::new));
   }
 

@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import java.util.stream.Stream;
 
 /**
- * One row of {@link Redirects}: a use of a method or the reading of a static field becomes the call
+ * One row of {@link RedirectTable}: a use of a method or the reading of a static field becomes the call
  * of a static method.
  *
  * @param jdks the versions of the JDK that have the method
@@ -17,11 +17,11 @@ import java.util.stream.Stream;
  * @param call its descriptor: an instance is its first argument
  * @param where which classes are changed
  */
-record Redirect(Jdks jdks, String owner, String name, String type, String target, String method, String call,
-    Where where) {
+record Redirect(JdkVersions jdks, String owner, String name, String type, String target, String method, String call,
+    ClassFilter where) {
 
   /** Versions of the JDK: 21, or 25 and later. Versions between these are not supported. */
-  enum Jdks {
+  enum JdkVersions {
     ALL, EARLIER, LATER;
 
     boolean has(int feature) {
@@ -30,7 +30,7 @@ record Redirect(Jdks jdks, String owner, String name, String type, String target
   }
 
   /** Whether a class is changed, by its name with slashes. */
-  interface Where {
+  interface ClassFilter {
     boolean changes(String type);
   }
 

@@ -6,7 +6,7 @@ public final class SimulationThread extends Thread {
    * The machine of the present run, or null between runs. The carrier and the loop that starts it
    * set it.
    */
-  public volatile Machine machine;
+  public volatile SimulatedMachine machine;
 
   public SimulationThread(Runnable loop, String name) {
     super(null, loop, name, 0, false);

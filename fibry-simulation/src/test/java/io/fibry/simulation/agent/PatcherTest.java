@@ -22,14 +22,14 @@ class PatcherTest {
   /** Links, and so verifies, classes that the agent changes: a VerifyError ends it. */
   static final class Program {
     public static void main(String[] args) throws Exception {
-      Attach.ensure();
+      AgentAttacher.ensure();
       int linked = 0;
       for (var name : names()) if (links(name)) linked++;
       System.out.println("linked " + linked);
     }
 
     private static List<String> names() throws IOException {
-      var names = new ArrayList<>(classes(BASE).stream().filter(Redirects::isChanged).toList());
+      var names = new ArrayList<>(classes(BASE).stream().filter(RedirectTable::isChanged).toList());
       for (var entry : System.getProperty("java.class.path").split(System.getProperty("path.separator"))) {
         if (Files.isDirectory(Path.of(entry))) names.addAll(classes(Path.of(entry)));
         else names.addAll(entries(entry));
@@ -60,14 +60,14 @@ class PatcherTest {
 
   @Test
   void allClassesOfTheJdkCanBePatched() throws IOException {
-    var redirects = Redirects.of(Redirects.TABLE, Runtime.version().feature());
-    var ancestry = new Ancestry(null);
+    var redirects = RedirectTable.of(RedirectTable.TABLE, Runtime.version().feature());
+    var ancestry = new ThreadTypes(null);
     int patched = 0;
     var names = classes(BASE);
 
     for (var name : names) {
       byte[] bytes = Files.readAllBytes(BASE.resolve(name + ".class"));
-      if (Patcher.patch(bytes, redirects, ancestry) != null) patched++;
+      if (ClassPatcher.patch(bytes, redirects, ancestry) != null) patched++;
     }
 
     assertTrue(names.size() > 5_000, "only " + names.size() + " classes");
@@ -87,15 +87,15 @@ class PatcherTest {
 
   @Test
   void aClassWithoutRedirectedCallsStaysAsItIs() throws IOException {
-    var redirects = Redirects.of(Redirects.TABLE, Runtime.version().feature());
+    var redirects = RedirectTable.of(RedirectTable.TABLE, Runtime.version().feature());
 
-    assertEquals(null, Patcher.patch(Files.readAllBytes(BASE.resolve("java/lang/Runnable.class")), redirects,
-        new Ancestry(null)));
+    assertEquals(null, ClassPatcher.patch(Files.readAllBytes(BASE.resolve("java/lang/Runnable.class")), redirects,
+        new ThreadTypes(null)));
   }
 
   @Test
   void threadsAreKnownByTheirSuperclasses() {
-    var ancestry = new Ancestry(PatcherTest.class.getClassLoader());
+    var ancestry = new ThreadTypes(PatcherTest.class.getClassLoader());
 
     assertTrue(ancestry.isThread("java/util/concurrent/ForkJoinWorkerThread"));
     assertFalse(ancestry.isThread("java/lang/Process"));

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.simulation.agent.Redirect.Jdks;
+import io.fibry.simulation.agent.Redirect.JdkVersions;
 import java.lang.invoke.MethodType;
 import java.util.Arrays;
 import java.util.List;
@@ -17,12 +17,12 @@ class RedirectsTest {
 
   @BeforeAll
   static void attach() {
-    Attach.ensure();
+    AgentAttacher.ensure();
   }
 
   @Test
   void eachTargetIsThere() throws Exception {
-    for (var row : Redirects.TABLE) {
+    for (var row : RedirectTable.TABLE) {
       var target = Class.forName(row.target().replace('/', '.'));
       assertTrue(
           Arrays.stream(target.getMethods())
@@ -36,7 +36,7 @@ class RedirectsTest {
   @Test
   void aMethodThatTheJdkLacksIsNamed() {
     var failure = assertThrows(UnsupportedOperationException.class,
-        () -> Redirects.of(List.of(row("java/lang/VirtualThread", "leave", "()V")), JAVA));
+        () -> RedirectTable.of(List.of(row("java/lang/VirtualThread", "leave", "()V")), JAVA));
 
     assertEquals("cannot simulate on Java " + JAVA + ": VirtualThread has no method `leave` of the type ()V;"
         + " run on Java 21 or 25, or with a fibry-simulation made for this Java", failure.getMessage());
@@ -45,7 +45,7 @@ class RedirectsTest {
   @Test
   void aFieldThatTheJdkLacksIsNamed() {
     var failure = assertThrows(UnsupportedOperationException.class,
-        () -> Redirects.of(List.of(row("java/lang/Nowhere", "planner", "J")), JAVA));
+        () -> RedirectTable.of(List.of(row("java/lang/Nowhere", "planner", "J")), JAVA));
 
     assertTrue(failure.getMessage().contains("Nowhere has no static field `planner` of the type J"),
         failure.getMessage());
@@ -53,19 +53,19 @@ class RedirectsTest {
 
   @Test
   void aRowForAnotherJdkIsLeftOut() {
-    var other = JAVA == 21 ? Jdks.LATER : Jdks.EARLIER;
+    var other = JAVA == 21 ? JdkVersions.LATER : JdkVersions.EARLIER;
 
-    Redirects.of(List.of(new Redirect(other, "java/lang/Nowhere", "planner", "J", "", "", "", type -> true)), JAVA);
+    RedirectTable.of(List.of(new Redirect(other, "java/lang/Nowhere", "planner", "J", "", "", "", type -> true)), JAVA);
   }
 
   @Test
   void versionsBetweenTheSupportedOnesAreRefused() {
-    var failure = assertThrows(UnsupportedOperationException.class, () -> Redirects.of(Redirects.TABLE, 23));
+    var failure = assertThrows(UnsupportedOperationException.class, () -> RedirectTable.of(RedirectTable.TABLE, 23));
 
     assertEquals("cannot simulate on Java 23: run on Java 21 or 25", failure.getMessage());
   }
 
   private static Redirect row(String owner, String name, String type) {
-    return new Redirect(Jdks.ALL, owner, name, type, "", "", "", within -> true);
+    return new Redirect(JdkVersions.ALL, owner, name, type, "", "", "", within -> true);
   }
 }

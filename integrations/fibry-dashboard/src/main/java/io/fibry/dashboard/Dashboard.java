@@ -79,19 +79,19 @@ public final class Dashboard implements AutoCloseable {
     var own = ActorSystem.openScope("dashboard", o -> o.withMessageContents(false).withDrainLimit(DRAIN_LIMIT)
         .withScheduler(clock));
     try {
-      var pulse = Pulse.start(own, scope, all.messageTexts, clock);
+      var pulse = SnapshotActor.start(own, scope, all.messageTexts, clock);
       var routes = HttpRoutes.none()
           .text("GET /", exchange -> typed(exchange, "text/html", PAGE))
           .text("GET /page.css", exchange -> typed(exchange, "text/css", STYLE))
           .text("GET /page.js", exchange -> typed(exchange, "text/javascript", SCRIPT))
           .text("GET /figures", exchange -> typed(exchange, "application/json",
-              pulse.ask(new Pulse.Read(exchange.queryParameter("filter").orElse("")))))
+              pulse.ask(new SnapshotActor.SnapshotRequest(exchange.queryParameter("filter").orElse("")))))
           .stream("GET /events", exchange -> {
             var viewer = exchange.eventActor();
-            pulse.sendMessage(new Pulse.Join(viewer));
+            pulse.sendMessage(new SnapshotActor.ViewerJoined(viewer));
             viewer.waitForExit();
           })
-          .intercept(new Door(all));
+          .intercept(new AccessFilter(all));
       return new Dashboard(own, HttpServer.open(own.named("server"), port, routes, all::of), all);
     } catch (Throwable failure) {
       own.close();

@@ -82,7 +82,7 @@ final class Chromium implements AutoCloseable {
     int number = last.incrementAndGet();
     var answer = new CompletableFuture<String>();
     calls.put(number, answer);
-    socket.sendText(Json.of(Json.object("id", number, "method", method, "params", parameters)), true);
+    socket.sendText(JsonText.of(JsonText.object("id", number, "method", method, "params", parameters)), true);
     var text = Patience.value(answer);
     if (text.contains("\"error\":") || text.contains("\"exceptionDetails\":"))
       throw new IllegalStateException(method + " " + parameters + " failed: " + text);
@@ -91,7 +91,7 @@ final class Chromium implements AutoCloseable {
 
   void open(URI address) throws Exception {
     call("Page.navigate", Map.of("url", address.toString()));
-    until("location.href === " + Json.of(address.toString()) + " && document.readyState === 'complete'");
+    until("location.href === " + JsonText.of(address.toString()) + " && document.readyState === 'complete'");
   }
 
   void size(int width, int height) throws Exception {
@@ -102,7 +102,7 @@ final class Chromium implements AutoCloseable {
   /** Sets the color scheme that the system prefers: light or dark. */
   void prefer(String scheme) throws Exception {
     call("Emulation.setEmulatedMedia",
-        Json.object("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+        JsonText.object("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
   }
 
   /** The value of an expression, as text. */

@@ -20,7 +20,7 @@ final class Cost {
   private static final int ROUNDS = 60; // each a second in real life
   private static final int COUNTED = 20; // the last
 
-  private static Optional<Snapshot> last = Optional.empty(); // of the main thread alone
+  private static Optional<ScopeSnapshot> last = Optional.empty(); // of the main thread alone
   private static Object kept; // likewise
 
   private Cost() {}
@@ -51,7 +51,7 @@ final class Cost {
   }
 
   private static void tick(ActorScope scope) {
-    last = Optional.of(Snapshot.at(scope, System.nanoTime(), false, last));
+    last = Optional.of(ScopeSnapshot.at(scope, System.nanoTime(), false, last));
   }
 
   private static long held(ActorScope scope) {

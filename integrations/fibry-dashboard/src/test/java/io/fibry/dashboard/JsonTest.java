@@ -13,35 +13,35 @@ class JsonTest {
   @Test
   void mapsAndListsKeepTheirOrder() {
     assertEquals("{\"b\":1,\"a\":[true,\"x\",{\"c\":[]},{}]}",
-        Json.of(Json.object("b", 1, "a", List.of(true, "x", Json.object("c", List.of()), Map.of()))));
+        JsonText.of(JsonText.object("b", 1, "a", List.of(true, "x", JsonText.object("c", List.of()), Map.of()))));
   }
 
   @Test
   void numbersAreThoseOfJson() {
-    assertEquals("[0,-1,9223372036854775807,0.5,1.0E10,-0.1,null,null,null]", Json.of(List.of(0, -1L, Long.MAX_VALUE,
+    assertEquals("[0,-1,9223372036854775807,0.5,1.0E10,-0.1,null,null,null]", JsonText.of(List.of(0, -1L, Long.MAX_VALUE,
         0.5, 1e10, -0.1, Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY)));
   }
 
   @Test
   void quotesAndBackslashesAreEscaped() {
-    assertEquals("\"a\\\"b\\\\c\"", Json.of("a\"b\\c"));
-    assertEquals("{\"\\\"\":\"\"}", Json.of(Json.object("\"", "")));
+    assertEquals("\"a\\\"b\\\\c\"", JsonText.of("a\"b\\c"));
+    assertEquals("{\"\\\"\":\"\"}", JsonText.of(JsonText.object("\"", "")));
   }
 
   @Test
   void htmlAndScriptCharactersAreEscaped() {
-    assertEquals("\"\\u003c/script\\u003e\\u0026\\u0027\\u2028\"", Json.of("</script>&'\u2028"));
+    assertEquals("\"\\u003c/script\\u003e\\u0026\\u0027\\u2028\"", JsonText.of("</script>&'\u2028"));
   }
 
   @Test
   void allOtherCharactersAreAscii() {
     for (int c : IntStream.rangeClosed(0, 0xffff).toArray()) {
-      var text = Json.of(String.valueOf((char) c));
+      var text = JsonText.of(String.valueOf((char) c));
 
       assertTrue(text.chars().allMatch(one -> one >= ' ' && one < 0x7f), () -> "character " + c);
       if (text.length() > 4) assertEquals(c, Integer.parseInt(text.substring(3, 7), 16), text);
     }
     assertEquals("\"\\u0000\\u000a\\u001f\\u007f\\u00e9\\ud83d\\ude00\\ud83d\"",
-        Json.of("\0\n\u001f\u007f\u00e9\ud83d\ude00\ud83d"));
+        JsonText.of("\0\n\u001f\u007f\u00e9\ud83d\ude00\ud83d"));
   }
 }

@@ -54,7 +54,7 @@ class PageTest {
 
   /** A rate, which only a second look gives, is as none. */
   private String row(String name) throws Exception {
-    return chromium.value(ROW.formatted(Json.of(name))).strip().replace(" 0.0 ", " – ");
+    return chromium.value(ROW.formatted(JsonText.of(name))).strip().replace(" 0.0 ", " – ");
   }
 
   private String ground() throws Exception {

@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 class RawTextsRulesTest {
   /** Places at which a text is needed as it is, each with its reason. */
   private static final Map<String, String> REASONS = Map.ofEntries(
-      Map.entry("Json.java: entry.getKey()", "addString(..) escapes it"),
-      Map.entry("Json.java: number", "a number has no line breaks"),
-      Map.entry("Json.java: value", "addString(..) escapes it"));
+      Map.entry("JsonText.java: entry.getKey()", "addString(..) escapes it"),
+      Map.entry("JsonText.java: number", "a number has no line breaks"),
+      Map.entry("JsonText.java: value", "addString(..) escapes it"));
 
   @Test
   void userObjectTextsAreWrittenSafely() throws IOException {

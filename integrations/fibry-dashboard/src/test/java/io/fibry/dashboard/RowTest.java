@@ -14,34 +14,34 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class RowTest {
 
-  private static Row row(int number, long waiting, long failed, int busy, double perSecond) {
-    return new Row(new ActorStats(List.of("app"), "actor-" + number, "FIBER", waiting, 0, failed, "idle",
+  private static ActorRow row(int number, long waiting, long failed, int busy, double perSecond) {
+    return new ActorRow(new ActorStats(List.of("app"), "actor-" + number, "FIBER", waiting, 0, failed, "idle",
         Duration.ofMillis(busy)), 0, perSecond);
   }
 
-  private static List<String> names(List<Row> rows) {
+  private static List<String> names(List<ActorRow> rows) {
     return rows.stream().map(row -> row.figures().name()).toList();
   }
 
   @Test
   void fewRowsAreAllShown() {
-    var rows = IntStream.range(0, Row.MOST).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
+    var rows = IntStream.range(0, ActorRow.MOST).mapToObj(i -> row(i, 0, 0, 0, 0)).toList();
 
-    assertEquals(rows, Row.chosen(rows));
+    assertEquals(rows, ActorRow.chosen(rows));
   }
 
   @Test
   void topRowsOfEachMeasureAreShownInGivenOrder() {
-    var rows = new ArrayList<Row>();
+    var rows = new ArrayList<ActorRow>();
     for (int i = 0; i < 10_000; i++) rows.add(row(i, i % 7, i % 5, i % 3, Double.NaN));
     rows.set(9_996, row(9_996, 50_000, 0, 0, 0));
     rows.set(9_997, row(9_997, 0, 50_000, 0, 0));
     rows.set(9_998, row(9_998, 0, 0, 50_000, 0));
     rows.set(9_999, row(9_999, 0, 0, 0, 50_000));
 
-    var chosen = Row.chosen(rows);
+    var chosen = ActorRow.chosen(rows);
 
-    assertEquals(Row.MOST, chosen.size());
+    assertEquals(ActorRow.MOST, chosen.size());
     assertEquals(List.of("actor-9996", "actor-9997", "actor-9998", "actor-9999"), names(chosen).subList(496, 500));
     assertEquals(chosen, rows.stream().filter(chosen::contains).toList());
   }
@@ -50,9 +50,9 @@ class RowTest {
   void idleActorsFillRemainingRows() {
     var rows = IntStream.range(0, 600).mapToObj(i -> row(i, i == 599 ? 1 : 0, 0, 0, 0)).toList();
 
-    var chosen = names(Row.chosen(rows));
+    var chosen = names(ActorRow.chosen(rows));
 
-    assertEquals(Row.MOST, chosen.size());
+    assertEquals(ActorRow.MOST, chosen.size());
     assertTrue(chosen.contains("actor-0") && chosen.contains("actor-599"), chosen::toString);
   }
 
@@ -66,6 +66,6 @@ class RowTest {
     "waits for Password[secret] | waits", "was woken by 'x', and has not begun yet | about to begin",
     "has been given no thread yet by secret | about to begin", "something new: secret | handles a message"})
   void messageTextsAreRemovedFromRows(String doing, String shown) {
-    assertEquals(shown, Row.withoutTexts(doing));
+    assertEquals(shown, ActorRow.withoutTexts(doing));
   }
 }

@@ -36,12 +36,12 @@ record JsonFormat(MapperTypes mapped) implements Format {
 
   @Override
   public String nameOf(RecordComponent component) {
-    return Annotations.nameOf(component);
+    return JacksonAnnotations.nameOf(component);
   }
 
   @Override
   public String nameOf(Enum<?> constant) {
-    return Annotations.nameOf(constant);
+    return JacksonAnnotations.nameOf(constant);
   }
 
   @Override

@@ -17,7 +17,7 @@ import tools.jackson.core.ObjectWriteContext;
 /** Items of JSON. What is the key of a map becomes its text. Used by one thread. */
 final class JsonWriter implements ItemWriter {
   /** Refuses before it takes more memory than a value may. */
-  private static final class Limited extends ByteArrayOutputStream {
+  private static final class LimitedOutputStream extends ByteArrayOutputStream {
     @Override
     public void write(int one) {
       check(1);
@@ -37,7 +37,7 @@ final class JsonWriter implements ItemWriter {
   }
 
   private final MapperTypes mapped;
-  private final Limited out = new Limited();
+  private final LimitedOutputStream out = new LimitedOutputStream();
   private final JsonGenerator json =
       JsonFormat.FACTORY.createGenerator(ObjectWriteContext.empty(), out, JsonEncoding.UTF8);
   private final boolean[] isMap = new boolean[Format.MAX_DEPTH + 1]; // by depth

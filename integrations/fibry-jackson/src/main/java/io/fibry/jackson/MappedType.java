@@ -30,7 +30,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   private static final JsonMapper TREES = JsonMapper.shared();
 
   /** No name in bytes is that of a class. */
-  private static final class NoClass extends PolymorphicTypeValidator {
+  private static final class NoClassValidator extends PolymorphicTypeValidator {
     private static final long serialVersionUID = 1;
 
     @Override
@@ -63,7 +63,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   }
 
   private static JsonMapper strict(JsonMapper mapper) {
-    return mapper.rebuild().polymorphicTypeValidator(new NoClass())
+    return mapper.rebuild().polymorphicTypeValidator(new NoClassValidator())
         .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, DeserializationFeature.ACCEPT_FLOAT_AS_INT,
             DeserializationFeature.ACCEPT_EMPTY_STRING_AS_NULL_OBJECT,
             DeserializationFeature.ACCEPT_EMPTY_ARRAY_AS_NULL_OBJECT)
@@ -133,7 +133,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
   }
 
   /** Notes fields that the type does not read; not those that its annotations ignore. */
-  private static final class Skipped extends DeserializationProblemHandler {
+  private static final class SkippedFields extends DeserializationProblemHandler {
     private final Map<String, String> fields = new LinkedHashMap<>(); // by name: parsers of buffers have no place
 
     @Override
@@ -151,7 +151,7 @@ record MappedType(Class<?> type, Object example, JsonMapper mapper) {
 
   /** Tells of fields that would be lost if the value was written again. */
   Object read(String text, Consumer<String> unknown) {
-    var skipped = new Skipped();
+    var skipped = new SkippedFields();
     Object value = read(mapper.readerFor(type).withHandler(skipped), text);
     if (skipped.fields.isEmpty()) return value;
     var before = TREES.readTree(text);

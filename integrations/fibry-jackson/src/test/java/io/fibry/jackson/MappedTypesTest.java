@@ -182,7 +182,7 @@ class MappedTypesTest {
         .build();
     assertEquals(any, open.readValue(open.writeValueAsString(any), Any.class)); // not strict, it would be possible
     String text = refused(Any.class, any, open);
-    assertTrue(text.contains("NoClass`) denied resolution of all subtypes"), text);
+    assertTrue(text.contains("NoClassValidator`) denied resolution of all subtypes"), text);
   }
 
   public static class Bean {

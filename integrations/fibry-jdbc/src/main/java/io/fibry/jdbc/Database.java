@@ -16,7 +16,7 @@ final class Database {
   private static final String UNKNOWN = "40003"; // of class 40, whether it was undone
 
   /** Work with a connection; it may run several times if the transaction was undone. */
-  interface Work<T> {
+  interface DatabaseWork<T> {
     T run(Connection connection) throws SQLException;
   }
 
@@ -47,7 +47,7 @@ final class Database {
    * before the commit, the work runs again, within the limit. Where the database has waited for a
    * lock as long as it does by its own settings, that is not an attempt.
    */
-  <T> T commit(Dialect dialect, Work<T> work) throws SQLException {
+  <T> T commit(SqlDialect dialect, DatabaseWork<T> work) throws SQLException {
     return run(connection -> {
       begin(dialect, connection);
       return work.run(connection);
@@ -59,7 +59,7 @@ final class Database {
    * statement. If BEGIN is cancelled, Postgres runs that statement all the same, and commits it by
    * itself. So the first statement changes nothing.
    */
-  private void begin(Dialect dialect, Connection connection) throws SQLException {
+  private void begin(SqlDialect dialect, Connection connection) throws SQLException {
     try (var statement = connection.prepareStatement(dialect.limit())) {
       statement.setString(1, String.valueOf(limit));
       statement.execute();
@@ -67,11 +67,11 @@ final class Database {
   }
 
   /** Runs work that is one statement, and only reads. */
-  <T> T read(Work<T> work) throws SQLException {
+  <T> T read(DatabaseWork<T> work) throws SQLException {
     return run(work, true);
   }
 
-  private <T> T run(Work<T> work, boolean single) throws SQLException {
+  private <T> T run(DatabaseWork<T> work, boolean single) throws SQLException {
     long end = System.nanoTime() + limit * 1_000_000L;
     for (int failures = 0;;) try {
       return once(work, single);
@@ -102,7 +102,7 @@ final class Database {
     return failure.getSQLState() != null && failure.getSQLState().startsWith(states);
   }
 
-  private <T> T once(Work<T> work, boolean single) throws SQLException {
+  private <T> T once(DatabaseWork<T> work, boolean single) throws SQLException {
     var connection = source.getConnection();
     boolean auto = false; // it commits each statement
     int before = 0;
@@ -139,11 +139,11 @@ final class Database {
     quietly(connection::close);
   }
 
-  private interface Step {
+  private interface CleanupStep {
     void run() throws SQLException;
   }
 
-  private static void quietly(Step step) {
+  private static void quietly(CleanupStep step) {
     try {
       step.run();
     } catch (SQLException | RuntimeException broken) {

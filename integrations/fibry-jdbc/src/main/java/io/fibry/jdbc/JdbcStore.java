@@ -58,7 +58,7 @@ public abstract sealed class JdbcStore implements Store permits TableStore {
 
   /** {@return the SQL that makes the tables in Postgres} */
   public static String schema() {
-    return String.join(";\n", Postgres.DIALECT.schema()) + ";\n";
+    return String.join(";\n", PostgresDialect.DIALECT.schema()) + ";\n";
   }
 
   /**

@@ -20,11 +20,11 @@ final class TableHistory implements Store.History {
   private final long poll; // the longest pause
   private final Semaphore news = new Semaphore(0); // given by the thread that stores, and by those who close
   private volatile boolean closed;
-  private Place last; // of the turn that was answered last
+  private TablePosition last; // of the turn that was answered last
   private Optional<Store.StoredTurn> seen = Optional.empty(); // that turn
   private boolean checked; // its turns have places of this cluster
 
-  TableHistory(TableStore store, String kind, long poll, Place after) {
+  TableHistory(TableStore store, String kind, long poll, TablePosition after) {
     this.store = store;
     this.kind = kind;
     this.poll = poll;
@@ -49,7 +49,7 @@ final class TableHistory implements Store.History {
     var found = store.history(kind, last, seen);
     if (found.isEmpty()) return found;
     seen = Optional.of(found.getLast());
-    last = Place.of(found.getLast().offset(), kind);
+    last = TablePosition.of(found.getLast().offset(), kind);
     return found;
   }
 

@@ -31,20 +31,20 @@ final class TableStore extends JdbcStore {
   private final String name;
   private final Options options;
   private final Database database;
-  private final Dialect dialect;
-  private final Committer committer;
-  private final Readers readers;
-  private final Forgetting forgetting;
+  private final SqlDialect dialect;
+  private final BatchWriter committer;
+  private final ReaderPool readers;
+  private final TableHistoryCleaner forgetting;
   private final Set<TableHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
 
-  private TableStore(String name, Options options, Database database, Dialect dialect) {
+  private TableStore(String name, Options options, Database database, SqlDialect dialect) {
     this.name = name;
     this.options = options;
     this.database = database;
     this.dialect = dialect;
-    this.readers = new Readers(name, options.maxReaders(), database.limit());
-    this.forgetting = new Forgetting(this, database, dialect, readers);
-    this.committer = new Committer(database, dialect, name, options.maxPendingBytes(), this::hear);
+    this.readers = new ReaderPool(name, options.maxReaders(), database.limit());
+    this.forgetting = new TableHistoryCleaner(this, database, dialect, readers);
+    this.committer = new BatchWriter(database, dialect, name, options.maxPendingBytes(), this::hear);
   }
 
   static TableStore open(DataSource source, Options options) {
@@ -52,7 +52,7 @@ final class TableStore extends JdbcStore {
     String name = "the store in a database";
     try {
       name = database.read(connection -> "the store in " + address(connection.getMetaData().getURL()));
-      var store = new TableStore(name, options, database, Tables.open(database, name));
+      var store = new TableStore(name, options, database, StoreSchema.open(database, name));
       store.committer.start();
       return store;
     } catch (SQLException failure) {
@@ -72,24 +72,24 @@ final class TableStore extends JdbcStore {
     await(actor);
     ViewOffset.kindOf(actor).ifPresent(forgetting::viewMoved); // a process may have ended before it removed turns
     return read(actor,
-        () -> database.commit(dialect, connection -> Reads.load(connection, dialect, actor)));
+        () -> database.commit(dialect, connection -> StoreQueries.load(connection, dialect, actor)));
   }
 
   @Override
   public List<StoredTurn> turns(ActorId actor) {
-    return select(actor, connection -> Reads.turns(connection, actor));
+    return select(actor, connection -> StoreQueries.turns(connection, actor));
   }
 
   @Override
   public long beginLife(ActorId actor, long last) {
     await(actor);
     return read(actor,
-        () -> database.commit(dialect, connection -> Reads.begin(connection, dialect, actor, last)));
+        () -> database.commit(dialect, connection -> StoreQueries.begin(connection, dialect, actor, last)));
   }
 
   /** Turns that were given before are stored or refused. */
   private void await(ActorId actor) {
-    var barrier = new Entry.Barrier();
+    var barrier = new PendingWrite.WriteBarrier();
     try {
       committer.add(barrier);
       barrier.get();
@@ -101,7 +101,7 @@ final class TableStore extends JdbcStore {
     }
   }
 
-  private <T> T select(Object what, Database.Work<T> work) {
+  private <T> T select(Object what, Database.DatabaseWork<T> work) {
     return read(what, () -> database.read(work));
   }
 
@@ -129,27 +129,27 @@ final class TableStore extends JdbcStore {
 
   @Override
   public List<PendingMessage> pending(ActorId actor, Instant until, int most) {
-    return select(actor, connection -> Reads.waiting(connection, actor, until, most));
+    return select(actor, connection -> StoreQueries.waiting(connection, actor, until, most));
   }
 
   @Override
   public Optional<Instant> dueTime(ActorId actor, String id) {
-    return select(actor, connection -> Reads.due(connection, actor, id));
+    return select(actor, connection -> StoreQueries.due(connection, actor, id));
   }
 
   @Override
   public Optional<Instant> nextDueTime(ActorId actor, Instant after) {
-    return select(actor, connection -> Reads.next(connection, actor, after));
+    return select(actor, connection -> StoreQueries.next(connection, actor, after));
   }
 
   @Override
   public void forEachPending(String kind, BiConsumer<ActorId, Instant> reader) {
-    var last = new Reads.Due(new ActorId(kind, ""), "", Instant.EPOCH);
-    List<Reads.Due> page;
+    var last = new StoreQueries.DueMessage(new ActorId(kind, ""), "", Instant.EPOCH);
+    List<StoreQueries.DueMessage> page;
     do {
       var behind = last;
       page = select("what waits for actors of kind '" + kind + "'",
-          connection -> Reads.waiting(connection, kind, behind, PAGE));
+          connection -> StoreQueries.waiting(connection, kind, behind, PAGE));
       for (var due : page) reader.accept(due.actor(), due.at());
       if (!page.isEmpty()) last = page.getLast();
     } while (page.size() == PAGE);
@@ -161,7 +161,7 @@ final class TableStore extends JdbcStore {
     List<ActorId> page;
     do {
       var behind = last;
-      page = select("all actors", connection -> Reads.actors(connection, behind, PAGE));
+      page = select("all actors", connection -> StoreQueries.actors(connection, behind, PAGE));
       page.forEach(reader);
       if (!page.isEmpty()) last = page.getLast();
     } while (page.size() == PAGE);
@@ -177,7 +177,7 @@ final class TableStore extends JdbcStore {
   @Override
   public History history(String kind, String after) {
     if (committer.isClosed()) throw closed();
-    var history = new TableHistory(this, kind, options.pollInterval().toMillis(), Place.of(after, kind));
+    var history = new TableHistory(this, kind, options.pollInterval().toMillis(), TablePosition.of(after, kind));
     histories.add(history);
     return history;
   }
@@ -187,19 +187,19 @@ final class TableStore extends JdbcStore {
    * that turns would come before the place, and be passed over. Thus it looks on the same
    * connection for the turn that was read last.
    */
-  List<StoredTurn> history(String kind, Place behind, Optional<StoredTurn> seen) throws InterruptedException {
+  List<StoredTurn> history(String kind, TablePosition behind, Optional<StoredTurn> seen) throws InterruptedException {
     return readers.read("the history of kind '" + kind + "'", checked(() -> database.read(connection -> {
-      if (Reads.isLost(connection, dialect, kind, behind, seen)) throw new StoreDamagedException(this
+      if (StoreQueries.isLost(connection, dialect, kind, behind, seen)) throw new StoreDamagedException(this
           + " has lost turns that the history of kind '" + kind + "' has shown, up to place " + behind
           + ": it is in an earlier state, as after a failover to a copy that was behind. Let views begin anew");
-      return Reads.history(connection, dialect, kind, behind);
+      return StoreQueries.history(connection, dialect, kind, behind);
     })));
   }
 
   /** A database that was copied has the turns, and numbers its transactions from the beginning. */
   void checkPlaces(String kind) throws InterruptedException {
     if (readers.read("the history of kind '" + kind + "'",
-        checked(() -> database.read(connection -> Reads.anyForeign(connection, dialect, kind)))))
+        checked(() -> database.read(connection -> StoreQueries.anyForeign(connection, dialect, kind)))))
       throw new StoreDamagedException(this + " has turns of kind '" + kind
           + "' from another cluster, so their order in the history is unknown: run \"update fibry_turn set tx = '0'\""
           + " while no store is open, and let views begin anew");
@@ -215,7 +215,7 @@ final class TableStore extends JdbcStore {
   }
 
   /** Called by the storing thread. */
-  private void hear(Commit commit) {
+  private void hear(WriteBatch commit) {
     if (commit.hasTurns()) histories.forEach(TableHistory::wake);
     commit.kindsOfSnapshots().forEach(forgetting::look);
     commit.kindsOfViews().forEach(forgetting::viewMoved);
@@ -236,19 +236,19 @@ final class TableStore extends JdbcStore {
   private CompletionStage<Void> store(Turn turn, boolean ends) {
     check("a turn of ", turn.actor(), turn.body());
     for (var message : turn.outbox()) check("a message for ", message.to(), message.body());
-    return add(new Entry.OfTurn(turn, ends), turn.actor());
+    return add(new PendingWrite.TurnWrite(turn, ends), turn.actor());
   }
 
   @Override
   public void snapshot(Turn turn) {
     check("a snapshot of ", turn.actor(), turn.body());
-    add(new Entry.OfSnapshot(turn), turn.actor());
+    add(new PendingWrite.SnapshotWrite(turn), turn.actor());
   }
 
   @Override
   public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
     check("a message for ", message.to(), message.body());
-    return add(new Entry.OfMessage(message, most), message.to());
+    return add(new PendingWrite.MessageWrite(message, most), message.to());
   }
 
   private void check(String what, ActorId actor, byte[] body) {
@@ -256,7 +256,7 @@ final class TableStore extends JdbcStore {
         what + actor + " takes " + body.length + " bytes; " + this + " takes at most " + dialect.most());
   }
 
-  private <T> Entry<T> add(Entry<T> entry, ActorId actor) {
+  private <T> PendingWrite<T> add(PendingWrite<T> entry, ActorId actor) {
     if (entry.size() > options.maxPendingBytes())
       throw new IllegalArgumentException("what " + actor + " does or gets takes " + entry.size() + " bytes; " + this
           + " has room for " + options.maxPendingBytes() + ", as its options say");

@@ -14,7 +14,7 @@ class TablesInH2Test extends TablesContract {
   /** H2 commits each statement that makes a table. */
   @Test
   void creationThatWasCancelledIsCompletedByTheNextOpening() throws Exception {
-    var schema = H2.DIALECT.schema();
+    var schema = H2Dialect.DIALECT.schema();
     for (int done = 0; done < schema.size(); done++) {
       for (int i = 0; i < done; i++) execute(schema.get(i));
       var store = open();

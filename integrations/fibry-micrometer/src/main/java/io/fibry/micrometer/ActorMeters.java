@@ -32,15 +32,15 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   private final ActorScope scope;
   private final Set<String> actors;
   private final Tags tags;
-  private final Recent<List<ActorStats>> figures;
+  private final CachedSample<List<ActorStats>> figures;
   private final BoundMeters bound = new BoundMeters();
 
   /** A figure of one actor, which keeps its last value after the actor's end. */
-  private static final class Count {
+  private static final class LastingCount {
     private final Supplier<OptionalDouble> source;
     private double last; // guarded by the monitor
 
-    Count(Supplier<OptionalDouble> source) {
+    LastingCount(Supplier<OptionalDouble> source) {
       this.source = source;
     }
 
@@ -72,7 +72,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
     if (this.actors.isEmpty())
       throw new IllegalArgumentException("meters of no actor would tell nothing; give the names of some");
     this.tags = Tags.of("scope", scope.name()).and(tags);
-    this.figures = new Recent<>(scope::actors);
+    this.figures = new CachedSample<>(scope::actors);
   }
 
   @Override
@@ -93,7 +93,7 @@ public final class ActorMeters implements MeterBinder, AutoCloseable {
   /** The function keeps the count, to which the registry refers weakly. */
   private void count(MeterRegistry registry, String name, String what, String description,
       ToDoubleFunction<ActorStats> figure) {
-    var count = new Count(() -> figure(name, figure));
+    var count = new LastingCount(() -> figure(name, figure));
     bound.add(registry, FunctionCounter.builder("fibry.actor." + what, count, weak -> count.value())
         .tags(tags.and("actor", name)).baseUnit(ScopeMeters.UNIT).description(description).register(registry));
   }

@@ -7,12 +7,12 @@ import java.util.List;
 
 /** What a binder has registered, to be removed when it closes. Thread-safe. */
 final class BoundMeters {
-  private final List<Bound> all = new ArrayList<>(); // guarded by the monitor
+  private final List<BoundMeter> all = new ArrayList<>(); // guarded by the monitor
 
-  private record Bound(MeterRegistry registry, Meter meter) {}
+  private record BoundMeter(MeterRegistry registry, Meter meter) {}
 
   synchronized void add(MeterRegistry registry, Meter meter) {
-    all.add(new Bound(registry, meter));
+    all.add(new BoundMeter(registry, meter));
   }
 
   synchronized void remove() {

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 public final class MessageMeters implements MeterBinder, ContextPropagator<@Nullable SendTime>, AutoCloseable {
   private final Tags tags;
   // written by threads that bind and close, read by senders; while it is empty, no time is captured
-  private volatile List<Bound> bound = List.of();
+  private volatile List<MessageTimers> bound = List.of();
 
-  record Bound(MeterRegistry registry, Timer waiting, Timer handling) {}
+  record MessageTimers(MeterRegistry registry, Timer waiting, Timer handling) {}
 
   /**
    * Timers with the tag {@code scope}.
@@ -47,7 +47,7 @@ public final class MessageMeters implements MeterBinder, ContextPropagator<@Null
 
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
-    var more = new Bound(registry, timer(registry, "fibry.wait", "Time in mailboxes"),
+    var more = new MessageTimers(registry, timer(registry, "fibry.wait", "Time in mailboxes"),
         timer(registry, "fibry.handling", "Time in handlers"));
     bound = Stream.concat(bound.stream(), Stream.of(more)).toList();
   }

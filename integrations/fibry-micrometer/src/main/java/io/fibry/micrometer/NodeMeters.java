@@ -20,14 +20,14 @@ import org.jspecify.annotations.Nullable;
 public final class NodeMeters implements MeterBinder, AutoCloseable {
 
   /** The node's state at one moment. */
-  private record Now(Cluster.Health health, int members) {
-    static Now of(Cluster cluster) {
-      return new Now(cluster.health(), cluster.members().size());
+  private record NodeSample(Cluster.Health health, int members) {
+    static NodeSample of(Cluster cluster) {
+      return new NodeSample(cluster.health(), cluster.members().size());
     }
   }
 
   private final Tags tags;
-  private final Recent<Now> now;
+  private final CachedSample<NodeSample> now;
   private final BoundMeters bound = new BoundMeters();
 
   /**
@@ -47,7 +47,7 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
    */
   public NodeMeters(Cluster cluster, Iterable<Tag> tags) {
     this.tags = Tags.of("app", cluster.app(), "node", cluster.self().name()).and(tags);
-    this.now = new Recent<>(() -> Now.of(cluster));
+    this.now = new CachedSample<>(() -> NodeSample.of(cluster));
   }
 
   @Override
@@ -56,7 +56,7 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
         now -> now.health().isAlive() ? 1 : 0);
     gauge(registry, "connected", null, "0: nothing leaves at the moment",
         now -> now.health().connectionProblem().isEmpty() ? 1 : 0);
-    gauge(registry, "members", "nodes", "Nodes that are alive, as this one knows", Now::members);
+    gauge(registry, "members", "nodes", "Nodes that are alive, as this one knows", NodeSample::members);
     gauge(registry, "parts", "parts", "Parts of the keys of all kinds that have their home here",
         now -> now.health().partitions().values().stream().mapToInt(Integer::intValue).sum());
     gauge(registry, "under.way", "requests", "Requests of other nodes that are not answered yet",
@@ -64,7 +64,7 @@ public final class NodeMeters implements MeterBinder, AutoCloseable {
   }
 
   private void gauge(MeterRegistry registry, String what, @Nullable String unit, String description,
-      ToDoubleFunction<Now> figure) {
+      ToDoubleFunction<NodeSample> figure) {
     bound.add(registry, Gauge.builder("fibry.node." + what, () -> figure.applyAsDouble(now.now())).tags(tags)
         .baseUnit(unit).description(description).register(registry));
   }

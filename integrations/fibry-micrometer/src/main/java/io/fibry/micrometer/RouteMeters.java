@@ -1,7 +1,7 @@
 package io.fibry.micrometer;
 
-import io.fibry.net.HttpServer;
 import io.fibry.net.HttpServer.RouteStats;
+import io.fibry.net.HttpServer;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -26,7 +26,7 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
   private static final String NONE = "none";
 
   private final Tags tags;
-  private final Recent<List<RouteStats>> stats; // always the same routes, in the same order
+  private final CachedSample<List<RouteStats>> stats; // always the same routes, in the same order
   private final BoundMeters bound = new BoundMeters();
 
   /**
@@ -48,7 +48,7 @@ public final class RouteMeters implements MeterBinder, AutoCloseable {
    */
   public RouteMeters(String name, HttpServer server, Iterable<Tag> tags) {
     this.tags = Tags.of("server", name).and(tags);
-    this.stats = new Recent<>(server::stats);
+    this.stats = new CachedSample<>(server::stats);
   }
 
   @Override

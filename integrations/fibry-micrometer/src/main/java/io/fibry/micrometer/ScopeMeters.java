@@ -1,7 +1,7 @@
 package io.fibry.micrometer;
 
-import io.fibry.ActorScope;
 import io.fibry.ActorScope.Report;
+import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -25,7 +25,7 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
   static final String UNIT = "messages";
 
   private final Tags tags;
-  private final Recent<Report> report;
+  private final CachedSample<Report> report;
   private final BoundMeters bound = new BoundMeters();
 
   /**
@@ -46,7 +46,7 @@ public final class ScopeMeters implements MeterBinder, AutoCloseable {
    */
   public ScopeMeters(ActorScope scope, Iterable<Tag> tags) {
     this.tags = Tags.of("scope", scope.name()).and(tags);
-    this.report = new Recent<>(scope::report);
+    this.report = new CachedSample<>(scope::report);
   }
 
   @Override

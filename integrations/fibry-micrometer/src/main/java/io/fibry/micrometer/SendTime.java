@@ -5,12 +5,12 @@ import java.util.concurrent.TimeUnit;
 
 /** When a message was sent, and where its times are recorded. */
 final class SendTime {
-  private final List<MessageMeters.Bound> timers;
+  private final List<MessageMeters.MessageTimers> timers;
   private final long sent;
   // by handlers' threads; two workers of a pool may both see false
   private boolean recorded;
 
-  SendTime(List<MessageMeters.Bound> timers, long sent) {
+  SendTime(List<MessageMeters.MessageTimers> timers, long sent) {
     this.timers = timers;
     this.sent = sent;
   }

@@ -1,7 +1,7 @@
 package io.fibry.micrometer;
 
-import io.fibry.store.folder.FolderStore;
 import io.fibry.store.folder.FolderStore.Health;
+import io.fibry.store.folder.FolderStore;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StoreMeters implements MeterBinder, AutoCloseable {
   private final Tags tags;
-  private final Recent<Health> health;
+  private final CachedSample<Health> health;
   private final BoundMeters bound = new BoundMeters();
 
   /**
@@ -47,7 +47,7 @@ public final class StoreMeters implements MeterBinder, AutoCloseable {
    */
   public StoreMeters(String name, FolderStore store, Iterable<Tag> tags) {
     this.tags = Tags.of("store", name).and(tags);
-    this.health = new Recent<>(store::health);
+    this.health = new CachedSample<>(store::health);
   }
 
   @Override

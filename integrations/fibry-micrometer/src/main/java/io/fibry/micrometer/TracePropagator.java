@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Give it after a {@link ObservationPropagator}, which clears the trace where there is no
  * observation.
  */
-public final class TracePropagator implements TextContextPropagator<@Nullable Trace> {
+public final class TracePropagator implements TextContextPropagator<@Nullable CapturedTrace> {
   private final Tracer tracer;
   private final Propagator propagator;
 
@@ -39,17 +39,17 @@ public final class TracePropagator implements TextContextPropagator<@Nullable Tr
   }
 
   @Override
-  public @Nullable Trace capture() {
+  public @Nullable CapturedTrace capture() {
     var context = tracer.currentTraceContext().context();
-    return context == null ? null : new Trace.Here(context);
+    return context == null ? null : new CapturedTrace.LocalTrace(context);
   }
 
   @Override
-  public AutoCloseable restore(@Nullable Trace captured) {
+  public AutoCloseable restore(@Nullable CapturedTrace captured) {
     return switch (captured) {
       case null -> () -> {}; // never: no capture, no set
-      case Trace.Here here -> tracer.currentTraceContext().maybeScope(here.context())::close;
-      case Trace.Remote remote -> receive(remote.span());
+      case CapturedTrace.LocalTrace here -> tracer.currentTraceContext().maybeScope(here.context())::close;
+      case CapturedTrace.RemoteTrace remote -> receive(remote.span());
     };
   }
 
@@ -63,16 +63,16 @@ public final class TracePropagator implements TextContextPropagator<@Nullable Tr
   }
 
   @Override
-  public Map<String, String> write(@Nullable Trace captured) {
+  public Map<String, String> write(@Nullable CapturedTrace captured) {
     var texts = new HashMap<String, String>();
-    if (captured instanceof Trace.Here here) propagator.inject(here.context(), texts, Map::put);
+    if (captured instanceof CapturedTrace.LocalTrace here) propagator.inject(here.context(), texts, Map::put);
     return texts;
   }
 
   /** Without a field of the propagator there is no trace: it would begin a new one. */
   @Override
-  public @Nullable Trace read(Map<String, String> texts) {
+  public @Nullable CapturedTrace read(Map<String, String> texts) {
     return propagator.fields().stream().noneMatch(texts::containsKey) ? null
-        : new Trace.Remote(propagator.extract(texts, Map::get));
+        : new CapturedTrace.RemoteTrace(propagator.extract(texts, Map::get));
   }
 }

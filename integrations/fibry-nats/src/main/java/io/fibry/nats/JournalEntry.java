@@ -53,7 +53,7 @@ record JournalEntry(String by, long life, long number, long from, List<Done> don
       return read(message.getData());
     } catch (RuntimeException unknown) {
       throw new StoreDamagedException("message " + message.getSeq() + " of stream " + message.getStream()
-          + " is no turn of " + LogSubjects.actor(message.getSubject()) + ": " + Lines.message(unknown));
+          + " is no turn of " + StoreSubjects.actor(message.getSubject()) + ": " + Lines.message(unknown));
     }
   }
 

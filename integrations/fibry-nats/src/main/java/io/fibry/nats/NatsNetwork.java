@@ -1,8 +1,8 @@
 package io.fibry.nats;
 
 import io.fibry.cluster.ClusterNetwork;
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.text.Lines;
 import io.nats.client.AuthenticationException;
@@ -81,7 +81,7 @@ public final class NatsNetwork implements ClusterNetwork {
    */
   public static NatsNetwork connectTo(String servers) {
     var network = new NatsNetwork(Objects.requireNonNull(servers, "servers"), 1, Role.KEEPER, builder -> builder);
-    network.options(new Program("check", "check", Role.KEEPER)); // its URLs
+    network.options(new ClientIdentity("check", "check", Role.KEEPER)); // its URLs
     return network;
   }
 
@@ -166,13 +166,13 @@ public final class NatsNetwork implements ClusterNetwork {
     return Permissions.of(checked(app), Objects.requireNonNull(role, "role")).text();
   }
 
-  private Options.Builder options(Program program) {
+  private Options.Builder options(ClientIdentity program) {
     try {
-      return more.apply(Options.builder().servers(Addresses.split(servers)).connectionTimeout(CONNECTING)
+      return more.apply(Options.builder().servers(ServerUrls.split(servers)).connectionTimeout(CONNECTING)
           .pingInterval(PING).maxPingsOut(3))
           .connectionName(program.app() + "/" + program.node()).inboxPrefix(program.inboxes());
     } catch (IllegalArgumentException refused) {
-      if (!Addresses.mayShow(Lines.message(refused))) throw new IllegalArgumentException(
+      if (!ServerUrls.mayShow(Lines.message(refused))) throw new IllegalArgumentException(
           "a URL of a server of NATS is malformed; write nats://n1:4222,nats://n2:4222, and special characters "
               + "of a password with percent signs: %40 for @");
       throw refused;
@@ -181,15 +181,15 @@ public final class NatsNetwork implements ClusterNetwork {
 
   @Override
   public ClusterTransport connect(String app, String node) {
-    return connect(app, node, NatsTable.Times.USUAL);
+    return connect(app, node, NatsTable.TableTimings.USUAL);
   }
 
-  ClusterTransport connect(String app, String node, NatsTable.Times times) {
+  ClusterTransport connect(String app, String node, NatsTable.TableTimings times) {
     var link = link(app, node);
     boolean usable = false;
     try {
-      var engine = role == Role.ASKER ? new AskingEngine(link)
-          : new NatsEngine(link, NatsTable.of(link.connection(), app, replicas, role, times),
+      var engine = role == Role.ASKER ? new AskOnlyTransport(link)
+          : new NatsTransport(link, NatsTable.of(link.connection(), app, replicas, role, times),
               () -> store(link, app, NatsStore.Options.USUAL, () -> {}), () -> work(link, app));
       usable = true;
       return engine;
@@ -199,7 +199,7 @@ public final class NatsNetwork implements ClusterNetwork {
   }
 
   NatsStore openStore(String app, NatsStore.Options options) {
-    if (role == Role.ASKER) throw new Program(checked(app), "store", role).denied("open a store", Role.NODE);
+    if (role == Role.ASKER) throw new ClientIdentity(checked(app), "store", role).denied("open a store", Role.NODE);
     var link = link(checked(app), "store-" + UUID.randomUUID().toString().substring(0, 8));
     boolean usable = false;
     try {
@@ -217,10 +217,10 @@ public final class NatsNetwork implements ClusterNetwork {
     return app;
   }
 
-  private NatsStore store(Link link, String app, NatsStore.Options options, Runnable closing) {
-    var subjects = new LogSubjects(app);
+  private NatsStore store(NatsConnection link, String app, NatsStore.Options options, Runnable closing) {
+    var subjects = new StoreSubjects(app);
     try {
-      var log = new Log(link, subjects.stream(), options.requestLimit(), purges(app));
+      var log = new JetStreamLog(link, subjects.stream(), options.requestLimit(), purges(app));
       log.make(subjects.all(), replicas, role);
       return keeping(link, new StreamStore(log, subjects, options, closing));
     } catch (IOException cut) {
@@ -228,32 +228,32 @@ public final class NatsNetwork implements ClusterNetwork {
     }
   }
 
-  Purges purges(String app) {
-    return role == Role.KEEPER ? Purges.byServer(new LogSubjects(app).stream()) : Purges.byKeeper(app);
+  PurgeTarget purges(String app) {
+    return role == Role.KEEPER ? PurgeTarget.byServer(new StoreSubjects(app).stream()) : PurgeTarget.byKeeper(app);
   }
 
   /** A keeper deletes for nodes until its connection is closed. */
-  private StreamStore keeping(Link link, StreamStore store) {
-    if (role == Role.KEEPER) Purging.begin(store, link);
+  private StreamStore keeping(NatsConnection link, StreamStore store) {
+    if (role == Role.KEEPER) PurgeService.begin(store, link);
     return store;
   }
 
-  private Log work(Link link, String app) {
+  private JetStreamLog work(NatsConnection link, String app) {
     try {
       NatsQueue.make(link.connection().jetStreamManagement(), app, replicas, role);
-      return new Log(link, NatsQueue.stream(app), NatsStore.Options.USUAL.requestLimit());
+      return new JetStreamLog(link, NatsQueue.stream(app), NatsStore.Options.USUAL.requestLimit());
     } catch (IOException cut) {
       throw silent(cut);
     }
   }
 
   private static TransportException silent(IOException cut) {
-    return new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + Troubles.text(cut));
+    return new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + ConnectionErrors.text(cut));
   }
 
-  Link link(String app, String node) {
-    var program = new Program(app, node, role);
-    var troubles = new Troubles(program);
+  NatsConnection link(String app, String node) {
+    var program = new ClientIdentity(app, node, role);
+    var troubles = new ConnectionErrors(program);
     var threads = Thread.ofVirtual().name("nats-" + node).factory();
     var callbacks = Executors.newSingleThreadExecutor(threads);
     var options = options(program).maxReconnects(-1).reconnectBufferSize(0)
@@ -264,7 +264,7 @@ public final class NatsNetwork implements ClusterNetwork {
     boolean usable = false;
     try {
       checkVersion(connection);
-      var link = new Link(connection, troubles);
+      var link = new NatsConnection(connection, troubles);
       usable = true;
       return link;
     } finally {
@@ -272,12 +272,12 @@ public final class NatsNetwork implements ClusterNetwork {
     }
   }
 
-  private Connection open(Options options, Troubles troubles, ExecutorService callbacks) {
+  private Connection open(Options options, ConnectionErrors troubles, ExecutorService callbacks) {
     try {
       return connect(options, callbacks);
     } catch (AuthenticationException refused) {
       throw new TransportException(Failure.DENIED,
-          "the server of NATS refuses this program: " + Troubles.text(refused));
+          "the server of NATS refuses this program: " + ConnectionErrors.text(refused));
     } catch (IOException cut) {
       throw new TransportException(Failure.DISCONNECTED,
           "no server of NATS can be used: " + troubles.textWithReasons(cut));
@@ -302,10 +302,10 @@ public final class NatsNetwork implements ClusterNetwork {
   private static void checkVersion(Connection connection) {
     var server = connection.getServerInfo();
     if (!server.isSameOrNewerThanVersion(LEAST_VERSION)) throw new IllegalStateException("the server of NATS at "
-        + Troubles.address(connection) + " is of version " + server.getVersion() + "; take " + LEAST_VERSION
+        + ConnectionErrors.address(connection) + " is of version " + server.getVersion() + "; take " + LEAST_VERSION
         + " or newer, since older ones do not check all that it must");
     if (!server.isJetStreamAvailable()) throw new IllegalStateException(
-        "the server of NATS at " + Troubles.address(connection) + " has no JetStream; start it with -js");
+        "the server of NATS at " + ConnectionErrors.address(connection) + " has no JetStream; start it with -js");
   }
 
   /** Closes at once: messages that wait to be read are dropped. */
@@ -333,6 +333,6 @@ public final class NatsNetwork implements ClusterNetwork {
 
   @Override
   public String toString() {
-    return "NATS at " + Addresses.shown(servers);
+    return "NATS at " + ServerUrls.shown(servers);
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.WireMessage;
 import io.fibry.nats.NatsNetwork.Role;
@@ -25,12 +25,12 @@ import java.util.function.Supplier;
  * nodes share, gives the pieces. Thread-safe.
  */
 final class NatsQueue implements ClusterTransport.Queue {
-  private final Link link;
-  private final Log log;
+  private final NatsConnection link;
+  private final JetStreamLog log;
   private final String subject;
   private final int mostBytes;
 
-  NatsQueue(Link link, Log log, String subject, int mostBytes) {
+  NatsQueue(NatsConnection link, JetStreamLog log, String subject, int mostBytes) {
     this.link = link;
     this.log = log;
     this.subject = subject;
@@ -43,30 +43,30 @@ final class NatsQueue implements ClusterTransport.Queue {
 
   /** Makes the stream with all queues of an app. */
   static void make(JetStreamManagement management, String app, int replicas, Role role) throws IOException {
-    Streams.make(management, role,
+    StreamSetup.make(management, role,
         StreamConfiguration.builder().name(stream(app)).subjects("fb." + app + ".w.>").replicas(replicas)
-            .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(Streams.IDS_KNOWN).allowDirect(true).build());
+            .retentionPolicy(RetentionPolicy.WorkQueue).duplicateWindow(StreamSetup.IDS_KNOWN).allowDirect(true).build());
   }
 
   @Override
   public void put(String id, byte[] work) {
     WireMessage.to(subject, Map.of(), work).checkSize(mostBytes);
-    var addition = Log.Addition.of(subject, work);
-    String unique = Envelope.encode(subject + " " + id);
+    var addition = JetStreamLog.StreamMessage.of(subject, work);
+    String unique = WireMessageConverter.encode(subject + " " + id);
     switch (log.settle(() -> log.add(addition, unique))) {
-      case Stored.Here here -> {}
-      case Stored.Outdated outdated -> throw new AssertionError(outdated);
-      case Stored.Again again -> throw new TransportException(again.unknown() ? Failure.UNKNOWN : Failure.DISCONNECTED,
+      case WriteOutcome.WriteSuccess here -> {}
+      case WriteOutcome.WriteConflict outdated -> throw new AssertionError(outdated);
+      case WriteOutcome.RetryableFailure again -> throw new TransportException(again.unknown() ? Failure.UNKNOWN : Failure.DISCONNECTED,
           (again.unknown() ? "nobody knows whether work was put into " : "work was not put into ") + subject + ": "
               + again.why());
-      case Stored.Refused refused -> throw new TransportException(Failure.DENIED,
+      case WriteOutcome.WriteRejection refused -> throw new TransportException(Failure.DENIED,
           "the server of NATS refuses work for " + subject + ": " + refused.why());
     }
   }
 
   @Override
   public Subscription take(int most, Consumer<ClusterTransport.WorkItem> worker) {
-    return Taking.begin(link, log, subject, most, worker);
+    return WorkConsumer.begin(link, log, subject, most, worker);
   }
 
   // ---- present work
@@ -97,9 +97,9 @@ final class NatsQueue implements ClusterTransport.Queue {
   public boolean remove(long number) {
     if (read(() -> log.next(subject, number)).filter(one -> one.getSeq() == number).isEmpty()) return false;
     var removed = log.settle(() -> log.delete(number));
-    if (removed instanceof Stored.Again again)
+    if (removed instanceof WriteOutcome.RetryableFailure again)
       throw new TransportException(Failure.UNKNOWN, "nobody knows whether work left " + subject + ": " + again.why());
-    return removed instanceof Stored.Here; // otherwise it is gone meanwhile
+    return removed instanceof WriteOutcome.WriteSuccess; // otherwise it is gone meanwhile
   }
 
   private <T> T read(Supplier<T> reading) {

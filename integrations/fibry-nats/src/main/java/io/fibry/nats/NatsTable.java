@@ -1,11 +1,11 @@
 package io.fibry.nats;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
-import io.fibry.cluster.spi.ClusterTransport;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.nats.NatsNetwork.Role;
-import io.fibry.nats.Watches.Listed;
+import io.fibry.nats.TableWatches.KeyListing;
 import io.fibry.pubsub.Subscription;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
@@ -35,7 +35,7 @@ import java.util.stream.Collectors;
  * A table as a bucket of JetStream. It is written by plain messages, because updates of the
  * client's own bucket carry no lease. Reads ask the leader, since other servers may be behind.
  */
-final class NatsTable implements Watches.Table, AutoCloseable {
+final class NatsTable implements TableWatches.WatchedTable, AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   // Of a watch; after three without it, the watch begins again
   private static final Duration BEAT = Duration.ofSeconds(1);
@@ -51,8 +51,8 @@ final class NatsTable implements Watches.Table, AutoCloseable {
    * @param marked how long the server remembers that an entry ended
    * @param look the pause between two lists of all keys
    */
-  record Times(Duration marked, Duration look) {
-    static final Times USUAL = new Times(Duration.ofHours(1), Duration.ofSeconds(30));
+  record TableTimings(Duration marked, Duration look) {
+    static final TableTimings USUAL = new TableTimings(Duration.ofHours(1), Duration.ofSeconds(30));
   }
 
   private final Connection connection;
@@ -61,16 +61,16 @@ final class NatsTable implements Watches.Table, AutoCloseable {
   private final String name;
   private final String subjects;
   private final Duration marked;
-  private final Watches watches;
+  private final TableWatches watches;
 
-  private NatsTable(Connection connection, String app, Times times) throws IOException {
+  private NatsTable(Connection connection, String app, TableTimings times) throws IOException {
     this.connection = connection;
     this.stream = connection.jetStream();
     this.management = connection.jetStreamManagement();
     this.name = stream(app);
     this.subjects = subjects(app);
     this.marked = times.marked;
-    this.watches = new Watches(name, this, times.look);
+    this.watches = new TableWatches(name, this, times.look);
   }
 
   static String stream(String app) {
@@ -86,18 +86,18 @@ final class NatsTable implements Watches.Table, AutoCloseable {
     return "FB_" + app + "_own";
   }
 
-  static NatsTable of(Connection connection, String app, int replicas, Role role, Times times) {
+  static NatsTable of(Connection connection, String app, int replicas, Role role, TableTimings times) {
     try {
-      Streams.make(connection.jetStreamManagement(), role, configuration(app, replicas, times.marked));
+      StreamSetup.make(connection.jetStreamManagement(), role, configuration(app, replicas, times.marked));
       return new NatsTable(connection, app, times);
     } catch (IOException cut) {
-      throw new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + Troubles.text(cut));
+      throw new TransportException(Failure.DISCONNECTED, "JetStream does not answer: " + ConnectionErrors.text(cut));
     }
   }
 
   private static StreamConfiguration configuration(String app, int replicas, Duration marked) {
     return StreamConfiguration.builder().name(stream(app)).subjects(subjects(app) + ">").maxMessagesPerSubject(1)
-        .replicas(replicas).duplicateWindow(Streams.IDS_KNOWN).allowMessageTtl().subjectDeleteMarkerTtl(marked)
+        .replicas(replicas).duplicateWindow(StreamSetup.IDS_KNOWN).allowMessageTtl().subjectDeleteMarkerTtl(marked)
         .allowRollup(true).denyDelete(true)
         .build();
   }
@@ -151,9 +151,9 @@ final class NatsTable implements Watches.Table, AutoCloseable {
 
   private static TransportException unknown(String what, String key, Exception why) {
     return why instanceof IllegalStateException
-        ? new TransportException(Failure.DISCONNECTED, "'" + key + "' was not " + what + ": " + Troubles.text(why))
+        ? new TransportException(Failure.DISCONNECTED, "'" + key + "' was not " + what + ": " + ConnectionErrors.text(why))
         : new TransportException(Failure.UNKNOWN,
-            "nobody knows whether '" + key + "' was " + what + ": " + Troubles.text(why));
+            "nobody knows whether '" + key + "' was " + what + ": " + ConnectionErrors.text(why));
   }
 
   // ---- reading
@@ -213,11 +213,11 @@ final class NatsTable implements Watches.Table, AutoCloseable {
   }
 
   @Override
-  public Listed list() {
+  public KeyListing list() {
     try {
       var all = StreamInfoOptions.filterSubjects(subjects + ">");
       var state = management.getStreamInfo(name, all).getStreamState();
-      return new Listed(state.getSubjectMap().keySet().stream().map(one -> one.substring(subjects.length()))
+      return new KeyListing(state.getSubjectMap().keySet().stream().map(one -> one.substring(subjects.length()))
           .collect(Collectors.toSet()), state.getLastSequence());
     } catch (JetStreamApiException | IOException | IllegalStateException cut) {
       throw unknown("listed", "*", cut);

@@ -11,10 +11,10 @@ import java.util.stream.Stream;
  * <p>The server checks the subject of a message, and not its body. So a program that may call the
  * purge of a stream may delete all of it, and so may a program that publishes to a stream with
  * roll-ups. Therefore the stream of a store permits no roll-ups. A keeper publishes answers where
- * its askers wish. {@link Messages} and {@link Purging} therefore check that subject, since the
+ * its askers wish. {@link ProgramMessaging} and {@link PurgeService} therefore check that subject, since the
  * answer could be the call of a purge. For the same reason a node may not publish to the inboxes of
  * {@link #INBOXES}, where programs get answers of JetStream, and an asker may not call JetStream,
- * see {@link Directory}.
+ * see {@link TableDirectory}.
  *
  * @param publish subjects to send to
  * @param notPublish exceptions to them
@@ -47,7 +47,7 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
   static Permissions of(String app, Role role) {
     String own = "fb." + app + ".";
     String table = NatsTable.stream(app);
-    String log = new LogSubjects(app).stream();
+    String log = new StoreSubjects(app).stream();
     String work = NatsQueue.stream(app);
     var working = OF_WORK.stream().map(call -> call.formatted(work));
     var flow = "$JS.FC." + table + ".>";
@@ -60,9 +60,9 @@ record Permissions(List<String> publish, List<String> notPublish, List<String> s
           all(List.of(Stream.of(own + ">", NatsTable.subjects(app) + ">", flow), calls(OF_TABLE, table),
               calls(OF_LOG, log), calls(OF_QUEUES, work), working)),
           List.of(own.substring(0, own.length() - 1) + INBOXES + ">"), List.of(own + ">"),
-          List.of(Purging.subject(app)));
+          List.of(PurgeService.subject(app)));
       case ASKER -> new Permissions(
-          all(List.of(Stream.of(own + "n.*", own + "e.*.*", own + "c", Directory.subject(app)))), List.of(),
+          all(List.of(Stream.of(own + "n.*", own + "e.*.*", own + "c", TableDirectory.subject(app)))), List.of(),
           List.of("fb." + app + TO_ASKERS + ">"), List.of());
     };
   }

@@ -1,8 +1,8 @@
 package io.fibry.nats;
 
-import io.fibry.store.Store;
 import io.fibry.store.Store.History;
 import io.fibry.store.Store.StoredTurn;
+import io.fibry.store.Store;
 import io.fibry.store.StoreClosedException;
 import io.fibry.text.Lines;
 import io.nats.client.api.MessageInfo;
@@ -46,7 +46,7 @@ final class StreamHistory implements History {
     this.kind = kind;
     this.filter = filter;
     this.poll = store.poll().toMillis();
-    var first = Position.behind(after, kind);
+    var first = StreamPosition.behind(after, kind);
     this.seq = first.seq;
     this.index = first.index;
   }
@@ -57,17 +57,17 @@ final class StreamHistory implements History {
    * @param seq of the message in the stream
    * @param index of the turn in it, or how many it has: then the turn is in a later one
    */
-  record Position(long seq, int index) implements Comparable<Position> {
+  record StreamPosition(long seq, int index) implements Comparable<StreamPosition> {
     /** @param place the place of the turn before, or empty for the beginning */
-    static Position behind(String place, String kind) {
-      if (place.isEmpty()) return new Position(1, 0);
+    static StreamPosition behind(String place, String kind) {
+      if (place.isEmpty()) return new StreamPosition(1, 0);
       var form = PLACE.matcher(place);
-      if (form.matches()) return new Position(Long.parseLong(form.group(1)), Integer.parseInt(form.group(2)) + 1);
+      if (form.matches()) return new StreamPosition(Long.parseLong(form.group(1)), Integer.parseInt(form.group(2)) + 1);
       throw new IllegalArgumentException("'" + place + "' is no place in the history of kind '" + kind + "'");
     }
 
     @Override
-    public int compareTo(Position other) {
+    public int compareTo(StreamPosition other) {
       return seq != other.seq ? Long.compare(seq, other.seq) : Integer.compare(index, other.index);
     }
   }
@@ -109,7 +109,7 @@ final class StreamHistory implements History {
 
   private void add(MessageInfo message, List<StoredTurn> found) {
     var entry = JournalEntry.read(message);
-    var key = LogSubjects.actor(message.getSubject()).key();
+    var key = StoreSubjects.actor(message.getSubject()).key();
     for (int i = message.getSeq() == seq ? index : 0; i < entry.turns().size(); i++) {
       var turn = entry.turns().get(i);
       found.add(new StoredTurn(message.getSeq() + "." + i, key, entry.number(i), Instant.ofEpochMilli(turn.at()),

@@ -33,20 +33,20 @@ final class StreamStore extends NatsStore {
   private static final int OVERHEAD = 64 << 10; // bytes of a message, besides what actors give
   private static final int HEADERS = 8 << 10;
 
-  private final Log log;
-  private final LogSubjects subjects;
+  private final JetStreamLog log;
+  private final StoreSubjects subjects;
   private final Options options;
   private final Runnable closing; // closes the parts that belong to this store alone
   private final String self = NUID.nextGlobal();
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicLong lives = new AtomicLong();
   private final Semaphore room; // in bytes
-  private final Map<ActorId, Keeper> keepers = new ConcurrentHashMap<>();
+  private final Map<ActorId, TurnWriter> keepers = new ConcurrentHashMap<>();
   private final Set<StreamHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
-  private final Forgetting forgetting = new Forgetting(this);
+  private final StreamHistoryCleaner forgetting = new StreamHistoryCleaner(this);
   private volatile boolean closed;
 
-  StreamStore(Log log, LogSubjects subjects, Options options, Runnable closing) {
+  StreamStore(JetStreamLog log, StoreSubjects subjects, Options options, Runnable closing) {
     this.log = log;
     this.subjects = subjects;
     this.options = options;
@@ -56,15 +56,15 @@ final class StreamStore extends NatsStore {
 
   // ---- for its parts
 
-  Log log() {
+  JetStreamLog log() {
     return log;
   }
 
-  LogSubjects subjects() {
+  StoreSubjects subjects() {
     return subjects;
   }
 
-  Forgetting forgetting() {
+  StreamHistoryCleaner forgetting() {
     return forgetting;
   }
 
@@ -112,24 +112,24 @@ final class StreamStore extends NatsStore {
   StoreException refusal(Throwable failure) {
     var cause = failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     return cause instanceof StoreException known ? known
-        : new StoreWriteException(this + " failed: " + Troubles.text(cause), cause);
+        : new StoreWriteException(this + " failed: " + ConnectionErrors.text(cause), cause);
   }
 
   /** It may be there. */
   StoreBusyException doubt(Throwable failure, String what) {
     return new StoreBusyException(this + " failed, and nobody knows whether it has " + what + ": "
-        + Troubles.text(failure), failure);
+        + ConnectionErrors.text(failure), failure);
   }
 
-  StoreException refusal(Stored outcome, String what) {
+  StoreException refusal(WriteOutcome outcome, String what) {
     return switch (outcome) {
-      case Stored.Again again when again.unknown() -> new StoreBusyException(
+      case WriteOutcome.RetryableFailure again when again.unknown() -> new StoreBusyException(
           "nobody knows whether " + this + " has " + what + ": " + again.why());
-      case Stored.Again again -> new StoreWriteException(
+      case WriteOutcome.RetryableFailure again -> new StoreWriteException(
           this + " does not take " + what + ", after " + options.requestLimit() + ": " + again.why(), null);
-      case Stored.Refused refused when refused.full() -> new StoreFullException(
+      case WriteOutcome.WriteRejection refused when refused.full() -> new StoreFullException(
           this + " has no room for " + what + ": " + refused.why(), null);
-      case Stored.Refused refused -> new StoreWriteException(this + " refuses " + what + ": " + refused.why(), null);
+      case WriteOutcome.WriteRejection refused -> new StoreWriteException(this + " refuses " + what + ": " + refused.why(), null);
       default -> throw new AssertionError(outcome);
     };
   }
@@ -144,7 +144,7 @@ final class StreamStore extends NatsStore {
 
   // ---- tasks
 
-  private <T> Task<T> add(ActorId actor, Task<T> task) {
+  private <T> StoreTask<T> add(ActorId actor, StoreTask<T> task) {
     if (task.size() > options.maxPendingBytes())
       throw new IllegalArgumentException("what " + actor + " does or gets takes "
           + task.size() + " bytes; " + this + " has room for " + options.maxPendingBytes() + ", as its options say");
@@ -162,7 +162,7 @@ final class StreamStore extends NatsStore {
     boolean added = false;
     try {
       keepers.compute(actor, (same, there) -> {
-        var keeper = there == null ? new Keeper(this, actor, () -> retire(actor)) : there;
+        var keeper = there == null ? new TurnWriter(this, actor, () -> retire(actor)) : there;
         keeper.add(task);
         return keeper;
       });
@@ -177,13 +177,13 @@ final class StreamStore extends NatsStore {
     keepers.computeIfPresent(actor, (same, keeper) -> keeper.isOfNoUse() ? null : keeper);
   }
 
-  private <T> T await(ActorId actor, Task<T> task) {
+  private <T> T await(ActorId actor, StoreTask<T> task) {
     checkOpen();
     var keeper = keepers.get(actor);
     if (keeper != null && keeper.storesTurns(Thread.currentThread()))
       throw new IllegalStateException(actor + " cannot be read by what its own answer runs; read on another thread");
     try {
-      return Log.answer(add(actor, task));
+      return JetStreamLog.answer(add(actor, task));
     } catch (InterruptedException interrupt) {
       task.cancel(false);
       Thread.currentThread().interrupt();
@@ -197,7 +197,7 @@ final class StreamStore extends NatsStore {
 
   @Override
   public LoadedActor load(ActorId actor) {
-    return await(actor, new Task.Load());
+    return await(actor, new StoreTask.LoadTask());
   }
 
   @Override
@@ -214,12 +214,12 @@ final class StreamStore extends NatsStore {
 
   @Override
   public long beginLife(ActorId actor, long last) {
-    return await(actor, new Task.Begin(last));
+    return await(actor, new StoreTask.BeginLifeTask(last));
   }
 
   @Override
   public void endLife(ActorId actor, long life) {
-    if (!closed) add(actor, new Task.Leave(life));
+    if (!closed) add(actor, new StoreTask.EndLifeTask(life));
   }
 
   @Override
@@ -235,9 +235,9 @@ final class StreamStore extends NatsStore {
   private CompletionStage<Void> store(Turn turn, boolean ends) {
     check("a turn of ", turn.actor(), turn.body());
     for (var message : turn.outbox()) check("a message for ", message.to(), message.body());
-    if (turn.outbox().size() > Keeper.mostSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
-        + " sends " + turn.outbox().size() + " messages; " + this + " takes at most " + Keeper.mostSends());
-    return add(turn.actor(), new Task.Append(turn, ends));
+    if (turn.outbox().size() > TurnWriter.mostSends()) throw new IllegalArgumentException("a turn of " + turn.actor()
+        + " sends " + turn.outbox().size() + " messages; " + this + " takes at most " + TurnWriter.mostSends());
+    return add(turn.actor(), new StoreTask.AppendTask(turn, ends));
   }
 
   /** Each actor has its own lane. */
@@ -249,7 +249,7 @@ final class StreamStore extends NatsStore {
   @Override
   public void snapshot(Turn turn) {
     check("a snapshot of ", turn.actor(), turn.body());
-    if (!closed) add(turn.actor(), new Task.Snap(turn));
+    if (!closed) add(turn.actor(), new StoreTask.SnapshotTask(turn));
   }
 
   private void check(String what, ActorId actor, byte[] body) {
@@ -263,18 +263,18 @@ final class StreamStore extends NatsStore {
   @Override
   public CompletionStage<Boolean> enqueue(PendingMessage message, int most) {
     check("a message for ", message.to(), message.body());
-    return add(message.to(), new Task.Accept(message, most));
+    return add(message.to(), new StoreTask.EnqueueTask(message, most));
   }
 
   /**
    * For an actor that does not live here, messages that its last turn has done may still be
    * present.
    */
-  private Letters letters(ActorId actor) {
+  private PendingMessages letters(ActorId actor) {
     checkOpen();
     var keeper = keepers.get(actor);
     if (keeper != null && keeper.isAlive()) return keeper.letters();
-    var letters = new Letters(log, subjects, actor);
+    var letters = new PendingMessages(log, subjects, actor);
     log.last(subjects.turns(actor)).map(JournalEntry::read).ifPresent(last -> letters.takeAway(last.done()));
     return letters;
   }
@@ -302,10 +302,10 @@ final class StreamStore extends NatsStore {
     for (var page = log.page(filter, 1, PAGE); !page.isEmpty(); page =
         log.page(filter, page.getLast().getSeq() + 1, PAGE))
       for (var one : page) {
-        var to = LogSubjects.actor(one.getSubject());
+        var to = StoreSubjects.actor(one.getSubject());
         var keeper = keepers.get(to);
-        if (keeper == null || !keeper.letters().isLeaving(LogSubjects.message(one.getSubject()), one.getSeq()))
-          reader.accept(to, Log.due(one));
+        if (keeper == null || !keeper.letters().isLeaving(StoreSubjects.message(one.getSubject()), one.getSeq()))
+          reader.accept(to, JetStreamLog.due(one));
       }
   }
 
@@ -314,12 +314,12 @@ final class StreamStore extends NatsStore {
   public void forEachActor(Consumer<ActorId> reader) {
     checkOpen();
     var turns = log.subjects(subjects.allTurns() + ">");
-    var ids = turns.entrySet().stream().filter(one -> one.getValue() > 1).map(one -> LogSubjects.actor(one.getKey()))
+    var ids = turns.entrySet().stream().filter(one -> one.getValue() > 1).map(one -> StoreSubjects.actor(one.getKey()))
         .collect(Collectors.toSet());
     var single = turns.entrySet().stream().filter(one -> one.getValue() == 1).map(Map.Entry::getKey).toList();
     for (var one : log.lasts(single))
-      if (JournalEntry.read(one).number() > 0) ids.add(LogSubjects.actor(one.getSubject()));
-    for (var one : log.subjects(subjects.allMessages() + ">").keySet()) ids.add(LogSubjects.actor(one));
+      if (JournalEntry.read(one).number() > 0) ids.add(StoreSubjects.actor(one.getSubject()));
+    for (var one : log.subjects(subjects.allMessages() + ">").keySet()) ids.add(StoreSubjects.actor(one));
     ids.forEach(reader);
   }
 

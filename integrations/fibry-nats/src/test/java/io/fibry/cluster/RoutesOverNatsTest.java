@@ -120,7 +120,7 @@ class RoutesOverNatsTest {
   static int wished(Cluster seeing, String kind, String node, int parts) {
     var members = seeing.members();
     return (int) IntStream.range(0, parts)
-        .filter(part -> Keys.wish(kind, part, members).filter(node::equals).isPresent()).count();
+        .filter(part -> PartitionAssignment.wish(kind, part, members).filter(node::equals).isPresent()).count();
   }
 
   @Test

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 abstract class AtAStream {
   final String app = Servers.app();
   final NatsNetwork network = Servers.network();
-  final LogSubjects subjects = new LogSubjects(app);
+  final StoreSubjects subjects = new StoreSubjects(app);
   private final List<One> opened = new ArrayList<>();
   final Connection tools = tools();
   final One faulty = open();

@@ -27,12 +27,12 @@ public final class FaultyStores {
   /** The fault of a write. */
   @FunctionalInterface
   private interface Fault {
-    CompletableFuture<Stored> write(Supplier<CompletableFuture<Stored>> writing);
+    CompletableFuture<WriteOutcome> write(Supplier<CompletableFuture<WriteOutcome>> writing);
   }
 
   private static final String AWAY = "there is no server, as the test has asked for";
 
-  private static final class FaultyLog extends Log {
+  private static final class FaultyLog extends JetStreamLog {
     private final ConcurrentLinkedQueue<Fault> faults = new ConcurrentLinkedQueue<>();
 
     private final ConcurrentLinkedQueue<Runnable> beforePages = new ConcurrentLinkedQueue<>();
@@ -45,7 +45,7 @@ public final class FaultyStores {
     // Messages from which pages are taken; null for the messages of the servers
     private volatile List<MessageInfo> replica;
 
-    FaultyLog(Link link, String stream, Duration limit, Purges purges) throws IOException {
+    FaultyLog(NatsConnection link, String stream, Duration limit, PurgeTarget purges) throws IOException {
       super(link, stream, limit, purges);
     }
 
@@ -60,47 +60,47 @@ public final class FaultyStores {
     }
 
     @Override
-    CompletableFuture<Stored> addAll(List<Addition> all, long before) {
+    CompletableFuture<WriteOutcome> addAll(List<StreamMessage> all, long before) {
       return write(() -> super.addAll(all, before));
     }
 
     @Override
-    CompletableFuture<Stored> add(Addition one, String id) {
+    CompletableFuture<WriteOutcome> add(StreamMessage one, String id) {
       return write(() -> super.add(one, id));
     }
 
     @Override
-    CompletableFuture<Stored> replace(Addition one, long before) {
+    CompletableFuture<WriteOutcome> replace(StreamMessage one, long before) {
       return write(() -> super.replace(one, before));
     }
 
     @Override
-    CompletableFuture<Stored> delete(long number) {
+    CompletableFuture<WriteOutcome> delete(long number) {
       return down ? refusal() : super.delete(number);
     }
 
     @Override
-    CompletableFuture<Stored> acknowledge(String subject) {
+    CompletableFuture<WriteOutcome> acknowledge(String subject) {
       return down ? refusal() : super.acknowledge(subject);
     }
 
     @Override
-    CompletableFuture<Stored> purge(String subject, long last) {
+    CompletableFuture<WriteOutcome> purge(String subject, long last) {
       if (down) return refusal();
-      return failsPurges ? CompletableFuture.completedFuture(new Stored.Again("made up, for a test", false))
+      return failsPurges ? CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", false))
           : super.purge(subject, last);
     }
 
-    private CompletableFuture<Stored> write(Supplier<CompletableFuture<Stored>> writing) {
+    private CompletableFuture<WriteOutcome> write(Supplier<CompletableFuture<WriteOutcome>> writing) {
       if (down) return refusal();
       var fault = faults.poll();
       return fault == null ? writing.get() : fault.write(writing);
     }
 
     /** It has not left. */
-    private CompletableFuture<Stored> refusal() {
+    private CompletableFuture<WriteOutcome> refusal() {
       refused.incrementAndGet();
-      return CompletableFuture.completedFuture(new Stored.Again(AWAY, false));
+      return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure(AWAY, false));
     }
 
     /** A read tries again until its limit. */
@@ -146,10 +146,10 @@ public final class FaultyStores {
   /** A store, and what can befall it. */
   public static final class One {
     private final Store store;
-    private final Link link;
+    private final NatsConnection link;
     private final FaultyLog log;
 
-    private One(Store store, Link link, FaultyLog log) {
+    private One(Store store, NatsConnection link, FaultyLog log) {
       this.store = store;
       this.link = link;
       this.log = log;
@@ -167,27 +167,27 @@ public final class FaultyStores {
     /** Lets the next writes fail: turns, messages, and beginnings of lives. */
     public void failNext(int writes) {
       for (int i = 0; i < writes; i++) log.faults.add(
-          writing -> CompletableFuture.completedFuture(new Stored.Refused("made up, for a test", false)));
+          writing -> CompletableFuture.completedFuture(new WriteOutcome.WriteRejection("made up, for a test", false)));
     }
 
     /** They are stored, and nobody hears of it. */
     void loseAnswers(int writes) {
       for (int i = 0; i < writes; i++)
-        log.faults.add(writing -> writing.get().thenApply(stored -> new Stored.Again("made up, for a test", true)));
+        log.faults.add(writing -> writing.get().thenApply(stored -> new WriteOutcome.RetryableFailure("made up, for a test", true)));
     }
 
     /** The next write is stored, and then the machine is suspended, before it gets the answer. */
     void suspendAfterWrite(Duration time) {
       log.faults.add(writing -> writing.get().thenApply(stored -> {
         log.suspended = time;
-        return new Stored.Again("made up, for a test", true);
+        return new WriteOutcome.RetryableFailure("made up, for a test", true);
       }));
     }
 
     /** They are not stored, and nobody knows. */
     void loseWrites(int writes) {
       for (int i = 0; i < writes; i++)
-        log.faults.add(writing -> CompletableFuture.completedFuture(new Stored.Again("made up, for a test", true)));
+        log.faults.add(writing -> CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("made up, for a test", true)));
     }
 
     /** Lets removals of messages fail. */
@@ -252,7 +252,7 @@ public final class FaultyStores {
 
   public static One open(NatsNetwork network, String app, UnaryOperator<NatsStore.Options> changes) {
     var options = changes.apply(NatsStore.Options.USUAL.withRequestLimit(Duration.ofSeconds(10)));
-    var subjects = new LogSubjects(app);
+    var subjects = new StoreSubjects(app);
     var link = network.link(app, "test");
     try {
       var log = new FaultyLog(link, subjects.stream(), options.requestLimit(), network.purges(app));

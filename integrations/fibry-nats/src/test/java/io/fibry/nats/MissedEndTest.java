@@ -3,8 +3,8 @@ package io.fibry.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.cluster.spi.ClusterTransport;
 import io.fibry.support.Patience;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamManagement;
@@ -27,7 +27,7 @@ class MissedEndTest {
   /** An end is remembered for a second, and only a reconnection makes a node look at all keys. */
   private ClusterTransport connect(String node, String url) {
     return NatsNetwork.connectTo(url).withOptions(options -> options.pingInterval(SECOND)).connect(app, node,
-        new NatsTable.Times(SECOND, Duration.ofDays(1)));
+        new NatsTable.TableTimings(SECOND, Duration.ofDays(1)));
   }
 
   private boolean isTold(String key, boolean there) {

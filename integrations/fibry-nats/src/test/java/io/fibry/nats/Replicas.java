@@ -75,7 +75,7 @@ public final class Replicas {
     var one = new One();
     try {
       var log = new MemoryLog(one, options.requestLimit());
-      one.store = new StreamStore(log, new LogSubjects("replicas"), options, () -> {});
+      one.store = new StreamStore(log, new StoreSubjects("replicas"), options, () -> {});
       return one;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
@@ -134,7 +134,7 @@ public final class Replicas {
     for (; replica.applied < to; replica.applied++) changes.get(replica.applied).apply(replica.messages);
   }
 
-  private long store(Log.Addition one) {
+  private long store(JetStreamLog.StreamMessage one) {
     var headers = new Headers();
     one.due().ifPresent(due -> headers.put("Fb-Due", Long.toString(due.toEpochMilli())));
     var kept = new Kept(++last, one.subject(), headers, one.body());
@@ -152,12 +152,12 @@ public final class Replicas {
   }
 
   /** Answers of the leader, or none. */
-  private CompletableFuture<Stored> write(One by, Supplier<Stored> writing) {
+  private CompletableFuture<WriteOutcome> write(One by, Supplier<WriteOutcome> writing) {
     synchronized (this) {
-      if (by.cut) return CompletableFuture.completedFuture(new Stored.Again("cut off", true));
+      if (by.cut) return CompletableFuture.completedFuture(new WriteOutcome.RetryableFailure("cut off", true));
       boolean lost = random.nextInt(100) < lostInHundred;
       var stored = lost && random.nextBoolean() ? null : writing.get();
-      return CompletableFuture.completedFuture(lost ? new Stored.Again("a leader is elected", true) : stored);
+      return CompletableFuture.completedFuture(lost ? new WriteOutcome.RetryableFailure("a leader is elected", true) : stored);
     }
   }
 
@@ -180,11 +180,11 @@ public final class Replicas {
   }
 
   /** The stream, as one program asks it. */
-  private final class MemoryLog extends Log {
+  private final class MemoryLog extends JetStreamLog {
     private final One by;
 
     MemoryLog(One by, Duration limit) throws IOException {
-      super(new Link(connection(by), new Troubles(new Program("replicas", "test", NatsNetwork.Role.KEEPER))),
+      super(new NatsConnection(connection(by), new ConnectionErrors(new ClientIdentity("replicas", "test", NatsNetwork.Role.KEEPER))),
           "replicas", limit);
       this.by = by;
     }
@@ -195,37 +195,37 @@ public final class Replicas {
     }
 
     @Override
-    CompletableFuture<Stored> addAll(List<Addition> all, long before) {
+    CompletableFuture<WriteOutcome> addAll(List<StreamMessage> all, long before) {
       return write(by, () -> {
-        if (lastOf(all.getFirst().subject()) != before) return new Stored.Outdated(false);
+        if (lastOf(all.getFirst().subject()) != before) return new WriteOutcome.WriteConflict(false);
         all.forEach(Replicas.this::store);
-        return new Stored.Here(last);
+        return new WriteOutcome.WriteSuccess(last);
       });
     }
 
     @Override
-    CompletableFuture<Stored> add(Addition one, String id) {
+    CompletableFuture<WriteOutcome> add(StreamMessage one, String id) {
       return write(by, () -> {
         var known = ids.get(id);
         if (known == null) ids.put(id, store(one));
-        return new Stored.Here(ids.get(id));
+        return new WriteOutcome.WriteSuccess(ids.get(id));
       });
     }
 
     @Override
-    CompletableFuture<Stored> replace(Addition one, long before) {
+    CompletableFuture<WriteOutcome> replace(StreamMessage one, long before) {
       return write(by, () -> {
-        if (lastOf(one.subject()) != before) return new Stored.Outdated(false);
+        if (lastOf(one.subject()) != before) return new WriteOutcome.WriteConflict(false);
         remove(one.subject(), before);
-        return new Stored.Here(store(one));
+        return new WriteOutcome.WriteSuccess(store(one));
       });
     }
 
     @Override
-    CompletableFuture<Stored> purge(String subject, long upTo) {
+    CompletableFuture<WriteOutcome> purge(String subject, long upTo) {
       return write(by, () -> {
         remove(subject, upTo);
-        return new Stored.Here(0);
+        return new WriteOutcome.WriteSuccess(0);
       });
     }
 

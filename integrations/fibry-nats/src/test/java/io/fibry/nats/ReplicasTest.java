@@ -44,7 +44,7 @@ class ReplicasTest {
   /** The last turn has replaced all before. */
   private void leaveAndPurge(long life) {
     store.endLife(ADA, life);
-    Patience.eventually(() -> replicas.messages(new LogSubjects("replicas").turns(ADA)) == 1);
+    Patience.eventually(() -> replicas.messages(new StoreSubjects("replicas").turns(ADA)) == 1);
   }
 
   /** The first page has turns that the second one replaced. */

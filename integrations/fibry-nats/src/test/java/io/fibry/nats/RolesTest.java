@@ -140,7 +140,7 @@ class RolesTest {
   }
 
   private long turns(String key) {
-    return stored().getOrDefault(new LogSubjects("bank").turns(actor(key)), 0L);
+    return stored().getOrDefault(new StoreSubjects("bank").turns(actor(key)), 0L);
   }
 
   private boolean someWait() {

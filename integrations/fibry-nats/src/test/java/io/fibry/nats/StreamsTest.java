@@ -23,7 +23,7 @@ class StreamsTest {
   private final String name = "S-" + Servers.app();
 
   private StreamConfiguration.Builder wanted() {
-    return StreamConfiguration.builder().name(name).subjects(name + ".>").duplicateWindow(Streams.IDS_KNOWN)
+    return StreamConfiguration.builder().name(name).subjects(name + ".>").duplicateWindow(StreamSetup.IDS_KNOWN)
         .allowDirect(true);
   }
 
@@ -31,7 +31,7 @@ class StreamsTest {
     var tools = Nats.connect(Servers.shared().url());
     try {
       tools.jetStreamManagement().addStream(difference.apply(wanted()).build());
-      Streams.make(tools.jetStreamManagement(), NatsNetwork.Role.KEEPER, wanted().build());
+      StreamSetup.make(tools.jetStreamManagement(), NatsNetwork.Role.KEEPER, wanted().build());
     } finally {
       tools.close();
     }

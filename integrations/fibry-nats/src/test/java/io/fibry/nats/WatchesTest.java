@@ -2,10 +2,10 @@ package io.fibry.nats;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.cluster.TransportException;
 import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
 import io.fibry.cluster.spi.ClusterTransport.Entry;
-import io.fibry.nats.Watches.Listed;
+import io.fibry.nats.TableWatches.KeyListing;
 import io.fibry.support.Patience;
 import java.time.Duration;
 import java.util.HashMap;
@@ -21,13 +21,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-class WatchesTest implements Watches.Table {
+class WatchesTest implements TableWatches.WatchedTable {
   private static final Duration FOR_EVER = Duration.ofDays(1); // it looks only when it is told to
 
   private final List<String> told = new CopyOnWriteArrayList<>();
   private final AtomicInteger lists = new AtomicInteger();
   private final Set<String> read = ConcurrentHashMap.newKeySet(); // keys that exist, though no list has them
-  private volatile Listed list = new Listed(Set.of(), 0);
+  private volatile KeyListing list = new KeyListing(Set.of(), 0);
 
   private static Entry there(String key, long version) {
     return new Entry(key, Optional.of(new byte[0]), version);
@@ -43,13 +43,13 @@ class WatchesTest implements Watches.Table {
   }
 
   @Override
-  public Listed list() {
+  public KeyListing list() {
     lists.incrementAndGet();
     if (list.last() < 0) throw new TransportException(Failure.DISCONNECTED, "planned");
     return list;
   }
 
-  private void look(Watches watches, Listed listed) {
+  private void look(TableWatches watches, KeyListing listed) {
     list = listed;
     int before = lists.get();
     watches.look();
@@ -58,12 +58,12 @@ class WatchesTest implements Watches.Table {
 
   @Test
   void unlistedEntryIsReportedDeleted() {
-    try (var watches = new Watches("test", this, FOR_EVER)) {
+    try (var watches = new TableWatches("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
       watch.accept(there("b", 6));
 
-      look(watches, new Listed(Set.of("b", "c"), 9));
+      look(watches, new KeyListing(Set.of("b", "c"), 9));
 
       Patience.eventually(() -> told.size() == 3);
       assertEquals(List.of("a 5", "b 6", "no a 9"), told);
@@ -72,12 +72,12 @@ class WatchesTest implements Watches.Table {
 
   @Test
   void staleListDeletesNoEntries() {
-    try (var watches = new Watches("test", this, FOR_EVER)) {
+    try (var watches = new TableWatches("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
 
-      look(watches, new Listed(Set.of(), 4)); // before "a" was made
-      look(watches, new Listed(Set.of(), 6));
+      look(watches, new KeyListing(Set.of(), 4)); // before "a" was made
+      look(watches, new KeyListing(Set.of(), 6));
 
       Patience.eventually(() -> told.size() == 2);
       assertEquals(List.of("a 5", "no a 6"), told);
@@ -86,11 +86,11 @@ class WatchesTest implements Watches.Table {
 
   @Test
   void failedListIsRetried() {
-    try (var watches = new Watches("test", this, FOR_EVER)) {
+    try (var watches = new TableWatches("test", this, FOR_EVER)) {
       watches.open(this::tell).accept(there("a", 5));
 
-      look(watches, new Listed(Set.of(), -1)); // it fails
-      look(watches, new Listed(Set.of(), 6));
+      look(watches, new KeyListing(Set.of(), -1)); // it fails
+      look(watches, new KeyListing(Set.of(), 6));
 
       Patience.eventually(() -> told.contains("no a 6"));
     }
@@ -98,13 +98,13 @@ class WatchesTest implements Watches.Table {
 
   @Test
   void keyOmittedFromLongListIsNotDeleted() {
-    try (var watches = new Watches("test", this, FOR_EVER)) {
+    try (var watches = new TableWatches("test", this, FOR_EVER)) {
       var watch = watches.open(this::tell);
       watch.accept(there("a", 5));
       watch.accept(there("b", 6));
       read.add("a");
 
-      look(watches, new Listed(Set.of(), 9));
+      look(watches, new KeyListing(Set.of(), 9));
 
       Patience.eventually(() -> told.size() == 3);
       assertEquals(List.of("a 5", "b 6", "no b 9"), told);
@@ -114,7 +114,7 @@ class WatchesTest implements Watches.Table {
   @Test
   void failingReaderIsNotifiedAgainWithoutAffectingOthers() {
     var failures = new AtomicInteger();
-    try (var watches = new Watches("test", this, FOR_EVER)) {
+    try (var watches = new TableWatches("test", this, FOR_EVER)) {
       var failing = watches.open(entry -> {
         if (entry.value().isEmpty() && failures.incrementAndGet() == 1) throw new IllegalStateException("planned");
         tell(entry);
@@ -123,7 +123,7 @@ class WatchesTest implements Watches.Table {
       failing.accept(there("b", 6));
       watches.open(this::tell).accept(there("c", 7));
 
-      look(watches, new Listed(Set.of(), 9)); // and again after two seconds, since it failed
+      look(watches, new KeyListing(Set.of(), 9)); // and again after two seconds, since it failed
 
       Patience.eventually(() -> told.containsAll(List.of("no a 9", "no b 9", "no c 9")));
       assertEquals(3, failures.get());
@@ -132,13 +132,13 @@ class WatchesTest implements Watches.Table {
 
   @Test
   void closedWatchGetsNoMoreEntries() {
-    try (var watches = new Watches("test", this, FOR_EVER)) {
+    try (var watches = new TableWatches("test", this, FOR_EVER)) {
       var closed = watches.open(this::tell);
       closed.accept(there("a", 5));
       watches.close(closed);
       watches.open(this::tell).accept(there("b", 6));
 
-      look(watches, new Listed(Set.of(), 7));
+      look(watches, new KeyListing(Set.of(), 7));
 
       Patience.eventually(() -> told.size() == 3);
       assertEquals(List.of("a 5", "b 6", "no b 7"), told);
@@ -146,10 +146,10 @@ class WatchesTest implements Watches.Table {
   }
 
   /** A table: changes arrive late, half of the ends are lost, and lists are sometimes old. */
-  private static final class Changing implements Watches.Table {
+  private static final class Changing implements TableWatches.WatchedTable {
     private final Map<String, Long> there = new HashMap<>();
     private final LinkedBlockingQueue<Entry> arriving = new LinkedBlockingQueue<>();
-    private Listed old = new Listed(Set.of(), 0);
+    private KeyListing old = new KeyListing(Set.of(), 0);
     private long last;
 
     synchronized void change(String key, boolean put, boolean lost) {
@@ -165,9 +165,9 @@ class WatchesTest implements Watches.Table {
     }
 
     @Override
-    public synchronized Listed list() {
+    public synchronized KeyListing list() {
       if (last % 3 == 0) return old;
-      return old = new Listed(Set.copyOf(there.keySet()), last);
+      return old = new KeyListing(Set.copyOf(there.keySet()), last);
     }
 
     synchronized Set<String> keys() {
@@ -183,7 +183,7 @@ class WatchesTest implements Watches.Table {
     for (int round = 0; round < 100; round++) {
       var table = new Changing();
       var known = ConcurrentHashMap.<String>newKeySet();
-      try (var watches = new Watches("test", table, FOR_EVER)) {
+      try (var watches = new TableWatches("test", table, FOR_EVER)) {
         var watch = watches.open(entry -> {
           if (entry.value().isPresent()) known.add(entry.key());
           else known.remove(entry.key());

@@ -25,8 +25,8 @@ final class ActorsEndpoint {
   }
 
   @ReadOperation
-  public Scopes report() {
-    return new Scopes(scopes.stream().map(Counts::of).toList());
+  public ScopesReport report() {
+    return new ScopesReport(scopes.stream().map(ScopeCounts::of).toList());
   }
 
   @ReadOperation(produces = "text/plain;charset=UTF-8")
@@ -41,23 +41,23 @@ final class ActorsEndpoint {
   }
 
   /** The application's scope comes first. */
-  record Scopes(List<Counts> scopes) implements OperationResponseBody {}
+  record ScopesReport(List<ScopeCounts> scopes) implements OperationResponseBody {}
 
-  record Counts(String scope, long sent, long handled, long handling, Map<String, Long> unhandled, long waiting,
-      List<String> running, List<Letter> deadLetters) {
-    static Counts of(ActorScope scope) {
+  record ScopeCounts(String scope, long sent, long handled, long handling, Map<String, Long> unhandled, long waiting,
+      List<String> running, List<DeadLetterView> deadLetters) {
+    static ScopeCounts of(ActorScope scope) {
       var report = scope.report();
-      return new Counts(report.scope(), report.sent(), report.handled(), report.handling(), byName(report.unhandled()),
-          report.queued(), report.unresponsive(), scope.deadLetters().stream().map(Letter::of).toList());
+      return new ScopeCounts(report.scope(), report.sent(), report.handled(), report.handling(), byName(report.unhandled()),
+          report.queued(), report.unresponsive(), scope.deadLetters().stream().map(DeadLetterView::of).toList());
     }
   }
 
   /**
    * {@code cause} may be empty.
    */
-  record Letter(String actor, String message, String reason, String cause) {
-    static Letter of(DeadLetter letter) {
-      return new Letter(letter.actor(), letter.message().getClass().getName(),
+  record DeadLetterView(String actor, String message, String reason, String cause) {
+    static DeadLetterView of(DeadLetter letter) {
+      return new DeadLetterView(letter.actor(), letter.message().getClass().getName(),
           letter.reason().name().toLowerCase(Locale.ROOT), letter.cause().map(Lines::thrown).orElse(""));
     }
   }

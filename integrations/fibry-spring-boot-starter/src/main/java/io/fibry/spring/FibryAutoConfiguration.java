@@ -55,8 +55,8 @@ public final class FibryAutoConfiguration {
   }
 
   @Bean
-  ContextClosing fibryScopeClosing(ConfigurableApplicationContext context, ActorScope scope,
+  ContextShutdown fibryScopeClosing(ConfigurableApplicationContext context, ActorScope scope,
       FibryProperties properties) {
-    return ScopeClosing.of(context, scope, properties.drainLimit(), ContextClosing.ACTORS);
+    return ScopeShutdown.of(context, scope, properties.drainLimit(), ContextShutdown.ACTORS);
   }
 }

@@ -60,8 +60,8 @@ public final class FibryClusterAutoConfiguration {
   /** Lets a node of this context leave, even if the application has joined it itself. */
   @Bean
   @ConditionalOnBean(value = Cluster.class, search = SearchStrategy.CURRENT)
-  ContextClosing fibryNodeLeaving(ConfigurableApplicationContext context, Cluster cluster) {
-    return new ContextClosing(context, ContextClosing.NODES, () -> {
+  ContextShutdown fibryNodeLeaving(ConfigurableApplicationContext context, Cluster cluster) {
+    return new ContextShutdown(context, ContextShutdown.NODES, () -> {
       cluster.close();
       LoggerFactory.getLogger(FibryClusterAutoConfiguration.class).info("{} has left", cluster);
     });

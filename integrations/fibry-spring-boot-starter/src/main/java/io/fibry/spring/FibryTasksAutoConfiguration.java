@@ -41,9 +41,9 @@ public final class FibryTasksAutoConfiguration {
     }
 
     @Bean
-    ContextClosing fibryTaskPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTaskPool,
+    ContextShutdown fibryTaskPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTaskPool,
         FibryProperties properties) {
-      return ScopeClosing.of(context, fibryTaskPool.scope(), properties.drainLimit(), ContextClosing.EXECUTORS);
+      return ScopeShutdown.of(context, fibryTaskPool.scope(), properties.drainLimit(), ContextShutdown.EXECUTORS);
     }
 
     @Bean({APPLICATION, ASYNC})

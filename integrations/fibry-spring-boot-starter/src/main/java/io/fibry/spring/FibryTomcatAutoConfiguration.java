@@ -28,8 +28,8 @@ public final class FibryTomcatAutoConfiguration {
   }
 
   @Bean
-  ContextClosing fibryTomcatPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTomcatPool,
+  ContextShutdown fibryTomcatPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTomcatPool,
       FibryProperties properties) {
-    return ScopeClosing.of(context, fibryTomcatPool.scope(), properties.drainLimit(), ContextClosing.SERVERS);
+    return ScopeShutdown.of(context, fibryTomcatPool.scope(), properties.drainLimit(), ContextShutdown.SERVERS);
   }
 }

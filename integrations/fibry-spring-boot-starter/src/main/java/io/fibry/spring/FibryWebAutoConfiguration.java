@@ -18,7 +18,7 @@ public final class FibryWebAutoConfiguration {
   FibryWebAutoConfiguration() {}
 
   @Bean
-  RefusalAdvice fibryRefusalAdvice(FibryProperties properties) {
-    return new RefusalAdvice(properties.web().retryAfter());
+  ActorExceptionAdvice fibryRefusalAdvice(FibryProperties properties) {
+    return new ActorExceptionAdvice(properties.web().retryAfter());
   }
 }

@@ -73,7 +73,7 @@ class ActuatorTest {
       assertEquals("tasks", scopes.getLast().scope());
       assertEquals(1, scopes.getFirst().sent());
       assertEquals(1L, scopes.getFirst().unhandled().get("failed"));
-      assertEquals(new ActorsEndpoint.Letter("fragile", "java.lang.Integer", "failed",
+      assertEquals(new ActorsEndpoint.DeadLetterView("fragile", "java.lang.Integer", "failed",
           "java.lang.IllegalStateException: on purpose"), scopes.getFirst().deadLetters().getFirst());
     });
   }

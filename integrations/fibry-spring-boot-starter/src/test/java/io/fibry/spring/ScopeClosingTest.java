@@ -57,7 +57,7 @@ class ScopeClosingTest {
 
     @Override
     public int getPhase() {
-      return ContextClosing.ACTORS + 1;
+      return ContextShutdown.ACTORS + 1;
     }
   }
 

@@ -25,27 +25,27 @@ class WebTest {
 
   @Test
   void refusalsAreAnsweredByDefault() {
-    runner.run(context -> assertEquals(1, context.getBeanNamesForType(RefusalAdvice.class).length));
+    runner.run(context -> assertEquals(1, context.getBeanNamesForType(ActorExceptionAdvice.class).length));
   }
 
   @Test
   void propertyDisablesAnswersToRefusals() {
     runner.withPropertyValues("fibry.web.refusals=false")
-        .run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
+        .run(context -> assertEquals(0, context.getBeanNamesForType(ActorExceptionAdvice.class).length));
   }
 
   @Test
   void noRefusalAdviceExistsWithoutWeb() {
     new ApplicationContextRunner().withConfiguration(ALL)
-        .run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
+        .run(context -> assertEquals(0, context.getBeanNamesForType(ActorExceptionAdvice.class).length));
     runner.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
-        .run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
+        .run(context -> assertEquals(0, context.getBeanNamesForType(ActorExceptionAdvice.class).length));
   }
 
   @Test
   void retryAfterIsInWholeSeconds() {
-    assertEquals("2", new RefusalAdvice(Duration.ofMillis(1500)).refused().getHeaders().getFirst("Retry-After"));
-    assertEquals("1", new RefusalAdvice(Duration.ZERO).refused().getHeaders().getFirst("Retry-After"));
+    assertEquals("2", new ActorExceptionAdvice(Duration.ofMillis(1500)).refused().getHeaders().getFirst("Retry-After"));
+    assertEquals("1", new ActorExceptionAdvice(Duration.ZERO).refused().getHeaders().getFirst("Retry-After"));
   }
 
   @Test

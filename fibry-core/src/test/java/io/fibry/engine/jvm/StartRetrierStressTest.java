@@ -1,0 +1,70 @@
+package io.fibry.engine.jvm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.StressHarness;
+import io.fibry.support.Patience;
+import java.util.SplittableRandom;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.RepeatedTest;
+
+/**
+ * Tasks and actors that are kept while threads fail run once, as soon as there is a thread; a kept
+ * actor runs soon.
+ */
+class StartRetrierStressTest {
+  private static final int KEEPERS = 3;
+  private static final int EACH = 60;
+
+  /** Keeps what it cannot start, as a relay would; it fails often. */
+  private static StartRetrier failing(AtomicInteger done) {
+    return new StartRetrier(task -> {
+      if (ThreadLocalRandom.current().nextInt(3) == 0) throw new OutOfMemoryError("planned");
+      task.run();
+      done.incrementAndGet();
+    });
+  }
+
+  @RepeatedTest(5)
+  void tasksRunOnce() {
+    long seed = StressHarness.seed();
+    System.out.println("last resort: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    var runs = new AtomicIntegerArray(KEEPERS * EACH);
+    var done = new AtomicInteger();
+    var resort = failing(done);
+    var threads = new Thread[KEEPERS];
+    for (int i = 0; i < KEEPERS; i++) {
+      int first = i * EACH;
+      var mine = random.split();
+      threads[i] = Thread.ofPlatform().start(() -> {
+        for (int n = first; n < first + EACH; n++) {
+          int number = n;
+          if (mine.nextInt(8) == 0) Thread.yield();
+          resort.keep((Runnable) () -> runs.incrementAndGet(number));
+        }
+      });
+    }
+
+    for (var thread : threads) Patience.joined(thread);
+    Patience.eventually(() -> done.get() == KEEPERS * EACH);
+
+    for (int n = 0; n < runs.length(); n++) assertEquals(1, runs.get(n), "runs of " + n);
+  }
+
+  /** It may be kept again while it is being rescued. */
+  @RepeatedTest(5)
+  void actorIsRescuedEachTimeItIsKept() {
+    var resort = failing(new AtomicInteger());
+    var stranded = new AtomicInteger();
+    Rescuable actor = () -> stranded.set(0);
+    for (int i = 0; i < EACH; i++) {
+      stranded.set(1);
+      resort.keep(actor);
+
+      Patience.eventually(() -> stranded.get() == 0);
+    }
+  }
+}

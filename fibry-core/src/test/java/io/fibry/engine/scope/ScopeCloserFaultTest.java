@@ -1,0 +1,30 @@
+package io.fibry.engine.scope;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import io.fibry.Variants;
+import io.fibry.engine.message.Deadline;
+import io.fibry.support.Patience;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ScopeCloserFaultTest {
+
+  @Test
+  void scopeCollectsNoLeftoversWhenLastMemberLeavesBeforeCloser() {
+    var around = Variants.scope(o -> o);
+    var scope = (Scope) around.openScope("brief");
+    var actor = scope.anonymous().newActor((Object m) -> {});
+    scope.shutDoors();
+    var closing = new ScopeCloser(scope);
+    assertSame(closing, scope.claim(closing));
+    actor.askExit();
+    Patience.eventually(() -> !Scopes.members(around).contains(scope));
+
+    closing.run(Deadline.NO_WAIT);
+
+    for (int i = 0; i < 10; i++) actor.sendMessage(i);
+    assertEquals(List.of(), scope.accounts().leftovers());
+  }
+}

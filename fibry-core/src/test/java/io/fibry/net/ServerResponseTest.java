@@ -1,0 +1,321 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Promise;
+import io.fibry.support.Logged;
+import io.fibry.support.Patience;
+import io.fibry.time.ManualScheduler;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** How answers are framed, and what becomes of the connection. */
+@SuppressWarnings("try") // the log is not used
+class ServerResponseTest {
+  private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
+
+  // time is stopped, so no answer is lost because its client was late
+  private final ActorScope scope = ActorSystem.openScope("answers", o -> o.withScheduler(new ManualScheduler()));
+  private HttpServer server;
+
+  private void open(UnaryOperator<HttpRoutes> routes) {
+    server = HttpServer.open(scope.anonymous(), 0, routes.apply(HttpRoutes.none()), o -> o);
+  }
+
+  private String talk(String request) throws IOException {
+    return RawClient.talk(server.port(), request);
+  }
+
+  private static String withoutDate(String answer) {
+    return answer.replaceAll("Date: [^\r]*\r\n", "");
+  }
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  @Test
+  void headIsResponseWithoutBody() throws IOException {
+    open(routes -> routes.text("/t", exchange -> "text").stream("/s",
+        exchange -> exchange.outputStream().write(new byte[5])));
+
+    assertEquals(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 4\r\nConnection: close\r\n\r\n",
+        withoutDate(talk("HEAD /t" + HOST + "Connection: close\r\n\r\n")));
+    assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n",
+        withoutDate(talk("HEAD /s" + HOST + "Connection: close\r\n\r\n")));
+  }
+
+  /**
+   * In HTTP/1.0 the end of the connection is that of the answer, so a failure must not look like
+   * it.
+   */
+  @Promise("25.10")
+  @Test
+  void brokenResponseDoesNotLookWholeToOldClient() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      exchange.outputStream().write(new byte[100]);
+      exchange.outputStream().flush();
+      throw new IllegalStateException("for a test");
+    }));
+    try (var logged = new Logged(); var client = new RawClient(server.port())) {
+      client.send("GET / HTTP/1.0\r\n\r\n");
+
+      assertThrows(SocketException.class, () -> client.socket.getInputStream().readAllBytes());
+      assertTrue(logged.text().contains("was answered by closing: the answer had begun"), logged.text());
+    }
+  }
+
+  @Test
+  void responseIsWholeAlthoughClientSentMoreThanIsRead() throws IOException {
+    var begun = new CountDownLatch(1);
+    var sent = new CountDownLatch(1);
+    open(routes -> routes.stream("/", exchange -> {
+      begun.countDown();
+      Patience.await(sent);
+      exchange.outputStream().write(new byte[200_000]);
+    }));
+    try (var socket = new Socket()) {
+      // most of the answer is still at the server when it closes
+      socket.setReceiveBufferSize(4_096);
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
+      var out = socket.getOutputStream();
+      out.write(("GET /" + HOST + "Connection: close\r\n\r\n").getBytes(StandardCharsets.ISO_8859_1));
+      Patience.await(begun);
+      out.write("GET".getBytes(StandardCharsets.ISO_8859_1));
+
+      sent.countDown();
+
+      assertTrue(socket.getInputStream().readAllBytes().length > 200_000);
+    }
+  }
+
+  @Test
+  void oldClientIsKeptOnlyIfItAsks() throws IOException {
+    open(routes -> routes.text("/", exchange -> "x"));
+
+    assertTrue(talk("GET / HTTP/1.0\r\n\r\n").contains("\r\nConnection: close\r\n"));
+    try (var client = new RawClient(server.port())) {
+      client.send("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n");
+      assertTrue(client.one().contains("\r\nConnection: keep-alive\r\n"));
+      assertTrue(client.send("GET / HTTP/1.0\r\n\r\n").all().contains("\r\nConnection: close\r\n"));
+    }
+  }
+
+  @Test
+  void oldClientGetsLongResponseUntilEndOfConnection() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      exchange.outputStream().write(new byte[10_000]);
+      exchange.outputStream().flush();
+    }));
+
+    var answer = talk("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+
+    assertTrue(withoutDate(answer).startsWith("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\0"),
+        answer.substring(0, 100));
+    assertEquals(10_000, answer.length() - answer.indexOf("\r\n\r\n") - 4);
+  }
+
+  @Test
+  void flushedResponseIsSentInChunks() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      var out = exchange.header("Content-Type", "a/b").outputStream();
+      out.write('a');
+      out.flush();
+      out.flush();
+      out.write("bcdefghijklmnopq".getBytes());
+    }));
+
+    var answer = talk("GET /" + HOST + "Connection: close\r\n\r\n");
+
+    assertEquals(
+        "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\nConnection: "
+            + "close\r\n\r\n1\r\na\r\n10\r\nbcdefghijklmnopq\r\n0\r\n\r\n",
+        withoutDate(answer));
+  }
+
+  @Test
+  void shortResponseIsSentWithItsLength() throws IOException {
+    open(routes -> routes.stream("/s", exchange -> exchange.outputStream().write("abc".getBytes()))
+        .stream("/n", exchange -> exchange.status(204)).stream("/e", exchange -> {}));
+
+    assertTrue(talk("GET /s" + HOST + "Connection: close\r\n\r\n").contains("\r\nContent-Length: 3\r\n"));
+    assertEquals("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
+        withoutDate(talk("GET /n" + HOST + "Connection: close\r\n\r\n")));
+    assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        withoutDate(talk("GET /e" + HOST + "Connection: close\r\n\r\n")));
+  }
+
+  @Promise("27.11")
+  @Test
+  void resetContentHasNoBody() throws IOException {
+    open(routes -> routes.text("/t", exchange -> exchange.status(205).path())
+        .stream("/s",
+            exchange -> exchange.status(205).header("Content-Length", "3").outputStream().write("abc".getBytes()))
+        .stream("/f", exchange -> exchange.status(205).outputStream().flush())
+        .stream("/e", exchange -> exchange.status(205).eventActor().sendMessage("abc")));
+
+    for (var path : new String[] {"/t", "/s", "/f", "/e"}) {
+      var answer = talk("GET " + path + HOST + "Connection: close\r\n\r\n");
+
+      assertTrue(answer.startsWith("HTTP/1.1 205 Reset Content\r\n"), answer);
+      assertTrue(answer.contains("\r\nContent-Length: 0\r\n") && answer.endsWith("\r\n\r\n"), answer);
+      assertEquals(answer.indexOf("\r\n\r\n"), answer.length() - 4, answer);
+    }
+  }
+
+  @Test
+  void declaredLengthIsEnforced() throws IOException {
+    open(routes -> routes
+        .stream("/less", exchange -> exchange.header("Content-Length", "5").outputStream().write("abc".getBytes()))
+        .stream("/more", exchange -> {
+          exchange.header("Content-Length", "2").outputStream().write("ab".getBytes());
+          assertThrows(IOException.class, () -> exchange.outputStream().write('c'));
+        }));
+
+    // and a close: the client sees that it is incomplete
+    assertTrue(talk("GET /less" + HOST + "\r\n").endsWith("\r\nContent-Length: 5\r\n\r\nabc"));
+    assertTrue(talk("GET /more" + HOST + "Connection: close\r\n\r\n").endsWith("\r\n\r\nab"));
+  }
+
+  @Test
+  void begunResponseIsCutOffWhenHandlerFails() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      exchange.outputStream().write("abc".getBytes());
+      exchange.outputStream().flush();
+      throw new IllegalStateException("late");
+    }));
+    try (var logged = new Logged()) {
+      var answer = talk("GET /" + HOST + "\r\n");
+
+      assertTrue(answer.endsWith("3\r\nabc\r\n"), answer);
+    }
+  }
+
+  @Test
+  void unbegunResponseIs500WhenHandlerFails() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      exchange.header("X-Mine", "1").outputStream().write("abc".getBytes());
+      throw new IllegalStateException("early");
+    }));
+    try (var logged = new Logged(); var client = new RawClient(server.port())) {
+      var answer = client.send("GET /" + HOST + "\r\n").one();
+
+      assertTrue(answer.startsWith("HTTP/1.1 500 ") && !answer.contains("X-Mine") && !answer.contains("close"), answer);
+      assertTrue(client.send("GET /" + HOST + "Connection: close\r\n\r\n").all().startsWith("HTTP/1.1 500 "));
+    }
+  }
+
+  @Test
+  void clientIsToldToContinueWhenBodyIsRead() throws IOException {
+    open(routes -> routes.text("/read", HttpExchange::bodyAsText).text("/not", exchange -> "no"));
+    try (var client = new RawClient(server.port())) {
+      client.send("POST /read" + HOST + "Expect: 100-Continue\r\nContent-Length: 3\r\n\r\n");
+      assertEquals("HTTP/1.1 100 Continue\r\n\r\n", client.one());
+      assertTrue(client.send("abc").one().endsWith("\r\n\r\nabc"));
+
+      client.send("POST /not" + HOST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+      // the body may or may not follow
+      assertTrue(client.all().contains("\r\nConnection: close\r\n"));
+    }
+  }
+
+  @Test
+  void unreadBodyIsDiscarded() throws IOException {
+    open(routes -> routes.text("/", exchange -> exchange.path()));
+
+    assertEquals("200 200", RawClient
+        .codes(talk("POST /" + HOST + "Content-Length: 60000\r\n\r\n" + "a".repeat(60_000) + RawClient.get("/"))));
+    assertEquals("200 200", RawClient.codes(
+        talk("POST /" + HOST + "Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n" + RawClient.get("/"))));
+    assertEquals("200",
+        RawClient.codes(talk("POST /" + HOST + "Transfer-Encoding: chunked\r\n\r\nzz\r\n" + RawClient.get("/"))));
+    assertEquals("200", RawClient
+        .codes(talk("POST /" + HOST + "Content-Length: 70000\r\n\r\n" + "a".repeat(70_000) + RawClient.get("/"))));
+  }
+
+  @Promise("27.7")
+  @Test
+  void halfClosedClientGetsItsResponse() throws IOException {
+    open(routes -> routes.text("/", HttpExchange::bodyAsText));
+    try (var client = new RawClient(server.port())) {
+      client.send("POST /" + HOST + "Content-Length: 3\r\n\r\nabc");
+      client.socket.shutdownOutput();
+
+      assertTrue(client.all().endsWith("\r\n\r\nabc"));
+    }
+  }
+
+  @Test
+  void bodyThatEndsEarlyIs400() throws IOException {
+    open(routes -> routes.text("/", HttpExchange::bodyAsText));
+    for (var sent : new String[] {"Content-Length: 3\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n3\r\nab",
+      "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"})
+      try (var client = new RawClient(server.port())) {
+        client.send("POST /" + HOST + sent);
+        client.socket.shutdownOutput();
+
+        assertEquals("400", RawClient.codes(client.all()));
+      }
+  }
+
+  @Test
+  void exchangeIsOverWhenItsHandlerReturns() throws IOException {
+    var kept = new AtomicReference<HttpExchange>();
+    var out = new AtomicReference<OutputStream>();
+    open(routes -> routes.stream("/", exchange -> {
+      kept.set(exchange);
+      out.set(exchange.outputStream());
+    }));
+    talk("POST /" + HOST + "Connection: close\r\nContent-Length: 1\r\n\r\na");
+
+    assertThrows(IOException.class, () -> kept.get().body().read());
+    assertThrows(IOException.class, () -> out.get().write(1));
+    assertThrows(IllegalStateException.class, () -> kept.get().status(201));
+  }
+
+  @Test
+  void invalidHeaderOrStatusIsRefusedAtOnce() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      for (var bad : new String[] {"a\rb", "a\nb", "a\0b", "\u0100"})
+        assertThrows(IllegalArgumentException.class, () -> exchange.header("X", bad));
+      for (var bad : new String[] {"", "a b", "a:", "\u00e4", "a\r\n"})
+        assertThrows(IllegalArgumentException.class, () -> exchange.header(bad, "x"));
+      for (var bad : new String[] {"Transfer-Encoding", "Connection", "Upgrade", "Content-Length"})
+        assertThrows(IllegalArgumentException.class, () -> exchange.header(bad, "x"));
+      for (int bad : new int[] {99, 101, 199, 600, -1})
+        assertThrows(IllegalArgumentException.class, () -> exchange.status(bad));
+      assertThrows(NullPointerException.class, () -> exchange.header("X", null));
+      exchange.header("Set-Cookie", "a").header("set-cookie", "b").header("X-One", "1").header("x-one", "2").status(299)
+          .outputStream();
+      assertThrows(IllegalStateException.class, () -> exchange.status(200));
+    }).text("/text", exchange -> {
+      assertThrows(IllegalStateException.class, exchange::outputStream);
+      assertThrows(IllegalStateException.class, exchange::eventActor);
+      return "ok";
+    }));
+
+    var answer = talk("GET /" + HOST + "Connection: close\r\n\r\n");
+
+    assertTrue(answer.startsWith("HTTP/1.1 299 Success\r\n")
+        && answer.contains("\r\nSet-Cookie: a\r\nset-cookie: b\r\nx-one: 2\r\n"), answer);
+    assertFalse(answer.contains("X-One"), answer);
+    assertTrue(talk("GET /text" + HOST + "Connection: close\r\n\r\n").endsWith("ok"));
+  }
+}

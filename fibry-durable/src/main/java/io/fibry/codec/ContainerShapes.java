@@ -1,0 +1,219 @@
+package io.fibry.codec;
+
+import io.fibry.text.Lines;
+import java.lang.reflect.Array;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * The shapes of what holds other values. Values that were read cannot be changed, except arrays.
+ */
+final class ContainerShapes {
+  private ContainerShapes() {}
+
+  /** An array of items of one shape. */
+  private interface ItemsShape extends Shape {
+    Shape item();
+
+    @Override
+    default void write(Object value, ItemWriter out) {
+      var all = ((Collection<?>) value).toArray(); // once: another thread may change it
+      out.beginArray(all.length);
+      for (int i = 0; i < all.length; i++) writeItem(all[i], i, item(), out);
+      out.end();
+    }
+
+    @Override
+    default boolean fits(int levels) {
+      return levels > 0;
+    }
+
+    @Override
+    default void sample(Sampler sampler, int levels) {
+      boolean one = item().fits(levels - 1);
+      sampler.out().beginArray(one ? 1 : 0);
+      if (one) item().sample(sampler, levels - 1);
+      sampler.out().end();
+    }
+  }
+
+  record ListShape(Shape item) implements ItemsShape {
+    @Override
+    public Object read(ItemReader in, Consumer<String> unknown) {
+      return List.copyOf(readAll(in, item, unknown));
+    }
+
+    @Override
+    public Object absent() {
+      return List.of();
+    }
+
+    @Override
+    public String text() {
+      return "[" + item.text() + "]";
+    }
+  }
+
+  record SetShape(Shape item) implements ItemsShape {
+    @Override
+    public Object read(ItemReader in, Consumer<String> unknown) {
+      var items = readAll(in, item, unknown);
+      var set = new LinkedHashSet<Object>(items);
+      if (set.size() < items.size()) throw in.failure("a set has an element twice");
+      return Collections.unmodifiableSet(set);
+    }
+
+    @Override
+    public Object absent() {
+      return Set.of();
+    }
+
+    @Override
+    public String text() {
+      return "set [" + item.text() + "]";
+    }
+  }
+
+  record ArrayShape(Class<?> type, Shape item) implements ItemsShape {
+    @Override
+    public void write(Object value, ItemWriter out) {
+      int length = Array.getLength(value);
+      out.beginArray(length);
+      for (int i = 0; i < length; i++) writeItem(Array.get(value, i), i, item, out);
+      out.end();
+    }
+
+    @Override
+    public Object read(ItemReader in, Consumer<String> unknown) {
+      var items = readAll(in, item, unknown);
+      Object array = Array.newInstance(type, items.size());
+      for (int i = 0; i < items.size(); i++) Array.set(array, i, items.get(i));
+      return array;
+    }
+
+    @Override
+    public Object absent() {
+      return Array.newInstance(type, 0);
+    }
+
+    @Override
+    public String text() {
+      return "[" + item.text() + "]";
+    }
+  }
+
+  record MapShape(Shape key, Shape value) implements Shape {
+    @Override
+    public void write(Object map, ItemWriter out) {
+      var entries = List.copyOf(((Map<?, ?>) map).entrySet()); // a map that another thread changes
+      out.beginMap(entries.size());
+      for (var entry : entries) {
+        writeItem(entry.getKey(), "a key", key, out);
+        writeItem(entry.getValue(), entry.getKey(), value, out);
+      }
+      out.end();
+    }
+
+    @Override
+    public Object read(ItemReader in, Consumer<String> unknown) {
+      in.beginMap();
+      var map = new LinkedHashMap<Object, Object>();
+      while (in.next()) {
+        Object one = readItem(in, "a key", key, unknown);
+        if (map.put(one, readItem(in, one, value, unknown)) != null) throw in.failure("a map has a key twice");
+      }
+      in.end();
+      return Collections.unmodifiableMap(map);
+    }
+
+    @Override
+    public Object absent() {
+      return Map.of();
+    }
+
+    @Override
+    public boolean fits(int levels) {
+      return levels > 0;
+    }
+
+    @Override
+    public void sample(Sampler sampler, int levels) {
+      boolean one = key.fits(levels - 1) && value.fits(levels - 1);
+      sampler.out().beginMap(one ? 1 : 0);
+      if (one) {
+        key.sample(sampler, levels - 1);
+        value.sample(sampler, levels - 1);
+      }
+      sampler.out().end();
+    }
+
+    @Override
+    public String text() {
+      return "{" + key.text() + ": " + value.text() + "}";
+    }
+  }
+
+  record OptionalShape(Shape item) implements Shape {
+    @Override
+    public void write(Object value, ItemWriter out) {
+      var optional = (Optional<?>) value;
+      if (optional.isPresent()) item.write(optional.get(), out);
+      else out.nothing();
+    }
+
+    @Override
+    public Object read(ItemReader in, Consumer<String> unknown) {
+      return in.isNothing() ? Optional.empty() : Optional.of(item.read(in, unknown));
+    }
+
+    @Override
+    public Object absent() {
+      return Optional.empty();
+    }
+
+    @Override
+    public void sample(Sampler sampler, int levels) {
+      if (item.fits(levels)) item.sample(sampler, levels);
+      else sampler.out().nothing();
+    }
+
+    @Override
+    public String text() {
+      return item.text() + "?";
+    }
+  }
+
+  private static void writeItem(Object one, Object place, Shape item, ItemWriter out) {
+    try {
+      if (one == null) throw CodecException.here("it is null");
+      item.write(one, out);
+    } catch (CodecException failure) {
+      throw failure.in("[" + Lines.line(String.valueOf(place)) + "]");
+    }
+  }
+
+  private static List<Object> readAll(ItemReader in, Shape item, Consumer<String> unknown) {
+    in.beginArray();
+    var items = new ArrayList<Object>();
+    while (in.next()) items.add(readItem(in, items.size(), item, unknown));
+    in.end();
+    return items;
+  }
+
+  private static Object readItem(ItemReader in, Object place, Shape item, Consumer<String> unknown) {
+    try {
+      return Objects.requireNonNull(item.read(in, unknown));
+    } catch (CodecException failure) {
+      throw failure.in("[" + Lines.line(String.valueOf(place)) + "]");
+    }
+  }
+}

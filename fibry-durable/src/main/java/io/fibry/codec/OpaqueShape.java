@@ -1,0 +1,26 @@
+package io.fibry.codec;
+
+import java.util.function.Consumer;
+
+/** A type that its format writes as a whole. */
+record OpaqueShape(Class<?> type, Object example) implements Shape {
+  @Override
+  public void write(Object value, ItemWriter out) {
+    out.whole(type, value);
+  }
+
+  @Override
+  public Object read(ItemReader in, Consumer<String> unknown) {
+    return in.whole(type, unknown);
+  }
+
+  @Override
+  public void sample(Sampler sampler, int levels) {
+    write(example, sampler.out());
+  }
+
+  @Override
+  public String text() {
+    return type.getSimpleName();
+  }
+}

@@ -1,0 +1,167 @@
+package io.fibry.codec;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.MonthDay;
+import java.time.OffsetDateTime;
+import java.time.OffsetTime;
+import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeFormatterBuilder;
+import java.time.format.SignStyle;
+import java.time.temporal.ChronoField;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** The shapes of the JDK's values. */
+final class ScalarShapes {
+  private static final int MOST_SCALE = 100_000; // of a decimal: arithmetic with more takes all memory
+  private static final DateTimeFormatter MONTH =
+      new DateTimeFormatterBuilder().appendValue(ChronoField.YEAR, 4, 10, SignStyle.EXCEEDS_PAD).appendLiteral('-')
+          .appendValue(ChronoField.MONTH_OF_YEAR, 2).toFormatter(Locale.ROOT);
+  private static final Map<Class<?>, Shape> SHAPES = new HashMap<>();
+
+  private record ScalarShape(String text, BiConsumer<Object, ItemWriter> writer, Function<ItemReader, Object> reader,
+      Object sample) implements Shape {
+    @Override
+    public void write(Object value, ItemWriter out) {
+      writer.accept(value, out);
+    }
+
+    @Override
+    public Object read(ItemReader in, Consumer<String> unknown) {
+      return reader.apply(in);
+    }
+
+    @Override
+    public boolean isKey() {
+      return true;
+    }
+
+    @Override
+    public void sample(Sampler sampler, int levels) {
+      writer.accept(sample, sampler.out());
+    }
+  }
+
+  static {
+    add("long", (value, out) -> out.integer((Long) value), ItemReader::integer, -4_711_000_000L, long.class,
+        Long.class);
+    add("int", (value, out) -> out.integer((Integer) value),
+        in -> (int) integer(in, Integer.MIN_VALUE, Integer.MAX_VALUE), 471_100, int.class, Integer.class);
+    add("short", (value, out) -> out.integer((Short) value),
+        in -> (short) integer(in, Short.MIN_VALUE, Short.MAX_VALUE), (short) -4711, short.class, Short.class);
+    add("byte", (value, out) -> out.integer((Byte) value), in -> (byte) integer(in, Byte.MIN_VALUE, Byte.MAX_VALUE),
+        (byte) 47, byte.class, Byte.class);
+    // a number, since one char may be half of a pair
+    add("char", (value, out) -> out.integer((Character) value),
+        in -> (char) integer(in, Character.MIN_VALUE, Character.MAX_VALUE), 'x', char.class, Character.class);
+    add("boolean", (value, out) -> out.bool((Boolean) value), ItemReader::bool, true, boolean.class, Boolean.class);
+    add("float", (value, out) -> out.float32((Float) value), ItemReader::float32, 47.11f, float.class, Float.class);
+    add("double", (value, out) -> out.float64((Double) value), ItemReader::float64, -47.11, double.class,
+        Double.class);
+    add("String", ScalarShapes::writeText, ItemReader::text, "a text", String.class);
+    add("byte[]", (value, out) -> out.bytes((byte[]) value), ItemReader::bytes, new byte[] {47, 11}, byte[].class);
+    add("UUID", (value, out) -> out.uuid((UUID) value), ItemReader::uuid, new UUID(47, 11), UUID.class);
+    add("BigInteger", (value, out) -> out.bigInteger((BigInteger) value), ItemReader::bigInteger,
+        BigInteger.valueOf(4711),
+        BigInteger.class);
+    add("BigDecimal", ScalarShapes::writeDecimal, ScalarShapes::readDecimal, new BigDecimal("47.11"), BigDecimal.class);
+    add(Instant.class, Instant::parse, "2026-01-02T03:04:05.678Z");
+    add(Duration.class, Duration::parse, "PT47.11S");
+    add(Period.class, Period::parse, "P1Y2M3D");
+    add(LocalDate.class, LocalDate::parse, "2026-01-02");
+    add(LocalTime.class, LocalTime::parse, "03:04:05.678");
+    add(LocalDateTime.class, LocalDateTime::parse, "2026-01-02T03:04:05.678");
+    add(OffsetDateTime.class, OffsetDateTime::parse, "2026-01-02T03:04:05.678+01:00");
+    add(OffsetTime.class, OffsetTime::parse, "03:04:05.678+01:00");
+    add(ZonedDateTime.class, ZonedDateTime::parse, "2026-01-02T03:04:05.678+01:00[Europe/Rome]");
+    add(Year.class, text -> Year.of(Integer.parseInt(text)), "2026");
+    // its `toString` leaves out the sign that `parse` needs behind the year 9999
+    add("YearMonth", (value, out) -> out.text(MONTH.format((YearMonth) value)),
+        in -> parsed(in, YearMonth.class, text -> YearMonth.parse(text, MONTH)), YearMonth.of(2026, 1),
+        YearMonth.class);
+    add(MonthDay.class, MonthDay::parse, "--01-02");
+    add(ZoneId.class, ZoneId::of, "Europe/Rome");
+    add(ZoneOffset.class, ZoneOffset::of, "+01:00");
+  }
+
+  private ScalarShapes() {}
+
+  private static void add(String text, BiConsumer<Object, ItemWriter> writer, Function<ItemReader, Object> reader,
+      Object sample, Class<?>... types) {
+    for (var type : types) SHAPES.put(type, new ScalarShape(text, writer, reader, sample));
+  }
+
+  /** Adds a type that is written as ISO 8601 says. */
+  private static <T> void add(Class<T> type, Function<String, T> parser, String sample) {
+    add(type.getSimpleName(), (value, out) -> out.text(value.toString()), in -> parsed(in, type, parser),
+        parser.apply(sample), type);
+  }
+
+  private static <T> T parsed(ItemReader in, Class<T> type, Function<String, T> parser) {
+    String text = in.text();
+    try {
+      return parser.apply(text);
+    } catch (DateTimeException | NumberFormatException | ArithmeticException wrong) {
+      throw in.failure("the text is no " + type.getSimpleName());
+    }
+  }
+
+  /** Returns null if the type is no scalar. */
+  static Shape of(Class<?> type) {
+    return SHAPES.get(type);
+  }
+
+  private static long integer(ItemReader in, long least, long most) {
+    long value = in.integer();
+    if (value < least || value > most) throw in.failure(value + " is not in " + least + ".." + most);
+    return value;
+  }
+
+  /** The JDK would write a question mark for half of a pair. */
+  private static void writeText(Object value, ItemWriter out) {
+    var text = (String) value;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (!Character.isSurrogate(c)) continue;
+      boolean pair = Character.isHighSurrogate(c) && i + 1 < text.length()
+          && Character.isLowSurrogate(text.charAt(i + 1));
+      if (!pair) throw CodecException.here("the text has half of a surrogate pair at " + i);
+      i++;
+    }
+    out.text(text);
+  }
+
+  private static void writeDecimal(Object value, ItemWriter out) {
+    var decimal = (BigDecimal) value;
+    if (!isReasonable(decimal)) throw CodecException.here("a decimal with a scale of " + decimal.scale());
+    out.decimal(decimal);
+  }
+
+  private static BigDecimal readDecimal(ItemReader in) {
+    var decimal = in.decimal();
+    if (!isReasonable(decimal)) throw in.failure("a decimal with a scale of " + decimal.scale());
+    return decimal;
+  }
+
+  private static boolean isReasonable(BigDecimal decimal) {
+    return Math.abs((long) decimal.scale()) <= MOST_SCALE;
+  }
+}

@@ -1,0 +1,237 @@
+package io.fibry.durable;
+
+import io.fibry.Request;
+import io.fibry.codec.Codec;
+import io.fibry.store.Store;
+import io.fibry.text.Lines;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
+
+/** The steps of a definition. */
+record DefaultDurableBuilder<M>(String name, MessageCodecs<M> messages, int snapshotEvery, int ahead, int keeps, int remembers,
+    Duration rememberedFor, Optional<Duration> history) implements Durable.Builder<M> {
+  private static final String IMPOSSIBLE = "there can be no such actor of kind '";
+  private static final Duration LONGEST = Duration.ofDays(365_000_000); // a million years: for ever
+
+  static <M> DefaultDurableBuilder<M> of(String name, Class<M> messages) {
+    Objects.requireNonNull(messages, "messages");
+    return new DefaultDurableBuilder<>(StoredNames.plain("kind", name), MessageCodecs.of(messages), 1000, 1024, 0, 1000, Duration.ofDays(1),
+        Optional.empty());
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the class of a value of the type
+  public <S> Durable.StateStep<S, M> state(S initial) {
+    var type = (Class<S>) typeOf(Objects.requireNonNull(initial, "initial"));
+    var codec = codecOf(name, "state", type);
+    if (isAlone(type)) throw new IllegalArgumentException("kind '" + name + "' begins with the only object of "
+        + type.getName() + ", so there would be no other state; let it be one of a sealed interface, or give a codec");
+    return state(codec, initial);
+  }
+
+  /** The sealed interface of which it is a choice, if there is one: later states may be others. */
+  private static Class<?> typeOf(Object value) {
+    Class<?> type = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
+    while (!type.getName().startsWith("java.")) {
+      var sealed = Arrays.stream(type.getInterfaces()).filter(Class::isSealed).toList();
+      if (sealed.size() != 1) break;
+      type = sealed.getFirst();
+    }
+    return type;
+  }
+
+  /** Whether a type that has a codec has only one object, so that no other state could follow. */
+  private static boolean isAlone(Class<?> type) {
+    return !(type.isRecord() || type.isEnum() || type.isSealed() || type.isArray()
+        || type.getName().startsWith("java."));
+  }
+
+  @Override
+  public <S> Durable.StateStep<S, M> state(Codec<S> codec, S initial) {
+    var checked = CheckedCodec.of(codec);
+    byte[] bytes = checked.encode(Objects.requireNonNull(initial, "initial"));
+    checked.decode(bytes); // so that a codec that cannot is found out now
+    return new DefaultStateStep<>(this, checked, () -> checked.decode(bytes));
+  }
+
+  /** Throws if the type has none. */
+  static <T> Codec<T> codecOf(String kind, String what, Class<T> type) {
+    try {
+      return Codec.of(Objects.requireNonNull(type, what));
+    } catch (IllegalArgumentException none) {
+      throw new IllegalArgumentException(
+          "the " + what + " of kind '" + kind + "' cannot be stored: " + Lines.message(none),
+          none);
+    }
+  }
+
+  private record DefaultStateStep<S, M>(DefaultDurableBuilder<M> kind, Codec<S> codec, Callable<S> initial) implements Durable.StateStep<S, M> {
+    @Override
+    public Durable<M> handler(Durable.StateHandler<S, M> handler) {
+      Objects.requireNonNull(handler, "handler");
+      return handler((state, message, context) -> handler.handle(state, message));
+    }
+
+    @Override
+    public Durable<M> handler(Durable.StateHandlerWithContext<S, M> handler) {
+      Objects.requireNonNull(handler, "handler");
+      return new DurableDefinition<S, Void, M>(kind, initial, Optional.of(codec), Optional.empty(), (state, none) -> state,
+          handler::handle);
+    }
+  }
+
+  @Override
+  public <S, E> Durable.EventsStep<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after) {
+    return events(codecOf(name, "events", events), initial, after);
+  }
+
+  @Override
+  public <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after) {
+    return events(codec, codecOf(Objects.requireNonNull(initial, "initial")), initial, after);
+  }
+
+  @Override
+  public <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, Codec<S> state, S initial,
+      BiFunction<S, E, S> after) {
+    var checked = CheckedCodec.of(Objects.requireNonNull(state, "state"));
+    // A state that cannot be encoded is found now
+    checked.decode(checked.encode(Objects.requireNonNull(initial, "initial")));
+    return events(codec, Optional.of(checked), initial, after);
+  }
+
+  private <S, E> Durable.EventsStep<S, E, M> events(Codec<E> codec, Optional<Codec<S>> state, S initial,
+      BiFunction<S, E, S> after) {
+    if (!Immutability.isValue(initial)) throw new IllegalArgumentException("kind '" + name + "' begins with an object of "
+        + initial.getClass().getName()
+        + ", which all keys would share, and which can be changed; take initialState(() -> ..)");
+    return new DefaultEventsStep<>(this, () -> initial, state, codec, after);
+  }
+
+  /** Returns an empty value if the type has no form in bytes. */
+  @SuppressWarnings("unchecked") // the class of a value of the type
+  private static <S> Optional<Codec<S>> codecOf(S initial) {
+    var type = (Class<S>) typeOf(initial);
+    try {
+      Codec<S> codec = Codec.of(type);
+      return isAlone(type) ? Optional.empty() : Optional.of(codec);
+    } catch (IllegalArgumentException none) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public <S> Durable.MutableStateStep<S, M> initialState(Callable<? extends S> initial) {
+    return new DefaultMutableStateStep<>(this, Objects.requireNonNull(initial, "initial"));
+  }
+
+  private record DefaultMutableStateStep<S, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial)
+      implements Durable.MutableStateStep<S, M> {
+    @Override
+    public <E> Durable.EventsStep<S, E, M> events(Class<E> events, BiFunction<S, E, S> after) {
+      return events(codecOf(kind.name, "events", events), after);
+    }
+
+    @Override
+    public <E> Durable.EventsStep<S, E, M> events(Codec<E> codec, BiFunction<S, E, S> after) {
+      return new DefaultEventsStep<>(kind, initial, Optional.empty(), codec, after);
+    }
+  }
+
+  private record DefaultEventsStep<S, E, M>(DefaultDurableBuilder<M> kind, Callable<? extends S> initial, Optional<Codec<S>> state,
+      Codec<E> events, BiFunction<S, E, S> after) implements Durable.EventsStep<S, E, M> {
+    DefaultEventsStep {
+      events = CheckedCodec.of(events);
+      Objects.requireNonNull(after, "after");
+    }
+
+    @Override
+    public Durable<M> handler(Durable.EventHandler<S, E, M> handler) {
+      Objects.requireNonNull(handler, "handler");
+      return new DurableDefinition<>(kind, initial, state, Optional.of(events), after, (before, message, turn) -> {
+        handler.handle(before, message, turn);
+        return turn.state();
+      });
+    }
+  }
+
+  @Override
+  public DefaultDurableBuilder<M> messages(Codec<M> codec) {
+    return new DefaultDurableBuilder<>(name, messages.by(codec), snapshotEvery, ahead, keeps, remembers, rememberedFor, history);
+  }
+
+  @Override
+  public <R> DefaultDurableBuilder<M> answers(Class<? extends Request<?, R>> request, Codec<R> codec) {
+    return new DefaultDurableBuilder<>(name, messages.answers(request, codec), snapshotEvery, ahead, keeps, remembers, rememberedFor,
+        history);
+  }
+
+  @Override
+  public DefaultDurableBuilder<M> storeMessages(int most) {
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, positive(most, "storeMessages"), remembers, rememberedFor,
+        history);
+  }
+
+  @Override
+  public DefaultDurableBuilder<M> deduplicate(int answers, Duration time) {
+    if (!Objects.requireNonNull(time, "time").isPositive())
+      throw new IllegalArgumentException("kind '" + name + "' remembers for " + time + "; give more than zero");
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "deduplicate"), time, history);
+  }
+
+  @Override
+  public DefaultDurableBuilder<M> snapshotEvery(int turns) {
+    return new DefaultDurableBuilder<>(name, messages, positive(turns, "snapshotEvery"), ahead, keeps, remembers, rememberedFor,
+        history);
+  }
+
+  @Override
+  public DefaultDurableBuilder<M> maxUnstoredTurns(int turns) {
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, positive(turns, "maxUnstoredTurns"), keeps, remembers,
+        rememberedFor,
+        history);
+  }
+
+  Store.ActorId id(String key) {
+    return new Store.ActorId(name, key);
+  }
+
+  /** A message that waits: due at once. */
+  Store.PendingMessage waiting(String key, M message, Instant now, String context) {
+    var to = id(checkedKey(key));
+    byte[] bytes = messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
+    return waiting(key, bytes, now, context);
+  }
+
+  Store.PendingMessage waiting(String key, byte[] bytes, Instant now, String context) {
+    return new Store.PendingMessage(id(checkedKey(key)), Mail.sent(now), Store.PendingMessage.ALWAYS,
+        Mail.of(bytes, context).bytes());
+  }
+
+  @Override
+  public Durable.Builder<M> retainEvents(Duration age) {
+    if (Objects.requireNonNull(age, "age").isNegative())
+      throw new IllegalArgumentException("kind '" + name + "': a history of " + age
+          + "; give zero or more");
+    var known = age.compareTo(LONGEST) > 0 ? LONGEST : age;
+    return new DefaultDurableBuilder<>(name, messages, snapshotEvery, ahead, keeps, remembers, rememberedFor, Optional.of(known));
+  }
+
+  String checkedKey(String key) {
+    return StoredNames.any(IMPOSSIBLE + name + "': its key", Objects.requireNonNull(key, "key"));
+  }
+
+  IllegalArgumentException refused(String why) {
+    return new IllegalArgumentException(IMPOSSIBLE + name + "': " + why);
+  }
+
+  private int positive(int number, String option) {
+    if (number < 1)
+      throw new IllegalArgumentException("kind '" + name + "': " + option + " " + number + "; give 1 or more");
+    return number;
+  }
+}

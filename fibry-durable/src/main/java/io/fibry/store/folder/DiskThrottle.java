@@ -1,0 +1,59 @@
+package io.fibry.store.folder;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Leaves the disk to others for three quarters of the time. Used by one thread; other threads may
+ * ask it to hurry.
+ */
+final class DiskThrottle {
+  static final int STEP = 1 << 20; // bytes from one rest to the next
+  private static final int RESTS = 3; // times as long as the work
+
+  private final LongSupplier nanoTime;
+  private final LongConsumer sleep; // for so many nanoseconds, or shorter
+  private volatile Thread thread; // written by itself, read by others
+  private volatile boolean hurried; // written by others
+  private long began;
+  private long worked; // nanoseconds since the last rest
+  private long bytes; // likewise
+
+  DiskThrottle(LongSupplier nanoTime, LongConsumer sleep) {
+    this.nanoTime = nanoTime;
+    this.sleep = sleep;
+  }
+
+  /** Time before this call was no work. */
+  void begin() {
+    thread = Thread.currentThread();
+    began = nanoTime.getAsLong();
+  }
+
+  /** Rests, if that was enough. */
+  void worked(int more) {
+    bytes += more;
+    worked += nanoTime.getAsLong() - began;
+    if (bytes >= STEP) {
+      rest(RESTS * worked);
+      bytes = 0;
+      worked = 0;
+    }
+    began = nanoTime.getAsLong();
+  }
+
+  private void rest(long nanos) {
+    long begun = nanoTime.getAsLong();
+    for (long left = nanos; left > 0 && !hurried; left = nanos - (nanoTime.getAsLong() - begun)) {
+      Thread.interrupted(); // it would end each sleep at once
+      sleep.accept(left);
+    }
+  }
+
+  /** Called by any thread: it does not rest from now on. */
+  void hurry() {
+    hurried = true;
+    LockSupport.unpark(thread);
+  }
+}

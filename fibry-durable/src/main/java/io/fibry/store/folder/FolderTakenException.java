@@ -1,0 +1,12 @@
+package io.fibry.store.folder;
+
+import java.io.IOException;
+
+/** Thrown when another process owns the folder, or could own it: this store must stop writing. */
+final class FolderTakenException extends IOException {
+  private static final long serialVersionUID = 1;
+
+  FolderTakenException(String message) {
+    super(message);
+  }
+}

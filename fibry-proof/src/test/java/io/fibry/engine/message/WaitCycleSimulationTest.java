@@ -1,0 +1,33 @@
+package io.fibry.engine.message;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Seeds;
+import io.fibry.Strategy;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The rounds of {@link WaitCycleStressTest}, each in an order that a seed decides. */
+@Tag("simulated")
+class WaitCycleSimulationTest {
+
+  @Test
+  void everyCycleIsFoundAndNoAlarmIsFalse() {
+    var alarms = new AtomicLong();
+
+    Seeds.play("rings", 1_000, simulation -> {
+      var rings = WaitCycleStressTest.of(Strategy.FIBER, Strategy.RESIDENT_FIBER, Strategy.THREAD, Strategy.CALLER);
+      Seeds.delay(simulation);
+      rings.round(new Random(simulation.random().nextLong()));
+      assertEquals(List.of(), List.copyOf(rings.faults));
+      alarms.addAndGet(rings.alarms.get());
+    });
+
+    assertTrue(alarms.get() > 0, "no ring was closed");
+    System.out.println("rings: " + alarms + " alarms");
+  }
+}

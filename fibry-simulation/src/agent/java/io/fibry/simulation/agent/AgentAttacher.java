@@ -1,0 +1,101 @@
+package io.fibry.simulation.agent;
+
+import com.sun.tools.attach.VirtualMachine;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+
+/** Sees to it that the agent is in this JVM: a helper process attaches it. Thread-safe. */
+public final class AgentAttacher {
+  private static final int PATIENCE = 60; // seconds
+
+  private AgentAttacher() {}
+
+  /**
+   * Attaches the agent, unless it is attached already.
+   *
+   * @throws IllegalStateException if it cannot be attached; the text says what to do instead
+   * @throws UnsupportedOperationException if this JDK lacks what a simulation needs
+   */
+  public static synchronized void ensure() {
+    if (System.getProperty(Agent.STATE) == null) attach();
+    var state = System.getProperty(Agent.STATE);
+    if (state == null) throw refused("it did not start", null);
+    if (!state.equals(Agent.READY)) throw new UnsupportedOperationException(state);
+  }
+
+  private static void attach() {
+    try {
+      var home = home();
+      var helper = new ProcessBuilder(java(), "--add-modules", "jdk.attach", "-cp", home.toString(),
+          AttachProgram.class.getName(), Long.toString(ProcessHandle.current().pid()), agentJar(home).toString())
+          .redirectErrorStream(true).start();
+      helper.getOutputStream().close();
+      var said = String.join(" ", helper.inputReader().lines().toList());
+      if (!helper.waitFor(PATIENCE, TimeUnit.SECONDS)) throw refused("the helper process does not end", null);
+      if (helper.exitValue() != 0) throw refused(said, null);
+    } catch (IOException | URISyntaxException failure) {
+      throw refused(failure.toString(), failure);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw refused("the thread was interrupted", interrupted);
+    }
+  }
+
+  /** Where the classes of this module are: a jar, or a folder. */
+  private static Path home() throws URISyntaxException, IOException {
+    var source = AgentAttacher.class.getProtectionDomain().getCodeSource();
+    var location = source == null ? URI.create("unknown:") : source.getLocation().toURI();
+    if (!"file".equals(location.getScheme()))
+      throw new IOException("its classes are not in a file, but in " + location);
+    return Path.of(location);
+  }
+
+  private static String java() throws IOException {
+    return ProcessHandle.current().info().command()
+        .orElseThrow(() -> new IOException("the system does not say which program this JVM is"));
+  }
+
+  /** A jar that only names them: they may be in a folder, or in a jar with another manifest. */
+  private static Path agentJar(Path home) throws IOException {
+    var jar = Files.createTempFile("fibry-simulation-agent", ".jar");
+    jar.toFile().deleteOnExit();
+    var manifest = new Manifest();
+    var entries = manifest.getMainAttributes();
+    entries.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    entries.put(Attributes.Name.CLASS_PATH, home.toUri().toString());
+    entries.putValue("Agent-Class", Agent.class.getName());
+    entries.putValue("Can-Redefine-Classes", "true");
+    entries.putValue("Can-Retransform-Classes", "true");
+    new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+    return jar;
+  }
+
+  private static IllegalStateException refused(String why, Throwable cause) {
+    return new IllegalStateException("the agent of fibry-simulation cannot be attached to this JVM: " + why
+        + "; start the JVM with -javaagent:<path of fibry-simulation.jar>; with Maven it stands in surefire's argLine",
+        cause);
+  }
+
+  /** The helper's program: a JVM may not attach an agent to itself. */
+  static final class AttachProgram {
+    private AttachProgram() {}
+
+    public static void main(String[] arguments) throws Exception {
+      try {
+        var jvm = VirtualMachine.attach(arguments[0]);
+        jvm.loadAgent(arguments[1]);
+        jvm.detach();
+      } catch (Exception failure) {
+        System.out.println(failure);
+        System.exit(1);
+      }
+    }
+  }
+}

@@ -1,0 +1,202 @@
+package io.fibry.simulation.agent;
+
+import io.fibry.simulation.agent.Redirect.ClassFilter;
+import io.fibry.simulation.agent.Redirect.JdkVersions;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** The one table of what is redirected, and where to. */
+final class RedirectTable {
+  private static final String TAP = "io/fibry/simulation/tap/";
+  private static final String CONCURRENT = "java/util/concurrent/";
+  private static final String CHANNELS = "java/nio/channels/";
+  private static final ClassFilter EVERYWHERE = type -> true;
+  /**
+   * The virtual thread's own class is left out: its hash code is its number, and must never change.
+   */
+  private static final ClassFilter OUTSIDE = type -> !type.equals("java/lang/VirtualThread");
+
+  /** All rows, of all JDKs. */
+  static final List<Redirect> TABLE = List.of(
+      // Clocks
+      call("java/lang/System", "nanoTime", "()J", "ClockTap"),
+      call("java/lang/System", "currentTimeMillis", "()J", "ClockTap"),
+      call("jdk/internal/misc/VM", "getNanoTimeAdjustment", "(J)J", "ClockTap"),
+      call("java/lang/Thread", "onSpinWait", "()V", "ClockTap"),
+      read(JdkVersions.EARLIER, "java/lang/VirtualThread", "UNPARKER", CONCURRENT + "ScheduledExecutorService", "ClockTap",
+          "unparker", EVERYWHERE),
+      call(JdkVersions.LATER, "java/lang/VirtualThread$DelayedTaskSchedulers", "schedule",
+          "(Ljava/lang/Runnable;JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/Future;", "ClockTap"),
+
+      // Chance
+      call("java/lang/Math", "random", "()D", "RandomTap"),
+      call("java/util/UUID", "randomUUID", "()Ljava/util/UUID;", "RandomTap"),
+      call(CONCURRENT + "ThreadLocalRandom", "current", "()Ljava/util/concurrent/ThreadLocalRandom;", "RandomTap"),
+      ofSecureRandom("nextLong", "()J"),
+      ofSecureRandom("nextInt", "()I"),
+      ofSecureRandom("nextInt", "(I)I"),
+      ofSecureRandom("nextBytes", "([B)V"),
+
+      // Threads
+      ofThread("start", "()V"),
+      ofThread("join", "()V"),
+      ofThread("join", "(J)V"),
+      ofThread("join", "(JI)V"),
+      ofThread("join", "(Ljava/time/Duration;)Z"),
+      ofThread("isAlive", "()Z"),
+      ofThread("interrupt", "()V"),
+      ofThread("isInterrupted", "()Z"),
+      ofThread("getState", "()Ljava/lang/Thread$State;"),
+      threadId("threadId"),
+      threadId("getId"),
+      builderStart("java/lang/Thread$Builder"),
+      builderStart("java/lang/Thread$Builder$OfPlatform"),
+      call(CONCURRENT + "locks/LockSupport", "unpark", "(Ljava/lang/Thread;)V", "ThreadTap"),
+      call(CONCURRENT + "Executors", "defaultThreadFactory", "()Ljava/util/concurrent/ThreadFactory;", "ThreadTap"),
+
+      // Pools
+      read(JdkVersions.EARLIER, CONCURRENT + "CompletableFuture", "ASYNC_POOL", CONCURRENT + "Executor", "PoolTap", "executor",
+          EVERYWHERE),
+      read(JdkVersions.EARLIER, CONCURRENT + "SubmissionPublisher", "ASYNC_POOL", CONCURRENT + "Executor", "PoolTap", "executor",
+          EVERYWHERE),
+      read(JdkVersions.LATER, CONCURRENT + "CompletableFuture", "ASYNC_POOL", CONCURRENT + "ForkJoinPool", "PoolTap", "pool",
+          EVERYWHERE),
+      new Redirect(JdkVersions.LATER, CONCURRENT + "ForkJoinPool", "asyncCommonPool",
+          "()Ljava/util/concurrent/ForkJoinPool;", TAP + "PoolTap", "pool", "()Ljava/util/concurrent/ForkJoinPool;",
+          only("SubmissionPublisher")),
+      read(JdkVersions.ALL, CONCURRENT + "ForkJoinPool", "common", CONCURRENT + "ForkJoinPool", "PoolTap", "common",
+          only("ForkJoinTask")),
+      new Redirect(JdkVersions.ALL, CONCURRENT + "ForkJoinPool", "poolSubmit",
+          "(ZLjava/util/concurrent/ForkJoinTask;)Ljava/util/concurrent/ForkJoinTask;", TAP + "PoolTap", "poolSubmit",
+          "(Ljava/util/concurrent/ForkJoinPool;ZLjava/util/concurrent/ForkJoinTask;)"
+              + "Ljava/util/concurrent/ForkJoinTask;",
+          EVERYWHERE),
+
+      // Delays
+      call(JdkVersions.EARLIER, CONCURRENT + "CompletableFuture$Delayer", "delay",
+          "(Ljava/lang/Runnable;JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/ScheduledFuture;", "DelayTap"),
+      new Redirect(JdkVersions.LATER, CONCURRENT + "ForkJoinPool", "scheduleDelayedTask",
+          "(Ljava/util/concurrent/DelayScheduler$ScheduledForkJoinTask;)"
+              + "Ljava/util/concurrent/DelayScheduler$ScheduledForkJoinTask;",
+          TAP + "DelayTap", "scheduleDelayedTask",
+          "(Ljava/util/concurrent/ForkJoinPool;Ljava/util/concurrent/ScheduledFuture;)"
+              + "Ljava/util/concurrent/ScheduledFuture;",
+          EVERYWHERE),
+      new Redirect(JdkVersions.LATER, CONCURRENT + "Future", "cancel", "(Z)Z", TAP + "DelayTap", "cancel",
+          "(Ljava/util/concurrent/Future;Z)Z", only("CompletableFuture$Canceller")),
+
+      // Sockets
+      call("java/net/SocketImpl", "createPlatformSocketImpl", "(Z)Ljava/net/SocketImpl;", "SocketTap"),
+      call("java/net/DatagramSocket", "createDelegate",
+          "(Ljava/net/SocketAddress;Ljava/lang/Class;)Ljava/net/DatagramSocket;", "SocketTap"),
+      provider("SelectorProvider", "selectors"),
+      provider("AsynchronousChannelProvider", "channels"),
+
+      // Mailboxes of users; the library's own keep their bounds
+      new Redirect(JdkVersions.ALL, "io/fibry/mailbox/Mailbox", "bounded",
+          "(ILio/fibry/mailbox/Overflow;)Lio/fibry/mailbox/Mailbox;", "io/fibry/simulation/SmallMailboxes", "bounded",
+          "(ILio/fibry/mailbox/Overflow;)Lio/fibry/mailbox/Mailbox;", RedirectTable::isOfUsers));
+
+  /** Classes of the JDK that are changed, by the beginning of their names. */
+  private static final List<String> CHANGED = List.of("java/lang/VirtualThread", CONCURRENT, "java/time/",
+      "java/util/Random", "java/util/Collections", "java/util/Date", "java/util/Calendar",
+      "java/util/GregorianCalendar", "java/util/Timer", "java/net/Socket", "java/net/ServerSocket",
+      "java/net/SocksSocket", "java/net/DatagramSocket", "java/net/MulticastSocket", CHANNELS);
+
+  private static final String THREAD = "java/lang/Thread";
+
+  /** The rows, by owner, name and type. */
+  private final Map<String, Redirect> rows;
+
+  private RedirectTable(List<Redirect> rows) {
+    this.rows = rows.stream().collect(Collectors.toMap(row -> key(row.owner(), row.name(), row.type()), row -> row));
+  }
+
+  /** The rows for this JDK; fails where it lacks what one of them redirects. */
+  static RedirectTable of(List<Redirect> table, int feature) {
+    if (feature < 25 && feature != 21)
+      throw new UnsupportedOperationException("cannot simulate on Java " + feature + ": run on Java 21 or 25");
+    var rows = table.stream().filter(row -> row.jdks().has(feature)).toList();
+    for (var row : rows) {
+      if (!row.owner().startsWith("io/fibry/") && !row.isThere())
+        throw new UnsupportedOperationException("cannot simulate on Java " + feature + ": " + row
+            + "; run on Java 21 or 25, or with a fibry-simulation made for this Java");
+    }
+    return new RedirectTable(rows);
+  }
+
+  /** Whether a class of the JDK is changed. */
+  static boolean isChanged(String type) {
+    return CHANGED.stream().anyMatch(type::startsWith);
+  }
+
+  /**
+   * Returns the row for a use within a class, or null if there is none.
+   *
+   * @param ancestry says which classes are threads: a call of {@code start} may name a subclass
+   */
+  Redirect find(String within, String owner, String name, String type, ThreadTypes ancestry) {
+    var row = rows.get(key(owner, name, type));
+    if (row == null) row = ofSubclass(owner, name, type, ancestry);
+    return row != null && row.where().changes(within) ? row : null;
+  }
+
+  private Redirect ofSubclass(String owner, String name, String type, ThreadTypes ancestry) {
+    var row = rows.get(key(THREAD, name, type));
+    return row != null && !row.call().equals(type) && ancestry.isThread(owner) ? row : null;
+  }
+
+  private static String key(String owner, String name, String type) {
+    return owner + '.' + name + type;
+  }
+
+  private static boolean isOfUsers(String type) {
+    return !type.startsWith("io/fibry/") || type.startsWith("io/fibry/simulation/")
+        || type.startsWith("io/fibry/examples/");
+  }
+
+  private static ClassFilter only(String type) {
+    return (CONCURRENT + type)::equals;
+  }
+
+  private static Redirect call(String owner, String name, String type, String target) {
+    return call(JdkVersions.ALL, owner, name, type, target);
+  }
+
+  private static Redirect call(JdkVersions jdks, String owner, String name, String type, String target) {
+    return new Redirect(jdks, owner, name, type, TAP + target, name, type, EVERYWHERE);
+  }
+
+  private static Redirect read(JdkVersions jdks, String owner, String name, String type, String target, String method,
+      ClassFilter where) {
+    var descriptor = "L" + type + ";";
+    return new Redirect(jdks, owner, name, descriptor, TAP + target, method, "()" + descriptor, where);
+  }
+
+  private static Redirect provider(String name, String method) {
+    var owner = CHANNELS + "spi/" + name;
+    var type = "()L" + owner + ";";
+    return new Redirect(JdkVersions.ALL, owner, "provider", type, TAP + "SocketTap", method, type, EVERYWHERE);
+  }
+
+  private static Redirect ofThread(String name, String type) {
+    return new Redirect(JdkVersions.ALL, "java/lang/Thread", name, type, TAP + "ThreadTap", name,
+        "(Ljava/lang/Thread;" + type.substring(1), OUTSIDE);
+  }
+
+  private static Redirect ofSecureRandom(String name, String type) {
+    return new Redirect(JdkVersions.ALL, "java/security/SecureRandom", name, type, TAP + "RandomTap", name,
+        "(Ljava/security/SecureRandom;" + type.substring(1), EVERYWHERE);
+  }
+
+  private static Redirect threadId(String name) {
+    return new Redirect(JdkVersions.ALL, "java/lang/Thread", name, "()J", TAP + "ThreadTap", "threadId",
+        "(Ljava/lang/Thread;)J", OUTSIDE);
+  }
+
+  private static Redirect builderStart(String owner) {
+    return new Redirect(JdkVersions.ALL, owner, "start", "(Ljava/lang/Runnable;)Ljava/lang/Thread;", TAP + "ThreadTap", "start",
+        "(Ljava/lang/Thread$Builder;Ljava/lang/Runnable;)Ljava/lang/Thread;", EVERYWHERE);
+  }
+}

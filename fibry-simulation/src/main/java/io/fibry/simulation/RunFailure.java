@@ -1,0 +1,38 @@
+package io.fibry.simulation;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why a run went wrong.
+ *
+ * @param kind of all that can go wrong
+ * @param text for a person
+ * @param cause the exception, or null if none was thrown
+ */
+record RunFailure(FailureKind kind, String text, @Nullable Throwable cause) {
+
+  enum FailureKind {
+    THROWN, ALWAYS, DEADLOCK, LIVELOCK, LEFTOVER, HELD, ESCAPED, NOT_REPEATABLE
+  }
+
+  static RunFailure thrown(Throwable cause) {
+    return new RunFailure(FailureKind.THROWN, cause.toString(), cause);
+  }
+
+  static RunFailure of(FailureKind kind, String text) {
+    return new RunFailure(kind, text, null);
+  }
+
+  /** Whether this is the same fault, as far as one can tell: texts may have other numbers. */
+  boolean isLike(@Nullable RunFailure other) {
+    if (other == null || kind != other.kind) return false;
+    if (kind == FailureKind.ALWAYS) return text.equals(other.text);
+    return place(cause).equals(place(other.cause));
+  }
+
+  private static String place(@Nullable Throwable cause) {
+    if (cause == null) return "";
+    var stack = cause.getStackTrace();
+    return cause.getClass().getName() + (stack.length == 0 ? "" : stack[0]);
+  }
+}

@@ -1,0 +1,81 @@
+package io.fibry.dashboard;
+
+import io.fibry.Handler;
+import io.fibry.net.HttpException;
+import io.fibry.net.HttpExchange;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Checks who asks, before any route, and has browsers do nothing but show the answers. */
+final class AccessFilter implements Handler.Interceptor<HttpExchange> {
+  private static final Map<String, String> HEADERS = Map.of(
+      "Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+          + "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "X-Frame-Options", "DENY",
+      "X-Content-Type-Options", "nosniff",
+      "Referrer-Policy", "no-referrer",
+      "Cross-Origin-Resource-Policy", "same-origin",
+      "Cross-Origin-Opener-Policy", "same-origin",
+      "Cache-Control", "no-store");
+
+  private final InetAddress address;
+  private final Set<String> hosts;
+  private final Optional<byte[]> password;
+
+  AccessFilter(DashboardOptions options) {
+    address = options.address;
+    hosts = new HashSet<>(options.hosts);
+    hosts.add("localhost");
+    hosts.add("127.0.0.1");
+    if (!address.isAnyLocalAddress()) hosts.add(address.getHostAddress());
+    password = options.password.map(text -> text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public void intercept(HttpExchange exchange, Handler.Task next) throws Exception {
+    HEADERS.forEach(exchange::header);
+    if (!isOurs(host(exchange.header("Host").orElse("")))) throw new HttpException(403,
+        "the dashboard does not answer for this host; use localhost, or give withHost(..)\n");
+    if (password.isPresent() && !isRight(exchange.header("Authorization").orElse(""))) {
+      exchange.header("WWW-Authenticate", "Basic realm=\"Fibry dashboard\", charset=\"UTF-8\"");
+      throw new HttpException(401, "the dashboard asks for its password; any user name will do\n");
+    }
+    next.run();
+  }
+
+  /** Without the port. */
+  private static String host(String header) {
+    int colon = header.lastIndexOf(':');
+    return (colon > header.indexOf(']') ? header.substring(0, colon) : header).toLowerCase(Locale.ROOT);
+  }
+
+  private boolean isOurs(String host) {
+    if (hosts.contains(host)) return true;
+    if (!host.startsWith("[") || !host.endsWith("]")) return false;
+    try {
+      var literal = InetAddress.getByName(host); // in brackets, no name is looked up
+      return literal.isLoopbackAddress() || literal.equals(address) && !literal.isAnyLocalAddress();
+    } catch (UnknownHostException malformed) {
+      return false;
+    }
+  }
+
+  private boolean isRight(String header) {
+    if (!header.regionMatches(true, 0, "Basic ", 0, 6)) return false;
+    try {
+      var given = new String(Base64.getDecoder().decode(header.substring(6).strip()), StandardCharsets.UTF_8);
+      var text = given.substring(given.indexOf(':') + 1).getBytes(StandardCharsets.UTF_8);
+      return MessageDigest.isEqual(password.orElseThrow(), text); // takes as long, wherever they differ
+    } catch (IllegalArgumentException malformed) {
+      return false;
+    }
+  }
+}

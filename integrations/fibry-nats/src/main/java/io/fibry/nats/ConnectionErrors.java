@@ -1,0 +1,116 @@
+package io.fibry.nats;
+
+import io.fibry.text.Lines;
+import io.nats.client.Connection;
+import io.nats.client.ConnectionListener;
+import io.nats.client.Consumer;
+import io.nats.client.ErrorListener;
+import io.nats.client.Message;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The faults that the client reports only here: they are logged, and passed on to waiting calls.
+ */
+final class ConnectionErrors implements ErrorListener, ConnectionListener {
+  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final int MOST_FAILURES = 8;
+  private static final Pattern DENIED =
+      Pattern.compile("permissions violation for (publish|subscription) to \"([^\"]+)\".*", Pattern.CASE_INSENSITIVE);
+
+  /** Gets what the server does not let this program do. */
+  @FunctionalInterface
+  interface DenialListener {
+    void denied(boolean toSend, String subject);
+  }
+
+  private final ClientIdentity program;
+  private final String who;
+  private final CopyOnWriteArrayList<DenialListener> readers = new CopyOnWriteArrayList<>();
+  private final List<Runnable> onReconnected = new CopyOnWriteArrayList<>();
+  private final CopyOnWriteArrayList<String> failures = new CopyOnWriteArrayList<>(); // the last distinct errors
+
+  ConnectionErrors(ClientIdentity program) {
+    this.program = program;
+    this.who = program.app() + "/" + program.node();
+  }
+
+  ClientIdentity program() {
+    return program;
+  }
+
+  AutoCloseable onDenied(DenialListener reader) {
+    readers.add(reader);
+    return () -> readers.remove(reader);
+  }
+
+  void onReconnected(Runnable code) {
+    onReconnected.add(code);
+  }
+
+  @Override
+  public void errorOccurred(Connection connection, String error) {
+    note(Lines.escaped(error));
+    LOG.warn("{}: the server of NATS says: {}", who, Lines.escaped(error));
+    var denied = DENIED.matcher(error.strip());
+    if (denied.matches())
+      readers.forEach(one -> one.denied(denied.group(1).equalsIgnoreCase("publish"), denied.group(2)));
+  }
+
+  @Override
+  public void exceptionOccurred(Connection connection, Exception failure) {
+    note(text(failure));
+    LOG.debug("{}: the client of NATS: {}", who, text(failure));
+  }
+
+  private void note(String failure) {
+    if (failures.addIfAbsent(failure) && failures.size() > MOST_FAILURES) failures.removeFirst();
+  }
+
+  @Override
+  public void slowConsumerDetected(Connection connection, Consumer consumer) {
+    LOG.error("{}: messages came faster than they were read, and {} were lost", who, consumer.getDroppedCount());
+  }
+
+  @Override
+  public void messageDiscarded(Connection connection, Message message) {
+    LOG.warn("{}: a message to {} did not leave, since its thread was interrupted", who,
+        Lines.escaped(message.getSubject()));
+  }
+
+  @Override
+  @SuppressWarnings("deprecation") // it must be there
+  public void connectionEvent(Connection connection, Events event) {
+    switch (event) {
+      case DISCONNECTED -> LOG.warn("{}: the connection to NATS is cut; it is tried again", who);
+      case RECONNECTED -> LOG.info("{}: connected again, to {}", who, address(connection));
+      case LAME_DUCK -> LOG.info("{}: the server of NATS at {} is about to end", who, address(connection));
+      case RESUBSCRIBED -> onReconnected.forEach(Runnable::run); // follows RECONNECTED; only now answers arrive
+      default -> LOG.debug("{}: {}", who, event);
+    }
+  }
+
+  static String address(Connection connection) {
+    return ServerUrls.withoutSecrets(String.valueOf(connection.getConnectedUrl()));
+  }
+
+  /** The messages of a failure and its causes, each once, without secrets in URLs. */
+  static String text(Throwable failure) {
+    String text = Lines.message(failure);
+    for (var cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+      String said = Lines.message(cause);
+      if (!text.contains(said)) text += ": " + said;
+    }
+    return ServerUrls.withoutSecrets(text);
+  }
+
+  /** {@return the same, and the errors that the client has reported before} */
+  String textWithReasons(Throwable failure) {
+    var reasons = failures.stream().filter(one -> !one.isEmpty()).collect(Collectors.joining("; "));
+    return text(failure) + (reasons.isEmpty() ? "" : ": " + reasons);
+  }
+}

@@ -1,0 +1,43 @@
+package io.fibry.nats;
+
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** URLs of servers as people may read them: without users, passwords and tokens. */
+final class ServerUrls {
+  private static final String BETWEEN = "\\s*,\\s*";
+  private static final Pattern PUBLIC = Pattern.compile("(?:[a-z]+://)?(?:[\\w.-]+|\\[[0-9a-fA-F:.]+])(?::\\d+)?/?");
+  private static final Pattern USER = Pattern.compile("//[^/\\s,]*@");
+  private static final Pattern QUERY = Pattern.compile("(//[^\\s,\\])?]*)\\?[^\\s,\\])]*");
+
+  private ServerUrls() {}
+
+  /** {@return the URLs of the list} */
+  static String[] split(String servers) {
+    return servers.split(BETWEEN);
+  }
+
+  /** {@return the scheme, host and port of each URL, with stars for its user} */
+  static String shown(String servers) {
+    return Stream.of(split(servers)).map(ServerUrls::shownOne).collect(Collectors.joining(","));
+  }
+
+  private static String shownOne(String url) {
+    if (PUBLIC.matcher(url).matches()) return url;
+    int scheme = url.indexOf("://");
+    String host =
+        url.substring(Math.max(url.lastIndexOf('@') + 1, scheme < 0 ? 0 : scheme + 3)).replaceAll("[/?].*", "");
+    return (scheme < 0 ? "" : url.substring(0, scheme + 3)) + "***@" + (PUBLIC.matcher(host).matches() ? host : "***");
+  }
+
+  /** {@return whether the text has no URL: a malformed one could show its password} */
+  static boolean mayShow(String text) {
+    return !text.contains("@") && !text.contains(":/");
+  }
+
+  /** {@return the text with stars for the user and the query of each URL} */
+  static String withoutSecrets(String text) {
+    return QUERY.matcher(USER.matcher(text).replaceAll("//***@")).replaceAll("$1?***");
+  }
+}

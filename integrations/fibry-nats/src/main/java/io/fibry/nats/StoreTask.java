@@ -1,0 +1,116 @@
+package io.fibry.nats;
+
+import io.fibry.store.Store;
+import java.util.concurrent.CompletableFuture;
+
+/** What a store is to do for one actor; as a future, done when that is done. */
+abstract sealed class StoreTask<T> extends CompletableFuture<T> {
+  private static final int FIXED = 128; // bytes that it takes besides bodies
+
+  private final int size;
+
+  private StoreTask(long bodies) {
+    size = (int) Math.min(Integer.MAX_VALUE, FIXED + bodies);
+  }
+
+  /** In bytes. */
+  int size() {
+    return size;
+  }
+
+  /** Stores a turn. */
+  static final class AppendTask extends StoreTask<Void> {
+    private final Store.Turn turn;
+    private final boolean ends;
+
+    /** @param ends the actor */
+    AppendTask(Store.Turn turn, boolean ends) {
+      super(turn.body().length + turn.outbox().stream().mapToLong(one -> FIXED + one.body().length).sum());
+      this.turn = turn;
+      this.ends = ends;
+    }
+
+    Store.Turn turn() {
+      return turn;
+    }
+
+    boolean ends() {
+      return ends;
+    }
+  }
+
+  /** Stores a snapshot: it may be lost. */
+  static final class SnapshotTask extends StoreTask<Void> {
+    private final Store.Turn turn;
+
+    SnapshotTask(Store.Turn turn) {
+      super(turn.body().length);
+      this.turn = turn;
+    }
+
+    Store.Turn turn() {
+      return turn;
+    }
+  }
+
+  /** Begins a life, and reads what is stored. */
+  static final class LoadTask extends StoreTask<Store.LoadedActor> {
+    LoadTask() {
+      super(0);
+    }
+  }
+
+  /** Begins a life after another turn. */
+  static final class BeginLifeTask extends StoreTask<Long> {
+    private final long last;
+
+    BeginLifeTask(long last) {
+      super(0);
+      this.last = last;
+    }
+
+    long last() {
+      return last;
+    }
+  }
+
+  /** Ends a life. */
+  static final class EndLifeTask extends StoreTask<Void> {
+    private final long life;
+
+    EndLifeTask(long life) {
+      super(0);
+      this.life = life;
+    }
+
+    long life() {
+      return life;
+    }
+  }
+
+  /** Stores a message that is to wait, unless too many do. */
+  static final class EnqueueTask extends StoreTask<Boolean> {
+    private final Store.PendingMessage message;
+    private final int most;
+    private final Thread giver = Thread.currentThread();
+
+    EnqueueTask(Store.PendingMessage message, int most) {
+      super(message.body().length);
+      this.message = message;
+      this.most = most;
+    }
+
+    Store.PendingMessage message() {
+      return message;
+    }
+
+    int most() {
+      return most;
+    }
+
+    /** The thread that gave it. */
+    Thread giver() {
+      return giver;
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package io.fibry.nats;
+
+import io.fibry.cluster.TransportException.Failure;
+import io.fibry.cluster.TransportException;
+import io.fibry.nats.NatsNetwork.Role;
+import io.fibry.text.Lines;
+import io.nats.client.JetStreamApiException;
+import io.nats.client.JetStreamManagement;
+import io.nats.client.api.StreamConfiguration;
+import io.nats.client.support.JsonParser;
+import io.nats.client.support.JsonValue;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Makes streams, or compares them with existing ones, and never changes one silently. */
+final class StreamSetup {
+  static final Duration IDS_KNOWN = Duration.ofMinutes(2);
+  private static final int NONE = 10059;
+  private static final int ANOTHER = 10058; // was made meanwhile, differently
+
+  private static final Set<String> HARMLESS = Set.of("name", "description", "metadata", "placement", "compression");
+  private static final Set<String> LIMITS = Set.of("discard", "max_bytes", "max_msgs");
+  private static final Set<String> DEFAULTS = Set.of("", "0", "-1", "false", "null", "{}", "[]", "\"\"", "\"none\"");
+
+  private StreamSetup() {}
+
+  /** Only a keeper makes streams. */
+  static void make(JetStreamManagement management, Role role, StreamConfiguration wanted) throws IOException {
+    try {
+      if (isThere(management, role, wanted)) return;
+      if (role != Role.KEEPER) throw new IllegalStateException("stream " + wanted.getName()
+          + " is missing, and a program with the role " + role + " does not make it; start one with the role KEEPER, "
+          + "which does when it first uses the stream");
+      management.addStream(wanted);
+    } catch (JetStreamApiException refused) {
+      if (refused.getApiErrorCode() != ANOTHER) throw refused(wanted, refused);
+      compareAgain(management, role, wanted);
+    }
+  }
+
+  private static void compareAgain(JetStreamManagement management, Role role, StreamConfiguration wanted)
+      throws IOException {
+    try {
+      isThere(management, role, wanted);
+    } catch (JetStreamApiException refused) {
+      throw refused(wanted, refused);
+    }
+  }
+
+  private static RuntimeException refused(StreamConfiguration wanted, JetStreamApiException refused) {
+    String text = "stream " + wanted.getName() + " cannot be made: " + Lines.message(refused);
+    return refused.getErrorCode() == 503 ? new TransportException(Failure.DISCONNECTED, text)
+        : new IllegalStateException(text);
+  }
+
+  private static boolean isThere(JetStreamManagement management, Role role, StreamConfiguration wanted)
+      throws IOException, JetStreamApiException {
+    try {
+      compare(wanted, role, management.getStreamInfo(wanted.getName()).getJv().map.get("config").map);
+      return true;
+    } catch (JetStreamApiException none) {
+      if (none.getApiErrorCode() == NONE) return false;
+      throw none;
+    }
+  }
+
+  /**
+   * Refuses a stream whose settings differ from the wanted ones, even in a setting that this client
+   * does not know, because some settings make the server drop messages that it has acknowledged.
+   * Harmless settings may differ; so may limits, if a full stream refuses new messages. A store
+   * that an earlier version made allows roll-ups, by which each program that publishes can delete
+   * all of it: only keepers use such a stream.
+   */
+  private static void compare(StreamConfiguration wanted, Role role, Map<String, JsonValue> there) {
+    var ours = JsonParser.parseUnchecked(wanted.toJson()).map;
+    var fields = new TreeSet<>(there.keySet());
+    fields.addAll(ours.keySet());
+    fields.removeAll(HARMLESS);
+    if (role == Role.KEEPER && !wanted.getAllowRollup()) fields.remove("allow_rollup_hdrs");
+    if (value(there, "discard").equals("\"new\"")) fields.removeAll(LIMITS); // then a full stream refuses
+    var differences = fields.stream().filter(field -> !value(ours, field).equals(value(there, field)))
+        .map(field -> Lines.escaped(field + " is " + value(there, field) + " instead of " + value(ours, field)))
+        .toList();
+    if (!differences.isEmpty()) throw new IllegalStateException("stream " + wanted.getName()
+        + " is not as this program would make it: " + String.join("; ", differences)
+        + "; change the stream by the tools of NATS, or give the options of the nodes that made it");
+  }
+
+  /** {@return the value as JSON, or "unset" if it is absent or a default of the server} */
+  private static String value(Map<String, JsonValue> configuration, String field) {
+    var value = configuration.get(field);
+    String text = value == null ? "" : value.toJson();
+    return DEFAULTS.contains(text) ? "unset" : text;
+  }
+}

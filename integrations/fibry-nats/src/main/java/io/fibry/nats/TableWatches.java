@@ -1,0 +1,160 @@
+package io.fibry.nats;
+
+import io.fibry.cluster.TransportException;
+import io.fibry.cluster.spi.ClusterTransport.Entry;
+import io.fibry.pubsub.Subscription;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the watches of a table which entries ended while they were cut off. After a reconnection
+ * the client continues behind the last change that it has read, but the server remembers only for a
+ * while that an entry ended. Therefore a thread lists the keys of the table every 30 seconds and
+ * after each reconnection. It reports the entries that a watch knows and the table does not have.
+ *
+ * <p>The list may come from a replica that is behind. It proves that an entry has ended only if its
+ * last change is newer than the entry. A reader is called under the lock of its watch, since both
+ * the listing thread and the client's thread call it.
+ */
+final class TableWatches implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NatsNetwork.class);
+  private static final long RETRY = TimeUnit.SECONDS.toNanos(2);
+
+  /**
+   * The keys that a table had.
+   *
+   * @param last the number of the table's last change at that time
+   */
+  record KeyListing(Set<String> keys, long last) {}
+
+  /** The table that is watched. */
+  interface WatchedTable {
+    KeyListing list();
+
+    boolean has(String key);
+  }
+
+  private final WatchedTable table;
+  private final Duration pause;
+  private final List<TableWatch> open = new CopyOnWriteArrayList<>();
+  private final Thread thread;
+  private volatile boolean closed;
+
+  TableWatches(String name, WatchedTable table, Duration pause) {
+    this.table = table;
+    this.pause = pause;
+    this.thread = Thread.ofVirtual().name(name).start(this::run);
+  }
+
+  /** A reader, and the versions of the entries that it knows. */
+  final class TableWatch implements Consumer<Entry> {
+    private final Consumer<Entry> reader;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<String, Long> there = new HashMap<>(); // versions by key; under the lock
+
+    private TableWatch(Consumer<Entry> reader) {
+      this.reader = reader;
+    }
+
+    @Override
+    public void accept(Entry entry) {
+      lock.lock();
+      try {
+        reader.accept(entry);
+        if (entry.value().isPresent()) there.put(entry.key(), entry.version());
+        else there.remove(entry.key());
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    /** {@return the keys that this watch knows and the list does not have} */
+    private List<String> missing(KeyListing listed) {
+      lock.lock();
+      try {
+        return there.keySet().stream().filter(key -> !listed.keys.contains(key)).toList();
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    private void end(String key, KeyListing listed) {
+      lock.lock();
+      try {
+        var version = there.get(key);
+        if (version != null && version < listed.last) accept(new Entry(key, Optional.empty(), listed.last));
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** {@return a watch that passes entries on to the reader, until it is closed} */
+  TableWatch open(Consumer<Entry> reader) {
+    var watch = new TableWatch(reader);
+    open.add(watch);
+    return watch;
+  }
+
+  void close(TableWatch watch) {
+    open.remove(watch);
+  }
+
+  /** Lists the keys soon, on another thread. */
+  void look() {
+    LockSupport.unpark(thread);
+  }
+
+  private void run() {
+    for (long wait = pause.toNanos(); !closed; wait = compare() ? pause.toNanos() : RETRY)
+      LockSupport.parkNanos(this, wait);
+  }
+
+  /** {@return whether all watches are up to date; if not, this is tried again in 2 seconds} */
+  private boolean compare() {
+    if (closed || open.isEmpty()) return true;
+    boolean known = true;
+    try {
+      var listed = table.list();
+      for (var watch : open) known &= compare(watch, listed);
+    } catch (Throwable failure) {
+      failed("the keys of the table could not be listed", failure);
+      known = false;
+    }
+    return known;
+  }
+
+  /** Reads each missing key, because a long list comes in pages and may leave one out. */
+  private boolean compare(TableWatch watch, KeyListing listed) {
+    boolean known = true;
+    for (var key : watch.missing(listed)) try {
+      if (!table.has(key)) watch.end(key, listed);
+    } catch (Throwable failure) {
+      failed("the end of entry '" + key + "' was not reported to a watch", failure);
+      known = false;
+    }
+    return known;
+  }
+
+  private static void failed(String what, Throwable failure) {
+    if (failure instanceof TransportException) LOG.debug(what, failure);
+    else LOG.error("{}; this is tried again in 2 seconds", what, failure);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    LockSupport.unpark(thread);
+  }
+}
